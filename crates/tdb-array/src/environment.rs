@@ -105,12 +105,18 @@ impl Environment {
     }
 
     /// Milliseconds since 1970-01-01 00:00 UTC.
-    pub(crate) fn now(&self) -> Result<u64> {
+    ///
+    /// # Errors
+    /// The clock can't tell.
+    pub fn now(&self) -> Result<u64> {
         self.clock.now().map_err(|error| clock_error(error.to_string()))
     }
 
     /// Waits until a millisecond is over.
-    pub(crate) fn wait_until_after(&self, time: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// The clock can't tell, or can't wait.
+    pub fn wait_until_after(&self, time: u64) -> Result<()> {
         let next = time.saturating_add(1);
         self.clock.wait_until(next).map_err(|error| clock_error(error.to_string()))?;
         match self.now()? {

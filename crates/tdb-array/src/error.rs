@@ -373,7 +373,8 @@ pub enum ErrorCategory {
     /// The array is encrypted and its key is missing or wrong, or it is not encrypted and a key was given: give the right
     /// one, or none.
     Key,
-    /// Nothing is there, or it can't be reached: check path, permissions, disk.
+    /// Nothing is there, or it can't be reached: check path, permissions, disk. A file of an array that was vacuumed after it
+    /// was opened: open it again.
     Unavailable,
     /// Somebody has asked to end it: nothing is wrong.
     Cancelled,

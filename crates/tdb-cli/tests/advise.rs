@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::path::Path;
+
 use support::{Copy, run};
 
 const ARRAY: &str = "array";
@@ -93,4 +95,65 @@ fn a_page() {
     let run = run("report v22-by-2.30.0-sparse-2d/array --dimensions x,y --attribute a");
     assert!(run.code == Some(0) && run.stdout.starts_with("<!DOCTYPE html>"), "{run}");
     assert!(run.stdout.contains("2 fragments over x and y") && run.stdout.len() < 100_000, "{run}");
+}
+
+/// Most of an array without filters can be saved, though nobody waits for so few bytes.
+#[test]
+fn printed_filters_save_what_was_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let rows: Vec<String> = (0..20_000).map(|row| format!("{row},{},{}", row / 1000, row % 7)).collect();
+    std::fs::write(at("rows.csv"), format!("x,a,b\n{}\n", rows.join("\n"))).unwrap();
+    let array = at("array");
+    let schema = r#"
+array_type = "sparse"
+coords_filters = []
+[[dimension]]
+name = "x"
+datatype = "int32"
+domain = [0, 99999]
+[[attribute]]
+name = "a"
+datatype = "int64"
+[[attribute]]
+name = "b"
+datatype = "int32"
+"#;
+    std::fs::write(at("schema.toml"), schema).unwrap();
+    for words in [vec!["create", &array, "--schema", &at("schema.toml")], vec!["import", &array, &at("rows.csv")]] {
+        let run = support::tdb(words);
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+    let advised = || support::tdb(["advise", &array, "--sample", "16", "--format", "jsonl"]);
+    let stored = || {
+        std::fs::read_dir(folder.path().join("array/__fragments"))
+            .unwrap()
+            .flatten()
+            .map(|fragment| size(&fragment.path()))
+            .sum::<u64>()
+    };
+    let (before, told) = (stored(), advised());
+    assert_eq!(told.stdout.matches("\"kind\":\"filters\"").count(), 3, "{told}");
+    let page = support::tdb(["report", &array]);
+    assert!(page.code == Some(0) && !page.stdout.contains("nothing to mend"), "{page}");
+    let line = told.stdout.lines().find(|line| line.contains("\"kind\":\"filters\"")).unwrap();
+    let printed = printed_commands(line);
+    assert_eq!(printed.len(), 1, "{line}");
+    // The words as a shell takes them.
+    let binary = Path::new(env!("CARGO_BIN_EXE_tdb"));
+    let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let run = std::process::Command::new("sh").args(["-c", &printed[0]]).env("PATH", path).output().unwrap();
+    assert!(run.status.success(), "{}: {}", printed[0], String::from_utf8_lossy(&run.stderr));
+    assert!(stored() * 10 < before, "{before}, then {}", stored());
+    let told = advised();
+    assert!(!told.stdout.contains("\"kind\":\"filters\""), "{told}");
+    let page = support::tdb(["report", &array]);
+    assert!(page.stdout.contains("nothing to mend"), "{page}");
+}
+
+fn size(path: &Path) -> u64 {
+    match path.is_dir() {
+        true => std::fs::read_dir(path).unwrap().flatten().map(|entry| size(&entry.path())).sum(),
+        false => path.metadata().unwrap().len(),
+    }
 }

@@ -195,3 +195,12 @@ fn superseded_commits_are_harmless() {
     assert!(run.code == Some(0) && run.stdout.contains("\"done\":\"yes\""), "{run}");
     assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
 }
+
+/// A reader may meet a file that a vacuum has just removed.
+#[test]
+fn a_missing_file_may_be_vacuumed() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("it is there");
+    let run = copy.run("read", ARRAY, "");
+    assert!(run.code == Some(5) && run.stderr.contains("run the command again if the array was vacuumed"), "{run}");
+}

@@ -23,6 +23,7 @@ pub use costs::Costs;
 pub use report::{AdviceReport, FieldFacts, FieldTrials, Trial};
 
 use crate::Result;
+use crate::rounds::read_anew;
 use seen::Seen;
 pub use wanted::Sample;
 
@@ -78,6 +79,10 @@ impl Advise {
     /// # Errors
     /// The array can't be read; it was cancelled.
     pub fn array(&self, array: &Array) -> Result<AdviceReport> {
+        read_anew(array, |array| self.look_at(array))
+    }
+
+    fn look_at(&self, array: &Array) -> Result<AdviceReport> {
         let seen = Seen::of(array, self.costs)?;
         let mut advice = Vec::new();
         let many = fragments::many(&seen)?;

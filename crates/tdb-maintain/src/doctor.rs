@@ -17,11 +17,12 @@ use tdb_array::{Array, Group, Names};
 use tdb_storage::Storage;
 use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
-use crate::Result;
 use crate::fragments::journal;
 use crate::lock::Lock;
+use crate::rounds::{is_gone, until_settled};
 use crate::target::{Target, list};
 use crate::vacuum::fragments::ignoring_commits;
+use crate::{Result, Severity};
 use aside::{Aside, Deed};
 use diagnosis::Remedy as R;
 use labels::Labels;
@@ -318,8 +319,24 @@ pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes
     Ok(storage.create_new(path, bytes)?)
 }
 
-/// All that isn't as it should be, in the order in which it is seen to.
+/// All that isn't as it should be, in the order in which it is seen to. What somebody else has replaced or removed meanwhile isn't
+/// among it.
 fn look(target: &Target) -> Result<Vec<Diagnosis>> {
+    let wrong = |found: &[Diagnosis]| -> Vec<Diagnosis> {
+        found.iter().filter(|one| one.severity == Severity::Finding).cloned().collect()
+    };
+    let is_sound = |found: &Result<Vec<Diagnosis>>| match found {
+        Ok(found) => wrong(found).is_empty(),
+        Err(error) => !is_gone(error),
+    };
+    let is_known = |last: &Result<Vec<Diagnosis>>, before: &Result<Vec<Diagnosis>>| match (last, before) {
+        (Ok(last), Ok(before)) => wrong(last).iter().all(|one| before.contains(one)),
+        _ => false,
+    };
+    until_settled(&**target.storage(), || look_once(target), is_sound, is_known).last
+}
+
+fn look_once(target: &Target) -> Result<Vec<Diagnosis>> {
     let mut found = Vec::new();
     match target {
         Target::Array(array) => {

@@ -2,13 +2,15 @@
 
 mod choose;
 mod facts;
+mod index;
 pub(crate) mod journal;
+mod partition;
 mod refusal;
 mod report;
 mod sound;
 mod step;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use tdb_array::{Array, Join, Names, TimeRange};
 use tdb_storage::EntryKind;
@@ -26,7 +28,8 @@ pub use refusal::Refusal;
 pub use report::{FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
 
 /// How fragments are to be joined: by default all that there are, in one step, so that readers of every time find what they
-/// found before.
+/// found before. Where one dense fragment would have more cells than [`amplification`](Self::amplification) allows, those that fit
+/// together are joined, each group to one.
 ///
 /// Nothing is removed: the fragments that were joined stay, and are only named in a vacuum file as replaced.
 ///
@@ -69,7 +72,7 @@ pub struct ConsolidateFragments {
 
 impl Default for ConsolidateFragments {
     fn default() -> Self {
-        let choice = Choice { min: usize::MAX, max: usize::MAX, size_ratio: 0.0, amplification: 1.0 };
+        let choice = Choice { min: None, max: usize::MAX, size_ratio: 0.0, amplification: 1.0 };
         Self {
             choice,
             steps: u32::MAX,
@@ -110,7 +113,7 @@ impl ConsolidateFragments {
 
     /// At least so many fragments in a step (`sm.consolidation.step_min_frags`); by default all.
     pub fn step_min_fragments(mut self, count: usize) -> Self {
-        self.choice.min = count;
+        self.choice.min = Some(count);
         self
     }
 
@@ -182,29 +185,42 @@ impl ConsolidateFragments {
         let mut all = Facts::of_all(&array)?;
         let mut plan = FragmentPlan::default();
         let mut done = BTreeSet::new();
-        for _ in 0..self.steps {
-            match self.next(&array, &all, &done)? {
+        while self.goes_on(plan.steps.len()) {
+            let groups = match self.next(&array, &all, &done)? {
                 Err(refusal) => {
+                    if refusal.is_some() {
+                        plan.left = names(&self.candidates(&all, &done));
+                    }
                     plan.refused.extend(refusal);
                     break;
                 }
-                Ok(chosen) => {
-                    plan.steps.push(PlannedStep::of(&chosen));
-                    let Some(joined) = Facts::joined(&chosen) else { break };
-                    let gone: BTreeSet<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
-                    all.retain(|facts| !gone.contains(&facts.name));
-                    if self.list.is_some() || self.max_fragment_size.is_some() {
-                        done.insert(joined.name.to_string());
-                    }
-                    let place = all.partition_point(|facts| facts.name.start() < joined.name.start());
-                    all.insert(place, joined);
+                Ok(groups) => groups,
+            };
+            let (mut gone, mut new) = (BTreeSet::new(), Vec::new());
+            for chosen in groups {
+                if !self.goes_on(plan.steps.len()) {
+                    break;
                 }
+                plan.steps.push(PlannedStep::of(&chosen));
+                gone.extend(chosen.iter().map(|facts| facts.name.clone()));
+                new.extend(Facts::joined(&chosen, plan.steps.len() - 1));
             }
-            if self.list.is_some() {
-                break;
+            all.retain(|facts| !gone.contains(&facts.name));
+            for joined in new {
+                if self.list.is_some() || self.max_fragment_size.is_some() {
+                    done.insert(joined.name.to_string());
+                }
+                let place = all.partition_point(|facts| facts.name.start() < joined.name.start());
+                all.insert(place, joined);
             }
         }
         Ok(plan)
+    }
+
+    /// Whether another step is wanted after so many; there is only one for a list.
+    fn goes_on(&self, steps: usize) -> bool {
+        let most = if self.list.is_some() { self.steps.min(1) } else { self.steps };
+        u32::try_from(steps).is_ok_and(|steps| steps < most)
     }
 
     /// Joins the fragments. What an interrupted run has left is finished or undone first.
@@ -216,41 +232,57 @@ impl ConsolidateFragments {
         let lock = Lock::take(array.storage(), self.take_over)?;
         let Recovered { done, left } = journal::recover(array)?;
         let uncommitted = uncommitted(array)?;
-        let mut report = FragmentReport { recovered: done, left_journals: left, uncommitted, steps: Vec::new() };
+        let mut report =
+            FragmentReport { recovered: done, left_journals: left, uncommitted, ..FragmentReport::default() };
         let mut done = BTreeSet::new();
         // Footers are read once, however many steps there are.
         let mut last = array.clone();
-        for _ in 0..self.steps {
+        let mut wanted: VecDeque<Vec<TimestampedName>> = VecDeque::new();
+        while self.goes_on(report.steps.len()) {
             let array = array.reopened_after(&last)?;
             last = array.clone();
             let all = Facts::of_all(&array)?;
-            let chosen = match self.next(&array, &all, &done)? {
-                Ok(chosen) => chosen,
-                Err(Some(why)) if report.steps.is_empty() => {
-                    return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+            let is_new = wanted.is_empty();
+            if is_new {
+                match self.next(&array, &all, &done)? {
+                    Ok(groups) => wanted.extend(groups.iter().map(|group| names(group))),
+                    Err(Some(why)) if report.steps.is_empty() => {
+                        return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+                    }
+                    Err(why) => {
+                        if why.is_some() {
+                            report.left = names(&self.candidates(&all, &done));
+                        }
+                        report.refused.extend(why);
+                        break;
+                    }
                 }
-                Err(_) => break,
-            };
+            }
+            let group: BTreeSet<TimestampedName> = wanted.pop_front().into_iter().flatten().collect();
+            let chosen: Vec<&Facts> = all.iter().filter(|facts| group.contains(&facts.name)).collect();
+            let is_free = || sound::check(&array, &all, &chosen, self.asked).is_none();
+            if !is_new && (chosen.len() < group.len() || !is_free()) {
+                // Somebody has written or removed fragments since the groups were made.
+                wanted.clear();
+                continue;
+            }
             let step = self.join(&array, &chosen, &lock)?;
             // Several were made where one would be too large: to join them again would make the same.
             if step.fragments.len() > 1 {
                 done.extend(step.fragments.iter().map(ToString::to_string));
             }
             report.steps.push(step);
-            if self.list.is_some() {
-                break;
-            }
         }
         Ok(report)
     }
 
-    /// What to join next; none, or why not. Fragments that are `done` aren't joined again.
+    /// What to join next, each group to one; none, or why not. Fragments that are `done` aren't joined again.
     fn next<'f>(
         &self,
         array: &Array,
         all: &'f [Facts],
         done: &BTreeSet<String>,
-    ) -> Result<Result<Vec<&'f Facts>, Option<Refusal>>> {
+    ) -> Result<Result<Vec<Vec<&'f Facts>>, Option<Refusal>>> {
         if let Some(list) = &self.list {
             let known = facts::names_of(all);
             if let Some(missing) = list.iter().find(|name| !known.contains(name.as_str())) {
@@ -264,14 +296,21 @@ impl ConsolidateFragments {
             }
             return Ok(match sound::check(array, all, &chosen, self.asked) {
                 Some(why) => Err(Some(why)),
-                None => Ok(chosen),
+                None => Ok(vec![chosen]),
             });
         }
-        let is_inside = |facts: &&Facts| self.time.contains(facts.name.start(), facts.name.end());
-        let candidates: Vec<&Facts> =
-            all.iter().filter(is_inside).filter(|facts| !done.contains(facts.name.as_str())).collect();
-        Ok(self.choice.next(array, all, &candidates, self.asked))
+        Ok(self.choice.next(array, all, &self.candidates(all, done), self.asked))
     }
+
+    /// The fragments within the range of time, but for those that are `done`.
+    fn candidates<'f>(&self, all: &'f [Facts], done: &BTreeSet<String>) -> Vec<&'f Facts> {
+        let is_inside = |facts: &&Facts| self.time.contains(facts.name.start(), facts.name.end());
+        all.iter().filter(is_inside).filter(|facts| !done.contains(facts.name.as_str())).collect()
+    }
+}
+
+fn names(some: &[&Facts]) -> Vec<TimestampedName> {
+    some.iter().map(|facts| facts.name.clone()).collect()
 }
 
 /// Folders of fragments that are as no writer makes them, and that no commit names. Nobody is at it but whoever has the lock.

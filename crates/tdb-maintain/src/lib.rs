@@ -20,6 +20,7 @@ mod own_commits;
 mod plan;
 mod rebuild;
 mod relocate;
+mod rounds;
 mod settle;
 mod step;
 mod target;
@@ -44,6 +45,7 @@ pub use migrate::{
 pub use plan::{Plan, Report};
 pub use rebuild::{Rebuild, RebuildProblem, Rebuilt};
 pub use relocate::{Copied, CopyTo, MoveTo, Moved, PlaceProblem, Remove, Removed, place_in};
+pub use rounds::read_anew;
 pub use step::{Action, Step};
 pub use vacuum::Vacuum;
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};

@@ -68,6 +68,22 @@ pub(crate) fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> 
     Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
 }
 
+/// Whether somebody who may live has the lock.
+pub(crate) fn is_held(storage: &dyn Storage) -> bool {
+    owner(storage).is_some_and(|owner| !owner.is_dead(&Owner::this(String::new())))
+}
+
+/// Whether a living process of this machine has the lock.
+pub(crate) fn is_held_here(storage: &dyn Storage) -> bool {
+    owner(storage).is_some_and(|owner| owner.is_alive(&Owner::this(String::new())))
+}
+
+/// Whoever has the lock; none where that isn't known.
+fn owner(storage: &dyn Storage) -> Option<Owner> {
+    let found = read(storage, MAINTENANCE_LOCK).ok()??;
+    Owner::parse(&String::from_utf8_lossy(&found))
+}
+
 /// What no other lock has in it.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -29,8 +29,9 @@ pub(crate) struct MetadataFile {
 #[derive(Debug)]
 pub(crate) struct MetadataVacuum {
     pub(crate) path: String,
-    /// Of the file that stands for others.
     pub(crate) name: TimestampedName,
+    /// The name of the consolidated file: the same, but where release 2.21.1 has written it.
+    pub(crate) replacement: TimestampedName,
     pub(crate) bytes: u64,
     /// The names of the others.
     pub(crate) targets: Vec<String>,
@@ -55,10 +56,13 @@ impl MetadataFiles {
             } else if CommitKind::of(&entry.name) == Some(CommitKind::Vacuum) {
                 let path = format!("{METADATA_FOLDER}/{}", entry.name);
                 let targets = targets(files, &path)?;
-                all.vacuums.push(MetadataVacuum { path, name, bytes: entry.size, targets });
+                let replacement = name.clone();
+                all.vacuums.push(MetadataVacuum { path, name, replacement, bytes: entry.size, targets });
             }
         }
         all.files.sort_by(|a, b| a.name.cmp(&b.name));
+        let Self { files, vacuums } = &mut all;
+        vacuums.iter_mut().for_each(|vacuum| vacuum.find_replacement(files));
         Ok(all)
     }
 
@@ -66,6 +70,28 @@ impl MetadataFiles {
     pub(crate) fn hidden(&self, time: TimeRange) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
         visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
+    }
+}
+
+impl MetadataVacuum {
+    /// Whether it has another UUID than the consolidated file.
+    pub(crate) fn is_renamed(&self) -> bool {
+        self.replacement != self.name
+    }
+
+    /// Release 2.21.1 gives the vacuum file another UUID than the consolidated file. Of the files of the same times one alone may be it.
+    fn find_replacement(&mut self, files: &[MetadataFile]) {
+        if files.iter().any(|file| file.name == self.name) {
+            return;
+        }
+        let times = |name: &TimestampedName| (name.start(), name.end());
+        let may_be = |file: &&MetadataFile| {
+            times(&file.name) == times(&self.name) && !self.targets.iter().any(|target| target == file.name.as_str())
+        };
+        let mut found = files.iter().filter(may_be);
+        if let (Some(only), None) = (found.next(), found.next()) {
+            self.replacement = only.name.clone();
+        }
     }
 }
 

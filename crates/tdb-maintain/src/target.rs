@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tdb_array::{Array, Group, SmallFiles, TimeRange};
 use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
 use tdb_types::Feature;
-use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
+use tdb_types::names::{
+    COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER,
+};
 
 use crate::{MaintainError, Result};
 
@@ -63,20 +65,28 @@ impl Target {
         self.storage().uri(path).ok_or_else(none)
     }
 
+    /// What lies in all folders that matter.
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
+        Stamp::of(&**self.storage())
+    }
+}
+
+impl Stamp {
     /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between. Files that
     /// are being made, and those of maintenance, say nothing of that.
-    pub(crate) fn stamp(&self) -> Result<Stamp> {
-        let folders = ["", COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER];
+    pub(crate) fn of(storage: &dyn Storage) -> Result<Self> {
+        let folders =
+            ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
         let mut all = Vec::new();
         for folder in folders {
             all.push((folder.to_owned(), EntryKind::Folder));
-            let names = match self.storage().names(folder) {
+            let names = match storage.names(folder) {
                 Err(StorageError::NotFound { .. }) => Vec::new(),
                 other => other?,
             };
             all.extend(names.into_iter().filter(|(name, _)| !is_temporary(name)));
         }
-        Ok(Stamp(all))
+        Ok(Self(all))
     }
 }
 

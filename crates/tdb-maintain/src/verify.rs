@@ -13,8 +13,10 @@ mod place;
 mod places;
 mod repeats;
 mod report;
+mod rounds;
 mod statistics;
 mod tile;
+mod unfinished;
 mod visible;
 
 use std::path::Path;
@@ -33,7 +35,8 @@ pub use report::VerifyReport;
 use crate::Result;
 
 /// Looks at all that belongs to an array, to a group and its members, or to those in a folder and in the folders below it.
-/// It writes nothing, and goes on after whatever it finds.
+/// It writes nothing, and goes on after whatever it finds. Others may write and maintain the array meanwhile: what they have replaced
+/// or removed since is no finding, and what replaces it is looked at.
 ///
 /// ```
 /// use tdb_maintain::Verify;

@@ -255,13 +255,32 @@ fn filters_that_are_beaten() {
     let (before, promised) = figure(&advice, "stored bytes of the field");
     assert_eq!(before, stored(&report));
     let options = &advice.remedy[0].options;
-    let list = option(options, "--filters").strip_prefix("time=").unwrap().to_owned();
+    let list = options.iter().find_map(|option| option.strip_prefix("time=")).unwrap().to_owned();
     let mended = migrated(&storage, |_| schema(&list), &advice.remedy[0]);
     let after = advised(&mended, Some(Sample::Tiles(2)));
     // What a sample of two tiles of five promises is kept to a few percent, and nothing better is known then.
     assert!(stored(&after) * 10 < before, "{before} then {}", stored(&after));
     assert!(stored(&after).abs_diff(promised) * 10 < promised, "{promised} promised, {}", stored(&after));
     assert_eq!(of_time(&after), None);
+}
+
+/// Nobody waits for so few bytes; they take room all the same.
+#[test]
+fn a_large_share_is_worth_a_word_however_short_the_wait() {
+    let of = |cells: i32| {
+        let storage = create(simple().build().unwrap());
+        let x: Vec<i32> = (0..cells).collect();
+        open(&storage).write().cells(NewCells::new().with("x", &x).with("a", &vec![7; x.len()])).unwrap();
+        Advise::new().sample(Sample::Tiles(16)).array(&open(&storage)).unwrap()
+    };
+    let report = of(20_000);
+    let advice = report.advice.iter().find(|advice| advice.field.as_deref() == Some("a")).unwrap();
+    assert_eq!((advice.kind, advice.level), (AdviceKind::Filters, AdviceLevel::Weak));
+    let fields: Vec<&str> =
+        advice.remedy[0].options.iter().filter_map(|option| Some(option.split_once('=')?.0)).collect();
+    assert_eq!((advice.remedy.len(), fields), (1, vec!["a", "x"]), "{advice:?}");
+    // A file takes a block at least.
+    assert!(of(100).is_healthy());
 }
 
 #[test]

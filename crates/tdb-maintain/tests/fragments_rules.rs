@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use support::{Kind, Random, cells_at, create, delete, open, sparse, storage_of, write_sparse};
+use support::{Kind, Random, cells_at, create, delete, dense, open, sparse, storage_of, write_dense_box, write_sparse};
 use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
@@ -181,6 +181,89 @@ fn cells_that_nobody_wrote_are_bounded() {
     assert_eq!(why, Refusal::Amplification { found: 5.0, allowed: 1.0 });
     let report = ConsolidateFragments::new().amplification(5.0).run(&open(&storage)).unwrap();
     assert_eq!(report.steps[0].cells, 100);
+}
+
+/// Two who append, far away from each other.
+fn appended(storage: &Arc<dyn Storage>, count: i32) {
+    for number in 0..count {
+        let start = if number % 2 == 0 { 0 } else { 60 } + number / 2 * 5;
+        write(storage, 11 + u64::try_from(number).unwrap(), start..=start + 4, number);
+    }
+}
+
+#[test]
+fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
+    let history = |storage: &_| (10..40).map(|time| cells_at(storage, time)).collect::<Vec<_>>();
+    // A group has half of the cells of its fragments' tiles, all together three quarters.
+    let groups = || ConsolidateFragments::new().amplification(0.7);
+    let filled = || {
+        let storage = simple(22, true);
+        appended(&storage, 12);
+        storage
+    };
+    let storage = filled();
+    let before = history(&storage);
+    let plan = groups().plan(&open(&storage)).unwrap();
+    let report = groups().run(&open(&storage)).unwrap();
+    let sizes: Vec<usize> = report.steps.iter().map(|step| step.replaced.len()).collect();
+    assert_eq!((sizes, report.left.len(), plan.left.len()), (vec![6, 6], 2, 2), "{report}");
+    assert!(plan.steps.iter().zip(&report.steps).all(|(plan, step)| plan.fragments == step.replaced), "{plan}");
+    assert!(matches!(report.refused[..], [Refusal::Amplification { .. }]), "{report}");
+    assert_eq!(report.refused, plan.refused);
+    assert_eq!(history(&storage), before);
+    assert!(report.to_string().contains("2 fragments are left.\nNot joined: "), "{report}");
+    // What is left is refused the next time.
+    assert!(matches!(refused(&groups(), &storage), Refusal::Amplification { .. }));
+
+    for (options, expected) in [
+        (groups().steps(1), vec![6]),
+        (groups().step_max_fragments(4).steps(4), vec![4, 4, 2, 2]),
+        (ConsolidateFragments::new().step_max_fragments(4).steps(4), vec![4, 4, 2, 2]),
+        // The tiles of those of 13 and 14 have older fragments.
+        (groups().between(TimeRange { start: 13, end: 18 }), vec![2, 2]),
+        (groups().max_fragment_size(1), vec![6, 6]),
+    ] {
+        let storage = filled();
+        let report = options.run(&open(&storage)).unwrap();
+        assert_eq!(report.steps.iter().map(|step| step.replaced.len()).collect::<Vec<_>>(), expected, "{report}");
+        assert_eq!(history(&storage), before);
+    }
+}
+
+#[test]
+fn groups_of_dense_fragments_change_nothing_for_readers() {
+    let (mut joined, mut left) = (0, 0);
+    for seed in 0..40 {
+        let storage = storage_of(&MemoryStorage::new());
+        create(&storage, dense(22, Layout::RowMajor, Layout::RowMajor));
+        let mut random = Random(seed);
+        for time in 11..11 + 2 * (2 + random.below(5)) {
+            // Some at the same time.
+            let names = Names::new().seeded(time).at(11 + (time - 11) * 2 / 3);
+            let (x, y) = (random.number(2) * 9 - 5, 1 + random.number(3) * 4);
+            let (to_x, to_y) = (x + random.number(2), (y + random.number(6)).min(10));
+            write_dense_box(&storage, &mut random, &names, [x..=to_x, y..=to_y]);
+        }
+        let history = |storage: &_| (10..40).map(|time| cells_at(storage, time)).collect::<Vec<_>>();
+        let before = history(&storage);
+        let factor = f64::from(random.number(4)) / 4.0 + 0.4;
+        let consolidate = ConsolidateFragments::new().amplification(factor);
+        let plan = consolidate.plan(&open(&storage)).unwrap();
+        match consolidate.run(&open(&storage)) {
+            Ok(report) => {
+                assert_eq!(plan.steps.len(), report.steps.len(), "{seed}: {plan}{report}");
+                joined += report.steps.len();
+                left += report.left.len();
+            }
+            Err(MaintainError::Refused { .. }) => assert!(plan.steps.is_empty(), "{seed}: {plan}"),
+            Err(error) => panic!("{seed}: {error}"),
+        }
+        assert_eq!(history(&storage), before, "{seed}");
+        let last = cells_at(&storage, 100);
+        Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
+        assert_eq!(cells_at(&storage, 100), last, "{seed}");
+    }
+    assert!(joined > 30 && left > 30, "{joined} {left}");
 }
 
 #[test]

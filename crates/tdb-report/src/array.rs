@@ -77,6 +77,8 @@ fn one(out: &mut Markup, path: &str, advice: &Advice) {
     }
     let saves = match advice.level {
         AdviceLevel::Note => " (note)".to_owned(),
+        // Less than is shown.
+        level if advice.saves.as_millis() < 50 => format!(" ({})", level.name()),
         level => format!(" ({}: saves about {:.1} s whenever all is read)", level.name(), advice.saves.as_secs_f64()),
     };
     out.text(&saves).element("p", &[], &advice.what).raw("<ul>");

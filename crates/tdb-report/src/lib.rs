@@ -13,7 +13,7 @@ mod picture;
 mod tiles;
 
 use tdb_array::{Array, Group, NodeKind, TreeNode};
-use tdb_maintain::{Advise, Costs, Result, Sample};
+use tdb_maintain::{Advise, Costs, Result, Sample, read_anew};
 
 use options::Options;
 use page::Page;
@@ -80,10 +80,12 @@ impl Report {
     /// # Errors
     /// The array can't be read.
     pub fn array(&self, path: &str, array: &Array) -> Result<String> {
-        let mut page = Page::new();
-        page.body.element("h1", &[], path).raw("\n");
-        array::array(&mut page, path, array, &self.options)?;
-        Ok(page.finish(path))
+        read_anew(array, |array| {
+            let mut page = Page::new();
+            page.body.element("h1", &[], path).raw("\n");
+            array::array(&mut page, path, array, &self.options)?;
+            Ok(page.finish(path))
+        })
     }
 
     /// The page of a group: its members, and a section for each array as far as there is room. `open` opens the array of a member.

@@ -7,6 +7,7 @@
 //! * [`LatentStorage`]: a storage whose answers take as long as those of an object store;
 //! * [`Ledger`]: what was committed and when, by which reads of an array are judged that others write to meanwhile;
 //! * [`LyingStorage`]: a storage that gives wrong sizes of files;
+//! * [`MeanwhileStorage`]: a storage in which somebody else does something at a chosen moment;
 //! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
 //!
 //! Everything that runs a closure many times says on standard error which case was running when the
@@ -21,10 +22,12 @@ pub mod hostile;
 mod latent;
 mod ledger;
 mod lying;
+mod meanwhile;
 mod replay;
 
 pub use faulty::{Fault, FaultyStorage};
 pub use latent::LatentStorage;
 pub use ledger::{Least, Ledger};
 pub use lying::{Lie, LyingStorage};
+pub use meanwhile::MeanwhileStorage;
 pub use replay::{replay, replay_damaged, replay_target};

@@ -6,6 +6,7 @@ mod carry_out;
 mod defects;
 mod groups;
 mod history;
+mod meanwhile;
 mod names;
 mod run;
 mod smaller;

@@ -197,6 +197,7 @@ fn text(found: &[Found], is_wanted: impl Fn(&&Advice) -> bool, terminal: Termina
             let field = advice.field.as_ref().map_or(String::new(), |field| format!(" {}", printable(field)));
             let saves = match advice.level {
                 AdviceLevel::Note => String::new(),
+                _ if advice.saves.as_millis() == 0 => String::new(),
                 _ => format!(", saves about {}", shown(advice.saves)),
             };
             let head = format!("{}{field}", advice.kind.name());

@@ -152,8 +152,9 @@ fn missing_file_hint(path: &str) -> &'static str {
     let mut parts = path.rsplit(['/', '\\']);
     let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     if file == FRAGMENT_METADATA || folder == COMMITS_FOLDER || folder == FRAGMENT_META_FOLDER {
-        "the array names it, so this copy of the array may be incomplete; --skip-damaged reads the rest"
+        "run the command again if the array was vacuumed meanwhile; else this copy of it is incomplete, and --skip-damaged reads \
+         the rest"
     } else {
-        "the array names it, so this copy of the array may be incomplete"
+        "run the command again if the array was vacuumed meanwhile; else this copy of it is incomplete"
     }
 }

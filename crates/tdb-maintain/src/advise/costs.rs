@@ -47,6 +47,9 @@ pub(super) const NAMES_PER_LIST: u64 = 1000;
 /// Filters work on chunks of so many bytes: tiles of fewer give compressors less to find repetitions in, and cost a request,
 /// an offset and statistics each all the same.
 pub(super) const SMALL_TILE: u64 = 64 << 10;
+/// Other filters that save half of a field's bytes are worth a word however short the wait, if they are so many: file systems store
+/// files in blocks of about this size.
+pub(super) const LARGE: u64 = 4096;
 /// Compressors that leave more than this of 100 bytes only cost time.
 pub(super) const RANDOM: u64 = 95;
 /// A list of filters that comes after another must be smaller by so many percent to be preferred: the earlier ones unfilter

@@ -1,7 +1,7 @@
 //! Filters, field by field.
 
-use super::advice::{Advice, AdviceKind, AdvisedCommand, Figure, FigureUnit, Size};
-use super::costs::{ENUMERATION, RANDOM, SHARE, percent, scaled};
+use super::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, FigureUnit, Size};
+use super::costs::{ENUMERATION, LARGE, RANDOM, SHARE, percent, scaled};
 use super::report::{FieldFacts, FieldTrials};
 use super::seen::Seen;
 
@@ -13,7 +13,18 @@ pub(super) fn of_sample(seen: &Seen, trials: &[FieldTrials]) -> Vec<Advice> {
         advice.extend(better_filters(seen, field, tried));
         advice.extend(few_strings(seen, field, tried));
     }
+    one_command(&mut advice);
     advice
+}
+
+/// One migration changes the filters of all fields.
+fn one_command(advice: &mut [Advice]) {
+    let is_worth = |advice: &Advice| advice.kind == AdviceKind::Filters && advice.level != AdviceLevel::Note;
+    let remedies = advice.iter().filter(|advice| is_worth(advice)).flat_map(|advice| &advice.remedy);
+    let all: Vec<String> = remedies.flat_map(|remedy| remedy.options.iter().cloned()).collect();
+    for advice in advice.iter_mut().filter(|advice| is_worth(advice)) {
+        advice.remedy = vec![AdvisedCommand::new("migrate", all.iter().cloned())];
+    }
 }
 
 /// The list that stores a field in the fewest bytes, if that is worth it.
@@ -40,7 +51,11 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
     ];
     let saves = seen.costs.of(0, stored - then);
     let remedy = vec![migrate(field, &best.filters)];
-    Some(seen.advice(AdviceKind::Filters, Some(&field.name), what, figures, saves, remedy))
+    let advice = seen.advice(AdviceKind::Filters, Some(&field.name), what, figures, saves, remedy);
+    // Room on a disk counts, even where nobody waits for it.
+    let is_large = stored - then >= LARGE && stored - then >= stored / 2;
+    let level = if is_large { advice.level.min(AdviceLevel::Weak) } else { advice.level };
+    Some(Advice { level, ..advice })
 }
 
 /// A compressor that only costs time, on bytes that none of the others makes less of either.
@@ -85,7 +100,7 @@ fn few_strings(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<A
     );
     let figures = vec![Figure::bytes("bytes of the field before the filters", decoded, then)];
     Some(Advice {
-        level: super::advice::AdviceLevel::Note,
+        level: AdviceLevel::Note,
         ..seen.advice(
             AdviceKind::Enumeration,
             Some(&field.name),
@@ -127,7 +142,7 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let figures = vec![Figure::bytes("stored bytes of these fields", stored, None)];
     let remedy = vec![AdvisedCommand::new("advise", ["--sample", "16"])];
     Some(Advice {
-        level: super::advice::AdviceLevel::Note,
+        level: AdviceLevel::Note,
         ..seen.advice(AdviceKind::Untried, None, what, figures, std::time::Duration::ZERO, remedy)
     })
 }

@@ -92,7 +92,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
 
 /// The lists of metadata that was joined, in arrays and groups.
 pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
-    for metadata::ListVerdict { path, bytes, targets, verdict } in metadata::lists(target)? {
+    for metadata::ListVerdict { path, bytes, targets, verdict, .. } in metadata::lists(target)? {
         let one = |why: String| Diagnosis::file(path.clone(), bytes, "the vacuum file of metadata", why);
         match verdict {
             Ok(()) if targets > 0 => found.extend(moved(target, &path, bytes)?),

@@ -1,20 +1,23 @@
 //! Which fragments to join next: those that the reference library would choose by the same options.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use tdb_array::Array;
 use tdb_array::tdb_rtree::NdRange;
 use tdb_types::ArrayType;
 
-use super::facts::{Facts, cells_in, expanded};
+use super::facts::{Facts, cells_in, expanded, names_of};
+use super::partition::{factor, groups};
 use super::refusal::Refusal;
 use super::sound::{Asked, check, stays_refused};
 
 /// How to choose runs of fragments that follow each other in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
-    /// How many fragments a run has at least and at most; as many as there are, if there are fewer.
-    pub(super) min: usize,
+    /// How many fragments a run has at least, if there are as many; all without it, or groups of dense ones.
+    pub(super) min: Option<usize>,
+    /// How many it has at most.
     pub(super) max: usize,
     /// The smaller of two neighbours has at least this part of the size of the other.
     pub(super) size_ratio: f32,
@@ -23,18 +26,53 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// The run of candidates to join next: the longest; of those of one length the first, unless another is smaller by a
-    /// fifth. None, or why the longest first one can't be.
+    /// The fragments to join next, each group of candidates to one. None, or why not.
     pub(super) fn next<'f>(
         &self,
         array: &Array,
         all: &[Facts],
         candidates: &[&'f Facts],
         asked: Asked,
+    ) -> Result<Vec<Vec<&'f Facts>>, Option<Refusal>> {
+        let has_groups = self.min.is_none() && array.schema().is_dense();
+        let why = match self.run(array, all, candidates, asked) {
+            Ok(run) => return Ok(vec![run]),
+            Err(why) => why,
+        };
+        let is_too_large = candidates.len() > self.max || matches!(why, Some(Refusal::Amplification { .. }));
+        if !has_groups || !is_too_large {
+            return Err(why);
+        }
+        let known = names_of(candidates.iter().copied());
+        let groups = groups(array.schema(), self, all, |facts| known.contains(facts.name.as_str()));
+        let by_name: HashMap<&str, &'f Facts> = candidates.iter().map(|facts| (facts.name.as_str(), *facts)).collect();
+        let of = |group: Vec<usize>| -> Vec<&'f Facts> {
+            group.into_iter().filter_map(|number| by_name.get(all[number].name.as_str()).copied()).collect()
+        };
+        let mut refusal = None;
+        let mut groups: Vec<Vec<&Facts>> = groups.into_iter().map(of).collect();
+        // No group has anything of other fragments in its way.
+        groups.retain(|group| {
+            let why = check(array, std::iter::empty(), group, asked);
+            let is_free = why.is_none();
+            refusal = refusal.take().or(why);
+            is_free
+        });
+        if groups.is_empty() { Err(refusal.or(why)) } else { Ok(groups) }
+    }
+
+    /// The run of candidates to join next: the longest; of those of one length the first, unless another is smaller by a
+    /// fifth. None, or why the longest first one can't be.
+    fn run<'f>(
+        &self,
+        array: &Array,
+        all: &[Facts],
+        candidates: &[&'f Facts],
+        asked: Asked,
     ) -> Result<Vec<&'f Facts>, Option<Refusal>> {
+        let least = self.min.unwrap_or(usize::MAX).min(candidates.len()).max(2);
         let most = self.max.min(candidates.len());
-        let least = self.min.min(candidates.len()).max(2);
-        let sums = Sums::new(array, candidates, self.size_ratio);
+        let sums = Sums::new(array, candidates, self);
         let mut refusal = None;
         let mut hopeless: Option<Vec<usize>> = None;
         for len in (least..=most).rev() {
@@ -60,6 +98,13 @@ impl Choice {
             }
         }
         Err(refusal)
+    }
+
+    /// Whether the smaller of two neighbours is large enough.
+    #[allow(clippy::cast_precision_loss)] // as the reference library reckons
+    pub(super) fn have_sizes(&self, one: &Facts, other: &Facts) -> bool {
+        let (a, b) = (one.bytes as f32, other.bytes as f32);
+        a.min(b) / a.max(b).max(1.0) >= self.size_ratio
     }
 
     /// Why a run isn't wanted, if so.
@@ -101,7 +146,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(array: &Array, candidates: &[&Facts], size_ratio: f32) -> Self {
+    fn new(array: &Array, candidates: &[&Facts], choice: &Choice) -> Self {
         let sums = |of: &dyn Fn(&Facts) -> u128| {
             let mut sum = 0u128;
             let all = candidates.iter().map(|facts| {
@@ -110,13 +155,8 @@ impl Sums {
             });
             std::iter::once(0).chain(all).collect()
         };
-        #[allow(clippy::cast_precision_loss)] // as the reference library reckons
-        let ratio = |pair: &[&Facts]| {
-            let (a, b) = (pair[0].bytes as f32, pair[1].bytes as f32);
-            a.min(b) / a.max(b).max(1.0)
-        };
         let pairs = candidates.windows(2).scan(0, |unequal, pair| {
-            *unequal += usize::from(ratio(pair) < size_ratio);
+            *unequal += usize::from(!choice.have_sizes(pair[0], pair[1]));
             Some(*unequal)
         });
         let unequal = std::iter::once(0).chain(pairs).collect();
@@ -141,8 +181,7 @@ impl Sums {
         let boxes = self.boxes.get(level)?;
         let union = join(boxes[run.start].as_ref(), boxes[run.end - (1 << level)].as_ref())?;
         let cells = self.cells[run.end].saturating_sub(self.cells[run.start]);
-        #[allow(clippy::cast_precision_loss)] // as above
-        Some(cells_in(&union) as f64 / cells.max(1) as f64)
+        Some(factor(cells_in(&union), cells))
     }
 }
 

@@ -66,13 +66,13 @@ impl Facts {
         self.domain.as_ref().zip(other.domain.as_ref()).is_some_and(|(own, other)| own.intersects(other))
     }
 
-    /// What the fragments will be, joined to one.
-    pub(super) fn joined(some: &[&Self]) -> Option<Self> {
+    /// What the fragments will be, joined to one. The number sets its name apart from those of other groups.
+    pub(super) fn joined(some: &[&Self], number: usize) -> Option<Self> {
         let first = some.first()?;
         let last = some.iter().max_by_key(|facts| facts.name.end())?;
         let start = some.iter().map(|facts| facts.name.start()).min()?;
         Some(Self {
-            name: TimestampedName::new(first.name.form(), start, last.name.end(), 0),
+            name: TimestampedName::new(first.name.form(), start, last.name.end(), (number as u128) << 64),
             folder: String::new(),
             bytes: some.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add),
             domain: union(some),
@@ -133,6 +133,6 @@ pub(super) fn cells_in(domain: &NdRange) -> u128 {
 }
 
 /// Names, for quick look-ups.
-pub(super) fn names_of(facts: &[Facts]) -> BTreeSet<&str> {
-    facts.iter().map(|facts| facts.name.as_str()).collect()
+pub(super) fn names_of<'f>(facts: impl IntoIterator<Item = &'f Facts>) -> BTreeSet<&'f str> {
+    facts.into_iter().map(|facts| facts.name.as_str()).collect()
 }

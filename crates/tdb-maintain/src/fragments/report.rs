@@ -16,6 +16,8 @@ pub struct FragmentPlan {
     pub steps: Vec<PlannedStep>,
     /// Why no more is done, if something stands in the way.
     pub refused: Vec<Refusal>,
+    /// The fragments that would be left then.
+    pub left: Vec<TimestampedName>,
 }
 
 /// Fragments that would become one, or several of a bounded size.
@@ -46,12 +48,23 @@ impl fmt::Display for FragmentPlan {
                 writeln!(f, "  {fragment}")?;
             }
         }
-        self.refused.iter().try_for_each(|refusal| writeln!(f, "Not joined: {refusal}."))
+        not_joined(f, &self.left, &self.refused)
     }
 }
 
+/// Names fragments that are left, and says why.
+fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], refused: &[Refusal]) -> fmt::Result {
+    if refused.is_empty() {
+        return Ok(());
+    }
+    if !left.is_empty() {
+        writeln!(f, "{} fragments are left.", left.len())?;
+    }
+    refused.iter().try_for_each(|refusal| writeln!(f, "Not joined: {refusal}."))
+}
+
 /// What was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FragmentReport {
     /// How many interrupted runs were finished or undone first.
@@ -64,6 +77,10 @@ pub struct FragmentReport {
     pub uncommitted: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<JoinedStep>,
+    /// Why no more was done, if something stands in the way.
+    pub refused: Vec<Refusal>,
+    /// The fragments that are left then.
+    pub left: Vec<TimestampedName>,
 }
 
 /// Fragments that were joined.
@@ -106,6 +123,7 @@ impl fmt::Display for FragmentReport {
                 writeln!(f, "  {} of {} tiles were copied as they are stored", step.tiles.copied, step.tiles.written)?;
             }
             step.fragments.iter().try_for_each(|fragment| writeln!(f, "  {fragment}"))
-        })
+        })?;
+        not_joined(f, &self.left, &self.refused)
     }
 }

@@ -14,7 +14,7 @@ use crate::target::Target;
 
 impl Replacement for MetadataVacuum {
     fn replacement(&self) -> &str {
-        self.name.as_str()
+        self.replacement.as_str()
     }
 
     fn targets(&self) -> &[String] {
@@ -22,12 +22,13 @@ impl Replacement for MetadataVacuum {
     }
 }
 
-pub(crate) fn draft(target: &Target) -> Result<Draft> {
-    let files = target.small_files();
-    let all = MetadataFiles::list(&files)?;
+/// The files that vacuum files name, as far as they are there, and whether they may go.
+type Judged<'a> = Vec<(&'a MetadataVacuum, Vec<&'a MetadataFile>, Result<(), Reason>)>;
+
+fn judged<'a>(files: &SmallFiles, all: &'a MetadataFiles) -> Judged<'a> {
     let by_name: HashMap<&str, &MetadataFile> = all.files.iter().map(|file| (file.name.as_str(), file)).collect();
     let there = |vacuum: &MetadataVacuum| {
-        let mut targets: Vec<&MetadataFile> =
+        let mut targets: Vec<&'a MetadataFile> =
             vacuum.targets.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
         targets.sort_by(|a, b| a.name.cmp(&b.name));
         targets.dedup_by(|a, b| a.name == b.name);
@@ -36,14 +37,19 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
     let check = |vacuum: &MetadataVacuum, held: bool| match held {
         true => Ok(()),
-        false => check(&files, vacuum, by_name.get(vacuum.name.as_str()), &there(vacuum)),
+        false => check(files, vacuum, by_name.get(vacuum.replacement.as_str()), &there(vacuum)),
     };
     let verdicts = verdicts(&all.vacuums, is_sane, check);
+    all.vacuums.iter().zip(verdicts).map(|(vacuum, verdict)| (vacuum, there(vacuum), verdict)).collect()
+}
+
+pub(crate) fn draft(target: &Target) -> Result<Draft> {
+    let files = target.small_files();
+    let all = MetadataFiles::list(&files)?;
     let mut draft = Draft::default();
     let mut removed: Vec<&MetadataFile> = Vec::new();
     let mut lists = Vec::new();
-    for (vacuum, verdict) in all.vacuums.iter().zip(verdicts) {
-        let targets = there(vacuum);
+    for (vacuum, targets, verdict) in judged(&files, &all) {
         match verdict {
             Err(why) => draft.left.push(Left { path: vacuum.path.clone(), why }),
             Ok(()) => {
@@ -72,6 +78,8 @@ pub(crate) struct ListVerdict {
     pub(crate) bytes: u64,
     /// How many of the files that it names are there.
     pub(crate) targets: usize,
+    /// The name of the consolidated file, if it has another UUID.
+    pub(crate) renamed: Option<String>,
     /// Whether they may go.
     pub(crate) verdict: Result<(), Reason>,
 }
@@ -80,23 +88,14 @@ pub(crate) struct ListVerdict {
 pub(crate) fn lists(target: &Target) -> Result<Vec<ListVerdict>> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
-    let by_name: HashMap<&str, &MetadataFile> = all.files.iter().map(|file| (file.name.as_str(), file)).collect();
-    let there = |vacuum: &MetadataVacuum| -> Vec<&MetadataFile> {
-        vacuum.targets.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect()
-    };
-    let is_sane = |vacuum: &MetadataVacuum| in_its_time(&vacuum.name, there(vacuum).iter().map(|file| &file.name));
-    let check = |vacuum: &MetadataVacuum, held: bool| match held {
-        true => Ok(()),
-        false => check(&files, vacuum, by_name.get(vacuum.name.as_str()), &there(vacuum)),
-    };
-    let verdicts = verdicts(&all.vacuums, is_sane, check);
-    let of = |(vacuum, verdict): (&MetadataVacuum, Result<(), Reason>)| ListVerdict {
+    let of = |(vacuum, targets, verdict): (&MetadataVacuum, Vec<&MetadataFile>, Result<(), Reason>)| ListVerdict {
         path: vacuum.path.clone(),
         bytes: vacuum.bytes,
-        targets: there(vacuum).len(),
+        targets: targets.len(),
+        renamed: vacuum.is_renamed().then(|| vacuum.replacement.to_string()),
         verdict,
     };
-    Ok(all.vacuums.iter().zip(verdicts).map(of).collect())
+    Ok(judged(&files, &all).into_iter().map(of).collect())
 }
 
 /// Whether what a vacuum file is named after stands in place of what it lists.
@@ -109,19 +108,38 @@ fn check(
     if targets.is_empty() {
         return Ok(());
     }
-    if replacement.is_some_and(|replacement| targets.iter().any(|target| target.name == replacement.name)) {
+    match replacement.map(|file| replaces(files, vacuum, file, targets)) {
+        // A file of the same times alone may be any other.
+        Some(Err(why)) if !vacuum.is_renamed() => Err(why),
+        Some(Ok(())) => Ok(()),
+        _ => {
+            // Nothing was written if all that they say was deleted in the end.
+            let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
+            if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) }
+        }
+    }
+}
+
+fn unsound(error: ArrayError) -> Reason {
+    Reason::Unsound(Box::new(error))
+}
+
+/// Whether a file says what others say.
+fn replaces(
+    files: &SmallFiles,
+    vacuum: &MetadataVacuum,
+    file: &MetadataFile,
+    targets: &[&MetadataFile],
+) -> Result<(), Reason> {
+    if targets.iter().any(|target| target.name == file.name) {
         return Err(Reason::Circle);
     }
-    let unsound = |error| Reason::Unsound(Box::new(error));
-    let Some(file) = replacement else {
-        // Nothing was written if all that they say was deleted in the end.
-        let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
-        return if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) };
-    };
-    let own = merged(files, std::iter::once(*file)).map_err(unsound)?;
+    let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // What others say that are gone already may have come later.
-    let is_whole = vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
+    // What others say that are gone already may have come later. A vacuum removes the oldest first, so that it shows whether a
+    // file of another UUID is the right one.
+    let is_whole = vacuum.is_renamed()
+        || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
         Some(value) => is_whole && !values.contains(value),
         // The reference library leaves out what was deleted.

@@ -1,21 +1,24 @@
 //! One array: its schemas, commits, metadata and fragments.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Monitor, TimeRange};
+use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Fragment, Monitor, TimeRange};
 use tdb_storage::{EntryKind, Storage};
-use tdb_types::TimestampedName;
-use tdb_types::names::{FRAGMENTS_FOLDER, LABELS_FOLDER, METADATA_FOLDER};
+use tdb_types::names::{LABELS_FOLDER, METADATA_FOLDER};
 
 use super::Verify;
 use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::check_fragment;
-use super::lists::{check_lists, unread};
+use super::lists::{check_lists, unlisted, unread};
 use super::report::VerifyReport;
-use crate::fragments::journal::journals;
+use super::rounds::settled;
+use super::unfinished::{check_commits, check_journals};
+use crate::Result;
 use crate::target::{Target, list};
-use crate::{MaintainError, Result};
+
+/// What was seen of fragments that are sound, by their folders: a fragment never changes.
+type Sound = HashMap<String, VerifyReport>;
 
 impl Verify {
     /// Looks at all of an array. `is_root` says whether it is what the caller has named.
@@ -25,28 +28,34 @@ impl Verify {
         is_root: bool,
         report: &mut VerifyReport,
     ) -> Result<()> {
+        let mut sound = Sound::new();
+        report.absorb(settled(&**storage, || self.look_at_array(storage, is_root, &mut sound))?);
+        self.check_labels(storage, report)
+    }
+
+    /// Looks at an array as it is now.
+    fn look_at_array(&self, storage: &Arc<dyn Storage>, is_root: bool, sound: &mut Sound) -> Result<VerifyReport> {
+        let mut report = VerifyReport { arrays: 1, ..VerifyReport::default() };
         let options = self.array.clone().between(TimeRange::ALL).skip_damaged(true);
         let array = match options.open_on(storage.clone()) {
             Ok(array) => array,
             // Without the key nothing is known.
             Err(error) if is_root && error.category() == ErrorCategory::Key => return Err(error.into()),
             Err(error) => {
-                report.arrays += 1;
                 report.push(unreadable(&storage.describe(""), &error));
-                return Ok(());
+                return Ok(report);
             }
         };
-        report.arrays += 1;
         let mut found = Vec::new();
         check_schemas(&array, &mut found);
         check_rest(&array, &mut found);
         report.take(found, &storage.describe(""));
-        self.check_fragments(&array, report)?;
+        self.check_fragments(&array, sound, &mut report)?;
         report.count(array.counters());
-        self.check_labels(storage, report)
+        Ok(report)
     }
 
-    fn check_fragments(&self, array: &Array, report: &mut VerifyReport) -> Result<()> {
+    fn check_fragments(&self, array: &Array, sound: &mut Sound, report: &mut VerifyReport) -> Result<()> {
         let fragments = match array.fragments() {
             Ok(fragments) => fragments,
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
@@ -70,9 +79,20 @@ impl Verify {
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
         let workers = array.tile_workers(&monitor);
-        fragments.iter().chain(&replaced).for_each(|fragment| workers.plan(fragment));
-        for fragment in fragments.iter().chain(&replaced) {
-            check_fragment(array, fragment, &workers, report)?;
+        let all = || fragments.iter().chain(&replaced);
+        let is_unseen = |fragment: &&Fragment| !sound.contains_key(fragment.folder());
+        all().filter(is_unseen).for_each(|fragment| workers.plan(fragment));
+        for fragment in all() {
+            if let Some(known) = sound.get(fragment.folder()) {
+                report.absorb(known.clone());
+                continue;
+            }
+            let mut own = VerifyReport::default();
+            check_fragment(array, fragment, &workers, &mut own)?;
+            if own.is_sound() {
+                sound.insert(fragment.folder().to_owned(), own.clone());
+            }
+            report.absorb(own);
         }
         workers.finish();
         Ok(())
@@ -83,7 +103,7 @@ impl Verify {
         let entries = match list(&**storage, LABELS_FOLDER) {
             Ok(entries) => entries,
             Err(error) => {
-                report.push(unlisted(storage, LABELS_FOLDER, &error));
+                report.push(unlisted(&**storage, LABELS_FOLDER, &error));
                 return Ok(());
             }
         };
@@ -99,11 +119,6 @@ impl Verify {
         }
         Ok(())
     }
-}
-
-/// A folder that may be there, and can't be listed.
-fn unlisted(storage: &Arc<dyn Storage>, folder: &str, error: &MaintainError) -> Finding {
-    Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
 }
 
 /// What of an array was left out because it can't be read.
@@ -167,47 +182,5 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     for leftover in leftovers.iter().filter(|leftover| leftover.kind == EntryKind::File) {
         let file = array.storage().describe(&leftover.path);
         found.push(Finding::note(FindingKind::Unused, file, leftover.what));
-    }
-}
-
-/// What an interrupted consolidation of fragments has left to be done.
-fn check_journals(array: &Array, found: &mut Vec<Finding>) {
-    let journals = journals(&**array.storage()).unwrap_or_else(|error| {
-        found.push(unlisted(array.storage(), "", &error));
-        Vec::new()
-    });
-    for path in journals {
-        let what = "fragments are being joined, or that was interrupted: cells of an array with duplicates may be there twice until `tdb \
-                    vacuum` or `tdb consolidate` finishes or undoes it";
-        found.push(Finding::wrong(FindingKind::Interrupted, array.storage().describe(&path), what));
-    }
-}
-
-/// Whether nothing is in a folder of a store: some list folders whose files have all gone.
-fn is_gone(storage: &dyn Storage, folder: &str) -> bool {
-    storage.profile().is_remote() && list(storage, folder).is_ok_and(|files| files.is_empty())
-}
-
-/// Folders of fragments that no commit names.
-fn check_commits(array: &Array, found: &mut Vec<Finding>) {
-    let directory = array.directory();
-    let committed: HashSet<&str> =
-        directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
-    for parent in ["", FRAGMENTS_FOLDER] {
-        let entries = list(&**array.storage(), parent).unwrap_or_else(|error| {
-            found.push(unlisted(array.storage(), parent, &error));
-            Vec::new()
-        });
-        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
-            let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
-            if TimestampedName::parse(&entry.name).is_some()
-                && !committed.contains(path.as_str())
-                && !is_gone(&**array.storage(), &path)
-            {
-                let what =
-                    "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
-                found.push(Finding::wrong(FindingKind::Uncommitted, array.storage().describe(&path), what));
-            }
-        }
     }
 }

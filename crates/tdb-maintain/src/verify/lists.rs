@@ -1,22 +1,24 @@
 //! Files that list others, and those that stand in place of others.
 
+use std::sync::Arc;
+
 use tdb_array::{Array, ArrayError, Names, SmallFiles};
 use tdb_metadata::{CommitKind, PathList};
-use tdb_storage::EntryKind;
+use tdb_storage::{EntryKind, Storage};
 use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
 use super::finding::{Finding, FindingKind};
-use crate::draft::{Draft, Left};
+use crate::draft::{Left, Reason};
 use crate::target::{Target, list};
-use crate::{MaintainError, Result, vacuum};
+use crate::{MaintainError, vacuum};
 
 /// What of an array or group isn't read any more, since other files or fragments stand in its place.
 pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
     if let Target::Array(array) = target {
         check_drafted(array, found);
     }
-    check_replacements(target, vacuum::metadata::draft(target), found);
+    check_metadata(target, found);
     let folders: &[&str] = match target {
         Target::Array(_) => &["", COMMITS_FOLDER, METADATA_FOLDER],
         Target::Group(_) => &[METADATA_FOLDER],
@@ -26,24 +28,42 @@ pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
     }
 }
 
+/// Whether consolidated fragments are there and sound.
 fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
-    let target = Target::Array(array.clone());
-    check_replacements(&target, vacuum::fragments::draft(array, &Names::new()), found);
+    match vacuum::fragments::draft(array, &Names::new()) {
+        Ok(draft) => found.extend(draft.left.iter().map(|Left { path, why }| hides(array.storage(), path, why))),
+        Err(error) => unread(array.storage().describe(""), &error, found),
+    }
 }
 
-/// Whether what stands in place of others is there and sound.
-fn check_replacements(target: &Target, drafted: Result<Draft>, found: &mut Vec<Finding>) {
-    let draft = match drafted {
-        Ok(draft) => draft,
-        Err(error) => {
-            unread(target.storage().describe(""), &error, found);
-            return;
-        }
+/// Whether consolidated metadata is there and sound.
+fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
+    let lists = match vacuum::metadata::lists(target) {
+        Ok(lists) => lists,
+        Err(error) => return unread(target.storage().describe(""), &error, found),
     };
-    for Left { path, why } in draft.left {
-        let what = format!("it takes others out of sight, and {why}");
-        found.push(Finding::wrong(FindingKind::Replacement, target.storage().describe(&path), what));
+    for list in lists {
+        match (list.verdict, list.renamed) {
+            (Err(why), _) => found.push(hides(target.storage(), &list.path, &why)),
+            (Ok(()), Some(name)) if list.targets > 0 => {
+                let what = format!("its UUID isn't that of the consolidated file {name}, as release 2.21.1 writes it");
+                let file = target.storage().describe(&list.path);
+                found.push(Finding::note(FindingKind::Replacement, file, what));
+            }
+            _ => {}
+        }
     }
+}
+
+/// A file that hides others, and doesn't replace them.
+fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
+    let what = format!("it takes others out of sight, and {why}");
+    Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
+}
+
+/// A folder that may be there, and can't be listed.
+pub(super) fn unlisted(storage: &dyn Storage, folder: &str, error: &MaintainError) -> Finding {
+    Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
 }
 
 /// What can't be read, unless that was said already.

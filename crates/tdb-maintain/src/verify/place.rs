@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{ErrorCategory, Group, GroupTree, Listing, NodeKind, TreeNode};
+use tdb_array::{ErrorCategory, Listing, NodeKind, TreeNode};
 use tdb_metadata::MemberKind;
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::TimestampedName;
@@ -14,6 +14,7 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::lists::check_lists;
 use super::places::Places;
 use super::report::VerifyReport;
+use super::rounds::settled;
 use crate::Result;
 use crate::target::{DEEPEST, Target};
 
@@ -81,67 +82,82 @@ impl Verify {
         places: &mut Places,
         report: &mut VerifyReport,
     ) -> Result<()> {
-        let group = match folder {
-            Some(folder) => self.group.open(folder),
-            None => self.group.open_on(storage.clone()),
-        };
-        let group = match group {
-            Ok(group) => group,
-            Err(error) if depth == 0 && error.category() == ErrorCategory::Key => return Err(error.into()),
-            Err(error) => {
-                report.groups += 1;
-                report.push(unreadable(&storage.describe(""), &error));
-                return Ok(());
+        let mut nodes: Vec<TreeNode> = Vec::new();
+        let look = || {
+            let mut report = VerifyReport::default();
+            let group = match folder {
+                Some(folder) => self.group.open(folder),
+                None => self.group.open_on(storage.clone()),
+            };
+            nodes.clear();
+            match group {
+                Ok(group) => {
+                    nodes.extend(group.tree().nodes());
+                    nodes.iter().for_each(|node| check_member(node, &mut report));
+                }
+                Err(error) if depth == 0 && error.category() == ErrorCategory::Key => return Err(error.into()),
+                Err(error) => {
+                    report.groups += 1;
+                    report.push(unreadable(&storage.describe(""), &error));
+                }
             }
+            Ok(report)
         };
-        let tree: GroupTree = group.tree();
-        for node in tree.nodes() {
-            self.check_node(&node, places, report)?;
+        report.absorb(settled(&**storage, look)?);
+        for node in &nodes {
+            match (&node.kind, &node.storage) {
+                (NodeKind::Array, Some(storage)) if places.is_new(&**storage) => {
+                    self.check_array(storage, false, report)?;
+                }
+                (NodeKind::Group, Some(storage)) => {
+                    let _ = places.is_new(&**storage);
+                    report.absorb(settled(&**storage, || Ok(self.look_at_metadata(storage)))?);
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
 
-    fn check_node(&self, node: &TreeNode, places: &mut Places, report: &mut VerifyReport) -> Result<()> {
-        let at = || match &node.storage {
-            Some(storage) => storage.describe(""),
-            None => node.member.as_ref().map_or_else(|| node.name.clone(), |member| member.uri.clone()),
+    /// Looks at the metadata of a group.
+    fn look_at_metadata(&self, storage: &Arc<dyn Storage>) -> VerifyReport {
+        let mut report = VerifyReport { groups: 1, ..VerifyReport::default() };
+        let place = storage.describe("");
+        let found = match self.group.open_on(storage.clone()) {
+            Ok(group) => {
+                let mut found: Vec<Finding> =
+                    group.metadata().err().iter().map(|error| unreadable(&place, error)).collect();
+                check_lists(&Target::Group(Box::new(group)), &mut found);
+                found
+            }
+            Err(error) => vec![unreadable(&place, &error)],
         };
-        if let Some(what) = other_kind(node) {
-            report.push(Finding::wrong(FindingKind::Member, at(), what));
-        }
-        match (&node.kind, &node.storage) {
-            (NodeKind::Array, Some(storage)) if places.is_new(&**storage) => {
-                self.check_array(storage, false, report)?;
-            }
-            (NodeKind::Group, Some(storage)) => {
-                let _ = places.is_new(&**storage);
-                report.groups += 1;
-                match self.group.open_on(storage.clone()) {
-                    Ok(group) => check_metadata(group, report),
-                    Err(error) => report.push(unreadable(&storage.describe(""), &error)),
-                }
-            }
-            (NodeKind::Missing, _) => {
-                let what = format!("the group has a member {:?}, but nothing is there", node.name);
-                report.push(Finding::wrong(FindingKind::Member, at(), what));
-            }
-            (NodeKind::Failed(error), _) => report.push(Finding::wrong(FindingKind::Member, at(), error.to_string())),
-            (NodeKind::Outside, _) => {
-                let what = format!("member {:?} lies outside of its group's folder, and wasn't looked at", node.name);
-                report.push(Finding::note(FindingKind::Member, at(), what));
-            }
-            _ => {}
-        }
-        Ok(())
+        report.take(found, &place);
+        report
     }
 }
 
-/// Metadata of a group.
-fn check_metadata(group: Group, report: &mut VerifyReport) {
-    let place = group.storage().describe("");
-    let mut found: Vec<Finding> = group.metadata().err().iter().map(|error| unreadable(&place, error)).collect();
-    check_lists(&Target::Group(Box::new(group)), &mut found);
-    report.take(found, &place);
+/// Whether a member is what its group says.
+fn check_member(node: &TreeNode, report: &mut VerifyReport) {
+    let at = || match &node.storage {
+        Some(storage) => storage.describe(""),
+        None => node.member.as_ref().map_or_else(|| node.name.clone(), |member| member.uri.clone()),
+    };
+    if let Some(what) = other_kind(node) {
+        report.push(Finding::wrong(FindingKind::Member, at(), what));
+    }
+    match &node.kind {
+        NodeKind::Missing => {
+            let what = format!("the group has a member {:?}, but nothing is there", node.name);
+            report.push(Finding::wrong(FindingKind::Member, at(), what));
+        }
+        NodeKind::Failed(error) => report.push(Finding::wrong(FindingKind::Member, at(), error.to_string())),
+        NodeKind::Outside => {
+            let what = format!("member {:?} lies outside of its group's folder, and wasn't looked at", node.name);
+            report.push(Finding::note(FindingKind::Member, at(), what));
+        }
+        _ => {}
+    }
 }
 
 /// What to say of a member that isn't of the kind that its group says.

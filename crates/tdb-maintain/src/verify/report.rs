@@ -70,7 +70,7 @@ impl VerifyReport {
     /// Whether nothing is wrong; there may be notes.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.findings.iter().all(|finding| finding.severity == Severity::Note)
+        self.wrong().next().is_none()
     }
 
     /// How many findings, and how many notes.
@@ -78,6 +78,23 @@ impl VerifyReport {
     pub fn counts(&self) -> (usize, usize) {
         let notes = self.findings.iter().filter(|finding| finding.severity == Severity::Note).count();
         (self.findings.len() - notes, notes)
+    }
+
+    /// What isn't a note.
+    pub(super) fn wrong(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Finding)
+    }
+
+    /// Adds the report on a part.
+    pub(super) fn absorb(&mut self, part: Self) {
+        self.groups += part.groups;
+        self.arrays += part.arrays;
+        self.fragments += part.fragments;
+        self.tiles += part.tiles;
+        self.cells += part.cells;
+        self.bytes = self.bytes.saturating_add(part.bytes);
+        self.count(part.counters);
+        self.findings.extend(part.findings);
     }
 
     /// Adds what was asked of a storage.

@@ -114,6 +114,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
     let evolves = random.percent(25) && !schema::has_images(array);
     let deletes = !is_dense && random.percent(60);
     let mut history = History { array, axes, attributes: array.attributes.clone(), times: Vec::new() };
+    let spots = if is_dense && random.percent(35) { spots(random, axes) } else { Vec::new() };
     let (count, mut time, mut steps) = (random.between(4, 11), FIRST_TIMESTAMP, Vec::new());
     for index in 0..count {
         time += *random.pick(gaps);
@@ -136,7 +137,8 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
         // Of dense arrays writes come in the order of their times: an attribute that a later fragment lacks shows older values.
         let when = if !is_dense && random.percent(10) { time.saturating_sub(3).max(FIRST_TIMESTAMP) } else { time };
         let when = if evolves { time } else { when };
-        let write = writes::write(random, array, axes, &history.attributes, when);
+        let place = if spots.is_empty() { axes } else { random.pick(&spots) };
+        let write = writes::write(random, array, place, &history.attributes, when);
         let cells = write.cells.iter().map(|column| {
             column.offsets.as_ref().map_or(column.values.len() / 16, |offsets| offsets.len().saturating_sub(1))
         });
@@ -151,6 +153,17 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
         }
     }
     Some(steps)
+}
+
+/// Small parts of a dense array, each for one who appends: between them are gaps that nobody writes.
+fn spots(random: &mut Random, axes: &[Axis]) -> Vec<Vec<Axis>> {
+    let count = random.between(2, 3);
+    let part = |random: &mut Random, axis: &Axis| {
+        let width = ((axis.written - axis.low + 1) / 8).max(1);
+        let low = random.integer(axis.low, axis.written + 1 - width);
+        Axis { low, written: low + width - 1, ..axis.clone() }
+    };
+    (0..count).map(|_| axes.iter().map(|axis| part(random, axis)).collect()).collect()
 }
 
 /// What nobody wrote is stored when fragments are joined, and float scaling would alter it.
@@ -230,7 +243,9 @@ fn range(random: &mut Random, times: &[u64]) -> (u64, u64) {
 
 fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repeats }: Facts) -> Join {
     let mut join = Join { budget: *random.pick(&[1, 50_000, 16 << 20]), ..Join::default() };
-    join.amplifies = is_dense && random.percent(75);
+    if is_dense && random.percent(80) {
+        join.amplification = Some(*random.pick(&[1e9, 1e9, 1e9, 0.5, 0.8, 2.0]));
+    }
     match random.below(10) {
         0 => {
             let places: Vec<usize> = (0..8).collect();

@@ -129,8 +129,8 @@ fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateF
     if let Some(ratio) = join.ratio {
         consolidation = consolidation.step_size_ratio(ratio);
     }
-    if join.amplifies {
-        consolidation = consolidation.amplification(f64::INFINITY);
+    if let Some(most) = join.amplification {
+        consolidation = consolidation.amplification(most);
     }
     if let Some(bytes) = join.max_fragment_size {
         consolidation = consolidation.max_fragment_size(bytes);
@@ -190,7 +190,7 @@ fn join_settings(join: &Join) -> Vec<(&'static str, String)> {
     settings.extend(join.min.map(|min| ("sm.consolidation.step_min_frags", min.to_string())));
     settings.extend(join.max.map(|max| ("sm.consolidation.step_max_frags", max.to_string())));
     settings.extend(join.ratio.map(|ratio| ("sm.consolidation.step_size_ratio", ratio.to_string())));
-    settings.extend(join.amplifies.then(|| ("sm.consolidation.amplification", "1000000000".to_owned())));
+    settings.extend(join.amplification.map(|most| ("sm.consolidation.amplification", most.to_string())));
     settings.extend(join.max_fragment_size.map(|bytes| ("sm.consolidation.max_fragment_size", bytes.to_string())));
     settings
 }

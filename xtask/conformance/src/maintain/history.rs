@@ -79,8 +79,8 @@ pub struct Join {
     pub min: Option<usize>,
     pub max: Option<usize>,
     pub ratio: Option<f32>,
-    /// Whether dense fragments may cover any number of cells that nobody wrote.
-    pub amplifies: bool,
+    /// How many times as many cells as the tiles of dense fragments a new one may have; by default once.
+    pub amplification: Option<f64>,
     pub purge: bool,
     pub max_fragment_size: Option<u64>,
     /// Bytes that ours may take.

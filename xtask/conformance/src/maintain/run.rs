@@ -3,19 +3,19 @@
 use std::fs;
 use std::path::Path;
 
-use tdb_maintain::{Severity, Verify};
+use tdb_maintain::Severity;
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
 
 use super::carried::{self, Carried};
-use super::carry_out::{Done, by_them, by_us};
+use super::carry_out::{Done, by_them};
 use super::defects::Misread;
 use super::history::{Deed, History, Side, Small, Turn};
 use super::names::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
-use super::{defects, twin};
+use super::{defects, meanwhile, twin};
 use crate::case::{Case, Step};
 use crate::make_ours::by_us as caught;
 use crate::ours;
@@ -167,7 +167,8 @@ impl Run<'_> {
             Side::Ours => {
                 let twin = twin::of(history, turn, &uri, self.folder);
                 let mut done = Done::Done;
-                let act = || by_us(history, turn, &uri, number.wrapping_mul(7)).map(|outcome| done = outcome);
+                let act =
+                    || meanwhile::by_us(history, turn, &uri, number.wrapping_mul(7)).map(|outcome| done = outcome);
                 if let Some(failure) = caught("ours", act) {
                     return Err(failure.into());
                 }
@@ -479,11 +480,10 @@ impl Run<'_> {
 
     /// Whether everything in the array is as it should be.
     fn verify(&mut self) -> std::result::Result<(), Failure> {
-        let mut verify = Verify::new().threads(1);
-        if self.case.encrypted {
-            verify = verify.key(tdb_filters::EncryptionKey::new(*crate::case::KEY));
-        }
-        let report = verify.folder(&self.uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
+        let report = meanwhile::verification(&self.case)
+            .threads(1)
+            .folder(&self.uri)
+            .map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
         for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
             match defects::left_behind(finding, &self.deleted) {
                 Some(reason) => self.excuse(reason),

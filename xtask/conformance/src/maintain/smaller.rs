@@ -50,7 +50,8 @@ fn smaller_histories(history: &History) -> Vec<History> {
     }
     for index in 0..history.turns.len() {
         if let Deed::Join(join) = &history.turns[index].deed {
-            let plain = Join { purge: join.purge, amplifies: join.amplifies, budget: 16 << 20, ..Join::default() };
+            let plain =
+                Join { purge: join.purge, amplification: join.amplification, budget: 16 << 20, ..Join::default() };
             if *join != plain {
                 let mut smaller = history.clone();
                 smaller.turns[index].deed = Deed::Join(plain);

@@ -1,0 +1,89 @@
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_types::{Datatype, NameForm, Scalar, TimestampedName};
+
+use super::*;
+
+/// Cells of a tile along each dimension.
+const EXTENT: u64 = 10;
+
+fn schema(dimensions: usize) -> ArraySchema {
+    let names = ["x", "y"];
+    let of = |name: &str| {
+        Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - EXTENT - 1))
+            .with_tile_extent(Scalar::U64(EXTENT))
+    };
+    let builder = names[..dimensions].iter().fold(SchemaBuilder::dense(), |all, name| all.dimension(of(name)));
+    builder.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap()
+}
+
+fn facts(time: u64, sides: &[(u64, u64)]) -> Facts {
+    let domain = NdRange(sides.iter().map(|(lo, hi)| DimRange::Fixed { lo: *lo, hi: *hi }).collect());
+    Facts {
+        name: TimestampedName::new(NameForm::Versioned(22), time, time, time.into()),
+        folder: String::new(),
+        bytes: 1000,
+        domain: Some(domain),
+        has_times: false,
+        dropped: Vec::new(),
+    }
+}
+
+fn choice(max: usize) -> Choice {
+    Choice { min: None, max, size_ratio: 0.0, amplification: 1.0 }
+}
+
+/// The groups, and how many boxes were compared.
+fn parts(dimensions: usize, max: usize, all: &[Facts]) -> (Vec<Vec<usize>>, u64) {
+    let (schema, choice) = (schema(dimensions), choice(max));
+    let mut partition = Partition::new(&schema, &choice, all);
+    partition.fill(|_| true);
+    let compared = partition.index.compared();
+    (partition.finish(), compared)
+}
+
+fn appended(place: u64, number: u64) -> (u64, u64) {
+    (place + number * EXTENT, place + (number + 1) * EXTENT - 1)
+}
+
+#[test]
+fn two_appenders_become_two_groups() {
+    let all: Vec<Facts> =
+        (0..20).map(|time| facts(time, &[appended(if time % 2 == 0 { 0 } else { 1_000_000 }, time / 2)])).collect();
+    let even_and_odd = [(0..20).step_by(2).collect::<Vec<_>>(), (1..20).step_by(2).collect()];
+    assert_eq!(parts(1, usize::MAX, &all).0, even_and_odd);
+    let fours: Vec<usize> = parts(1, 4, &all).0.iter().map(Vec::len).collect();
+    assert_eq!(fours, [4, 4, 4, 4, 2, 2]);
+}
+
+#[test]
+fn nothing_later_comes_to_a_group_that_another_fragment_overlaps() {
+    // The second one is too far away to come to the others, and overlaps the first.
+    let all = [facts(1, &[(0, 9), (0, 9)]), facts(2, &[(0, 9), (0, 9999)]), facts(3, &[(0, 9), (0, 9)])];
+    let choice = Choice { amplification: 0.9, ..choice(usize::MAX) };
+    assert_eq!(groups(&schema(2), &choice, &all, |facts| facts.name.start() != 2), [[0usize; 0]; 0]);
+}
+
+#[test]
+fn older_fragments_are_not_hidden() {
+    let all = [facts(1, &[(8, 9)]), facts(2, &[(0, 1)]), facts(3, &[(3, 4)])];
+    assert_eq!(groups(&schema(1), &choice(usize::MAX), &all, |facts| facts.name.start() > 1), [[0usize; 0]; 0]);
+}
+
+#[test]
+fn the_cost_is_that_of_sorting() {
+    for appenders in [1, 2, 50, 1000, 100_000] {
+        let mut counts = Vec::new();
+        for count in [10_000_u64, 100_000] {
+            let all: Vec<Facts> = (0..count)
+                .map(|time| facts(time, &[appended(time % appenders * 1_000_000_000, time / appenders)]))
+                .collect();
+            let (groups, compared) = parts(1, usize::MAX, &all);
+            if appenders <= 50 {
+                assert_eq!(groups.len() as u64, appenders);
+            }
+            counts.push(compared / count);
+        }
+        println!("{appenders} appenders: {counts:?} comparisons for each fragment");
+        assert!(counts[1] < 200 && counts[1] < 2 * counts[0] + 20, "{appenders}: {counts:?}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Our maintenance in the middle of a verification or a read of ours.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tdb_array::{ErrorCategory, TimeRange};
+use tdb_maintain::{Finding, Verify};
+use tdb_storage::{LocalStorage, Storage};
+use tdb_testkit::MeanwhileStorage;
+
+use super::carry_out::{self, Done};
+use super::history::{Deed, History, Turn};
+use crate::case::Case;
+use crate::ours::{self, describe};
+
+/// Operations of a look before which maintenance is done, at most: small arrays need few more.
+const OPERATIONS: u64 = 250;
+
+type Outcome = std::result::Result<Done, String>;
+
+/// Does something by our library; maintenance at a moment of a verification or a read.
+///
+/// # Errors
+///
+/// Those of [`carry_out::by_us`]; a finding of the verification that is none before nor afterwards; a read that gives other cells, or fails
+/// but for a file that is gone.
+pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome {
+    let is_maintenance =
+        matches!(turn.deed, Deed::Join(_) | Deed::Gather(..) | Deed::VacuumFragments | Deed::Vacuum(_));
+    if !is_maintenance {
+        return carry_out::by_us(history, turn, uri, chance);
+    }
+    let case = history.case();
+    let outcome: Arc<Mutex<Option<Outcome>>> = Arc::default();
+    let act = {
+        let (history, turn, uri, outcome) = (history.clone(), turn.clone(), uri.to_owned(), outcome.clone());
+        move |_: &Arc<dyn Storage>| {
+            let done = carry_out::by_us(&history, &turn, &uri, chance);
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+        }
+    };
+    // Of the turns each has another moment, and of the arrays too.
+    let moment = (chance.wrapping_mul(0x9e37_79b9) ^ uri_seed(history)) % OPERATIONS;
+    let local: Arc<dyn Storage> = Arc::new(LocalStorage::new(uri));
+    let storage: Arc<dyn Storage> = Arc::new(MeanwhileStorage::at(local.clone(), moment, act));
+    match moment.is_multiple_of(2) {
+        true => {
+            let before = verified(&case, &local)?;
+            let found = verified(&case, &storage)?;
+            let after = verified(&case, &local)?;
+            if let Some(other) = found.iter().find(|one| !before.contains(one) && !after.contains(one)) {
+                return Err(format!("verified meanwhile: {other}"));
+            }
+        }
+        false => {
+            let before = cells(&case, &local);
+            match (cells(&case, &storage), before) {
+                (Ok(now), Ok(before)) if now != before => {
+                    return Err(format!("{now} cells read meanwhile, {before} before"));
+                }
+                (Err(Some(error)), Ok(_)) => return Err(format!("read meanwhile: {error}")),
+                _ => {}
+            }
+        }
+    }
+    let done = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    done.unwrap_or_else(|| carry_out::by_us(history, turn, uri, chance))
+}
+
+/// What the array of a history makes of a seed.
+fn uri_seed(history: &History) -> u64 {
+    history
+        .turns
+        .iter()
+        .filter_map(|turn| turn.deed.time())
+        .fold(history.turns.len() as u64, |sum, time| sum.wrapping_mul(31).wrapping_add(time))
+}
+
+/// A verification with the key of a case.
+pub fn verification(case: &Case) -> Verify {
+    match case.encrypted {
+        true => Verify::new().key(tdb_filters::EncryptionKey::new(*crate::case::KEY)),
+        false => Verify::new(),
+    }
+}
+
+fn verified(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<Vec<Finding>, String> {
+    let report = verification(case).threads(1).storage(storage.clone()).map_err(|error| describe(&error))?;
+    let is_wrong = |finding: &Finding| finding.severity == tdb_maintain::Severity::Finding;
+    Ok(report.findings.into_iter().filter(is_wrong).collect())
+}
+
+/// How many cells a reader finds; or why none, if that isn't a file that is gone.
+fn cells(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<usize, Option<String>> {
+    let read = || {
+        let array = ours::options(case).threads(1).between(TimeRange::ALL).open_on(storage.clone())?;
+        let mut cells = 0;
+        for batch in array.read().batches()? {
+            cells += batch?.len();
+        }
+        Ok(cells)
+    };
+    read().map_err(|error: tdb_array::ArrayError| {
+        (error.category() != ErrorCategory::Unavailable).then(|| describe(&error))
+    })
+}
