@@ -25,7 +25,10 @@ impl MemberPlace {
                 Some(path) if check_path(&path).is_ok() => Self::Inside(path),
                 Some(_) => Self::Elsewhere,
                 None => match folder {
-                    Some(folder) => Self::Outside(folder.join(uri).to_string_lossy().into_owned()),
+                    // Text that resembles a path which is not UTF-8 would lead elsewhere.
+                    Some(folder) => {
+                        folder.join(uri).to_str().map_or(Self::Elsewhere, |path| Self::Outside(path.to_owned()))
+                    }
                     None => Self::Elsewhere,
                 },
             };
@@ -95,6 +98,8 @@ mod tests {
         assert_eq!(place("file:///data/group", false), inside(""));
         assert_eq!(place("file:///data/groups/a", false), outside("/data/groups/a"));
         assert_eq!(place("/data/group/../x", false), outside("/data/group/../x"));
+        assert_eq!(place("file:///data/group/a%20b", false), inside("a%20b"));
+        assert_eq!(place("file:///data/a%20b#c?d", false), outside("/data/a%20b#c?d"));
         assert_eq!(place("s3://bucket/a", false), MemberPlace::Elsewhere);
         assert_eq!(place("a", false), MemberPlace::Elsewhere);
     }
