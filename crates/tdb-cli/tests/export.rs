@@ -89,7 +89,7 @@ mod unix {
     use super::ARRAY;
     use super::support::{command, tdb};
 
-    const CELLS: i64 = 1_000_000;
+    const CELLS: i64 = 5_000_000;
 
     fn large_array(path: &Path) {
         let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))

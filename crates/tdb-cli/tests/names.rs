@@ -29,7 +29,7 @@ fn fill(folder: &Path, place: impl Fn(&str) -> String) {
     for (number, name) in NAMES.iter().enumerate() {
         done(&["create", &place(name), "--schema", &file("schema")]);
         fs::write(folder.join("cells.csv"), format!("d\n{number}\n")).unwrap();
-        done(&["import", &place(name), &file("cells.csv"), "--from", "csv"]);
+        done(&["import", &place(name), &file("cells.csv")]);
     }
 }
 

@@ -69,6 +69,8 @@ fn inside(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn place(uri: &str, relative: bool) -> MemberPlace {
@@ -87,6 +89,17 @@ mod tests {
         assert_eq!(MemberPlace::of("../b", true, None), MemberPlace::Elsewhere);
         assert_eq!(place("a\\..\\..", true), MemberPlace::Elsewhere);
         assert_eq!(place("a\0", true), MemberPlace::Elsewhere);
+    }
+
+    proptest! {
+        #[test]
+        fn names_of_members_are_taken_as_they_are(name in "[ -.0-9;-[\\]-~é語]{1,12}|%[0-9A-F]{2}") {
+            prop_assume!(name != "." && name != "..");
+            let inside = MemberPlace::Inside(name.clone());
+            prop_assert_eq!(place(&name, true), inside.clone());
+            prop_assert_eq!(place(&format!("file:///data/group/{name}"), false), inside);
+            prop_assert_eq!(place(&format!("/data/group/{name}"), false), MemberPlace::Inside(name));
+        }
     }
 
     #[test]

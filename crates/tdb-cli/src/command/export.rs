@@ -4,7 +4,7 @@ mod args;
 mod folder;
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tdb_array::{Array, Monitor, Query};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let _bar = QueryProgress::of(&monitor, terminal.stderr);
     let (query, file, budget) = (query.monitor(&monitor), new.file()?, saturating_len(args.budget));
     let cells = match kind {
-        Kind::Rows(format) => write_rows(&array, query, &fields, (&path, file), (format, &options), terminal)?,
+        Kind::Rows(format) => write_rows(&array, query, &fields, file, (format, &options), terminal)?,
         Kind::Added(format) => format.export(Export { query, path: &path, file, options, budget })?,
     };
     new.finish()?;
@@ -106,7 +106,7 @@ fn write_rows(
     array: &Array,
     query: Query,
     fields: &[Selected<'_>],
-    (path, file): (&Path, File),
+    file: File,
     (format, options): (RowFormat, &[(String, String)]),
     terminal: Terminal,
 ) -> Result<u64> {
@@ -120,8 +120,7 @@ fn write_rows(
     let writer = cell_writer(format, shown, option("null").unwrap_or_default(), terminal);
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let cells = write_batches(query, writer, &mut out)?;
-    let flushed = out.into_inner().map_err(io::IntoInnerError::into_error);
-    flushed.map_err(|error| Failure::io(path.display(), &error))?;
+    out.flush()?;
     Ok(cells)
 }
 
