@@ -12,7 +12,7 @@ use tdb_array::{
 };
 use tdb_condition::Condition;
 use tdb_filters::{EncryptionKey, Filter, WebPFormat, WebPOptions};
-use tdb_rtree::DimRange;
+use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArrayDefinition, Attribute, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
@@ -387,6 +387,31 @@ fn evolved_schemas() {
             |batch: &Batch| batch.column("added").unwrap().values::<i32>().unwrap().iter().all(|v| *v == i32::MIN);
         assert!(batches.iter().all(fill), "{}", fixture.name());
     }
+}
+
+/// In every format: the schema becomes one of a format that has current domains.
+#[test]
+fn arrays_without_a_current_domain_get_one() {
+    let mut seen = 0;
+    for fixture in features::SPARSE_CELLS.fixtures() {
+        let copy = Copy::empty(&fixture).filled();
+        let before = copy.array();
+        let dimensions = before.schema().dimensions().iter();
+        let whole = dimensions.map(|dimension| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
+        let Some(whole) = whole.collect::<Option<Vec<_>>>().filter(|_| before.schema().current_domain().is_none())
+        else {
+            continue;
+        };
+        let evolution = SchemaEvolution::new().expand_current_domain(NdRange(whole.clone()));
+        before.evolve(&evolution, &Names::new()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        let after = copy.array();
+        assert_eq!(after.schema().current_domain(), Some(&NdRange(whole)), "{}", fixture.name());
+        assert!(after.schema().version().has(tdb_types::Feature::CurrentDomain), "{}", fixture.name());
+        let cells = |array: &Array| sparse_batches(array, BUDGET).iter().map(Batch::len).sum::<usize>();
+        assert_eq!(cells(&after), cells(&before), "{}", fixture.name());
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen} arrays");
 }
 
 /// Cells deleted by the value of an attribute, in arrays written by this library.

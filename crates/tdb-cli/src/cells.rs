@@ -6,4 +6,4 @@ mod value;
 
 pub(crate) use field::Field;
 pub(crate) use parse::{CellParser, encode, hex_member, unhex};
-pub(crate) use value::{Kind, hex};
+pub(crate) use value::Kind;

@@ -22,7 +22,7 @@ pub trait FileFormat: Send + Sync {
     /// What `--option NAME=VALUE` may say about them.
     fn options(&self) -> &'static [FileOption];
 
-    /// Writes the cells of a query, and says how many these are. What it leaves of a file when it fails is removed.
+    /// Writes the cells of a query, and says how many these are. The file gets its name afterwards, and is removed after a failure.
     ///
     /// # Errors
     /// The cells can't be read, such files can't hold them, or the file can't be written.
@@ -52,7 +52,7 @@ pub struct Export<'a> {
     pub query: Query,
     /// How the file is called.
     pub path: &'a Path,
-    /// The file, which is empty.
+    /// The file, which is empty, or standard output or a pipe. The writer flushes it; the command makes it durable.
     pub file: File,
     /// Names and values of options, in the order in which they were given; all of these names are known.
     pub options: Vec<(String, String)>,

@@ -11,7 +11,7 @@ use tdb_array::{ArrayOptions, CreateOptions, GroupOptions};
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_maintain::Verify;
-use tdb_types::Limits;
+use tdb_types::{Limits, hex};
 
 use crate::failure::{Exit, Failure, Result};
 
@@ -150,10 +150,9 @@ fn variable(name: &str) -> Option<OsString> {
 
 fn from_hex(digits: &[u8]) -> Option<EncryptionKey> {
     let digits: &[u8; 2 * EncryptionKey::LEN] = digits.try_into().ok()?;
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut key = [0; EncryptionKey::LEN];
     for (byte, pair) in key.iter_mut().zip(digits.as_chunks::<2>().0) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        *byte = hex::byte(pair)?;
     }
     Some(EncryptionKey::new(key))
 }

@@ -30,6 +30,7 @@ mod interrupt;
 mod key;
 mod location;
 mod names;
+mod new_file;
 mod output;
 mod place;
 mod points;

@@ -1,22 +1,24 @@
 //! Paths as people give them: plain ones and URIs.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::stores;
 
-/// The local path that `text` means: a plain path, or a `file://` URI.
+/// The local path that `text` means: a plain path, or a `file://` URI. Like the reference library, takes each character of
+/// a URI as it is: a `%`, `#` or `?` is part of a name.
 ///
 /// # Errors
 /// A URI of another kind, or of another machine.
 pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
-    let uri = text.to_str().and_then(|text| text.split_once("://"));
-    let Some((scheme, rest)) = uri.filter(|(scheme, _)| is_scheme(scheme)) else {
+    // Of a name that is not UTF-8 only the beginning is looked at.
+    let shown = text.to_string_lossy();
+    let Some((scheme, rest)) = shown.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(PathBuf::from(text));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "file" => file_uri(rest),
+        "file" => file_uri(text, rest),
         _ if stores::opens(scheme) => {
             let message = format!("{scheme}:// is not for this command, which works on local files");
             Err(Failure::new(Exit::Unsupported, message).with_hint("`tdb read` and others open arrays there"))
@@ -55,37 +57,27 @@ pub(crate) fn elsewhere(instead: &str) -> String {
     }
 }
 
-fn file_uri(rest: &str) -> Result<PathBuf> {
-    let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    if !path.starts_with('/') {
+/// The path of a file URI, byte for byte. `rest` is what follows `file://`, to be looked at and shown.
+fn file_uri(uri: &OsStr, rest: &str) -> Result<PathBuf> {
+    let has_host = rest.starts_with("localhost/");
+    if !has_host && !rest.starts_with('/') {
         return Err(Failure::usage(format!("file://{rest}: a file URI has three slashes before an absolute path"))
-            .with_hint(format!("file:///{path}, or the plain path")));
+            .with_hint(format!("file:///{rest}, or the plain path")));
     }
-    let decoded =
-        percent_decode(path).ok_or_else(|| Failure::usage(format!("file://{rest}: the percent encoding is broken")))?;
-    // On Windows `/C:/data` stands for `C:/data`.
-    let has_drive = cfg!(windows) && decoded.as_bytes().get(2) == Some(&b':');
-    Ok(PathBuf::from(if has_drive { &decoded[1..] } else { &decoded }))
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first == b'%' {
-            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &rest[2..];
-        } else {
-            bytes.push(*first);
-        }
+    // The scheme is the first component, a host the second.
+    let mut components = Path::new(uri).components();
+    components.next();
+    if has_host {
+        components.next();
     }
-    String::from_utf8(bytes).ok()
+    // On Windows `/C:/data` stands for `C:/data`, which replaces the root.
+    Ok(Path::new("/").join(components.as_path()))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -96,12 +88,32 @@ mod tests {
         assert_eq!(path("./s4://y").unwrap(), "./s4://y");
         assert_eq!(path("a b://y").unwrap(), "a b://y");
         assert_eq!(path("s4:y").unwrap(), "s4:y");
-        assert_eq!(path("file:///tmp/a%20b").unwrap(), "/tmp/a b");
         assert_eq!(path("file://localhost/tmp").unwrap(), "/tmp");
+        assert_eq!(path("FILE:///tmp/a/").unwrap(), "/tmp/a");
         assert_eq!(path("file://tmp").unwrap_err().exit(), Exit::Usage);
-        assert_eq!(path("file:///%4").unwrap_err().exit(), Exit::Usage);
+        assert_eq!(path("file://localhosts/tmp").unwrap_err().exit(), Exit::Usage);
         for refused in ["s3://bucket/array", "s4://bucket/array", "ftp://host/array", "git+ssh://host/array"] {
             assert_eq!(path(refused).unwrap_err().exit(), Exit::Unsupported, "{refused}");
         }
+    }
+
+    proptest! {
+        #[test]
+        fn names_in_file_uris_are_taken_byte_for_byte(name in "[ -.0-~é語]{1,12}|%[0-9A-Fa-f+]{2}|[0-9]%") {
+            prop_assume!(name != "." && name != "..");
+            let path = format!("/folder/{name}");
+            for text in [format!("file://{path}"), path.clone()] {
+                prop_assert_eq!(local(OsStr::new(&text)).unwrap().into_os_string(), OsStr::new(&path));
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf_8_are_taken_byte_for_byte() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let path = local(OsStr::from_bytes(b"file:///a/%20\xff")).unwrap();
+        assert_eq!(path.as_os_str().as_bytes(), b"/a/%20\xff");
     }
 }

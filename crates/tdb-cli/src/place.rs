@@ -39,7 +39,7 @@ impl Place {
                 .with_hint("add the folder of an array or group"));
         };
         let parent = format!("{scheme}://{parent}{query}");
-        let name = name.to_owned();
+        let name = stores::name_of(scheme, name);
         match stores::open(OsStr::new(&parent)) {
             Some(parent) => {
                 Ok(Self::Store(StorePlace { uri: uri.to_owned(), parent: parent.map_err(ArrayError::from)?, name }))

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::sync::{Arc, OnceLock};
 
+use percent_encoding::percent_decode_str;
 use tdb_storage::{Storage, StorageError};
 
 /// Gives the storage that a URI names.
@@ -35,10 +36,19 @@ pub(crate) fn open(argument: &OsStr) -> Option<Result<Arc<dyn Storage>, StorageE
     Some(open(uri))
 }
 
-/// A URI without what follows its path (`?region=…`), and that. What follows goes with every part of the path.
+/// A URI without what follows its path (`?region=…`), and that. What follows goes with every part of the path. It begins at the
+/// last `?`: a name may contain others.
 pub(crate) fn without_query(uri: &str) -> (&str, &str) {
-    let (path, query) = uri.split_at(uri.find('?').unwrap_or(uri.len()));
+    let (path, query) = uri.split_at(uri.rfind('?').unwrap_or(uri.len()));
     (path.trim_end_matches('/'), query)
+}
+
+/// The name that the last part of a URI's path means. The web's URLs are percent-encoded; other URIs contain names as they are.
+pub(crate) fn name_of(scheme: &str, part: &str) -> String {
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" => percent_decode_str(part).decode_utf8_lossy().into_owned(),
+        _ => part.to_owned(),
+    }
 }
 
 /// Whether URIs of a scheme can be opened.

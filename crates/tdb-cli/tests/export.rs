@@ -73,3 +73,115 @@ fn an_array_that_ends_early_leaves_no_file() {
     assert_eq!(run.code, Some(3), "{run}");
     assert!(!file.exists(), "{run}");
 }
+
+/// Exports that are ended, and what may stand in place of a file.
+#[cfg(unix)]
+mod unix {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+
+    use tdb_array::{Array, NewCells, NewColumn};
+    use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_types::{Datatype, Scalar};
+
+    use super::ARRAY;
+    use super::support::{command, tdb};
+
+    const CELLS: i64 = 5_000_000;
+
+    fn large_array(path: &Path) {
+        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))
+            .with_tile_extent(Scalar::I64(100_000));
+        let schema =
+            SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+        Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let values: Vec<i64> = (0..CELLS).collect();
+        Array::open(path).unwrap().write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+    }
+
+    fn temporary_files(folder: &Path) -> Vec<PathBuf> {
+        let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".tdb-unfinished-")).collect()
+    }
+
+    /// An export that has begun its file.
+    fn begun(folder: &Path, file: &str) -> Child {
+        let mut export = command();
+        export.arg("export").arg(folder.join("array")).arg(folder.join(file)).args(["--budget", "1MiB"]);
+        let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
+        while temporary_files(folder).is_empty() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before anybody saw a temporary file");
+        }
+        child
+    }
+
+    fn signal(child: &Child, name: &str) {
+        assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    }
+
+    #[test]
+    fn a_killed_export_leaves_nothing_under_the_final_name() {
+        let folder = tempfile::tempdir().unwrap();
+        large_array(&folder.path().join("array"));
+        for file in ["cells.csv", "cells.json", "cells.jsonl"] {
+            for name in ["-INT", "-TERM"] {
+                let mut child = begun(folder.path(), file);
+                signal(&child, name);
+                assert_eq!(child.wait().unwrap().code(), Some(130), "{name} {file}");
+                assert!(
+                    !folder.path().join(file).exists() && temporary_files(folder.path()).is_empty(),
+                    "{name} {file}"
+                );
+            }
+        }
+        let mut child = begun(folder.path(), "cells.csv");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!folder.path().join("cells.csv").exists());
+        assert_eq!(temporary_files(folder.path()).len(), 1);
+    }
+
+    #[test]
+    fn streams_are_written_to_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let printed = tdb(["read", ARRAY, "--format", "csv"]).stdout;
+        let run = tdb(["export", ARRAY, "-", "--format", "csv"]);
+        assert_eq!((run.code, &run.stdout), (Some(0), &printed), "{run}");
+        let run = tdb(["export", ARRAY, "-"]);
+        assert!(run.code == Some(2) && run.stderr.contains("--format"), "{run}");
+        let pipe = folder.path().join("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || fs::read_to_string(pipe).unwrap())
+        };
+        let run = tdb(["export", ARRAY, pipe.to_str().unwrap()]);
+        assert_eq!((run.code, reader.join().unwrap()), (Some(0), printed), "{run}");
+        // The device stays what it is, also behind a link.
+        let link = folder.path().join("null.csv");
+        symlink("/dev/null", &link).unwrap();
+        assert_eq!(tdb(["export", ARRAY, link.to_str().unwrap()]).code, Some(0));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn what_is_there_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("old.csv"), "mine").unwrap();
+        symlink(path("nothing"), path("dangling.csv")).unwrap();
+        symlink(path("old.csv"), path("link.csv")).unwrap();
+        fs::create_dir(path("folder.csv")).unwrap();
+        for name in ["old.csv", "dangling.csv", "link.csv", "folder.csv"] {
+            let run = tdb(["export", ARRAY, path(name).to_str().unwrap()]);
+            assert!(run.code == Some(5) && run.stderr.contains("choose another name"), "{run}");
+        }
+        assert_eq!(fs::read_to_string(path("old.csv")).unwrap(), "mine");
+        assert!(!path("nothing").exists() && temporary_files(folder.path()).is_empty());
+        assert_eq!(tdb(["export", ARRAY, path("new.csv").to_str().unwrap()]).code, Some(0));
+        let mode = |name: &str| path(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode("new.csv"), mode("old.csv"), "a new file has the rights of any new file");
+    }
+}

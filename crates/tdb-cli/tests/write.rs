@@ -96,6 +96,70 @@ fn an_array_is_made_and_evolves() {
 }
 
 #[test]
+fn an_array_without_a_current_domain_gets_one() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("current_domain = [1, 10]\n", "")
+        + "\n[[dimension]]\nname = \"name\"\ndatatype = \"string_ascii\"\n";
+    fs::write(bench.path().join("whole.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/whole.toml --format-version 20");
+    fs::write(bench.path().join("cells.csv"), "row,name,colour\n5,a,red\n50,a,red\n").unwrap();
+    assert_eq!(bench.run("import @/a @/cells.csv").code, Some(0));
+    bench.bad("evolve @/a --expand row=1..10", 2, "add --expand name=FIRST..LAST");
+    bench.bad("evolve @/a --expand row=0..10 --expand name=a..z", 2, "within the domain");
+    bench.bad("evolve @/a --expand row=10..1 --expand name=a..z", 2, "within the domain");
+    bench.good("evolve @/a --expand row=1..10 --expand name=a..z");
+    let text = bench.good("schema @/a --format toml");
+    for line in ["format_version = 22", "current_domain = [1, 10]", "current_domain = [\"a\", \"z\"]"] {
+        assert!(text.contains(line), "{text}");
+    }
+    // As the reference library reads it.
+    assert_eq!(bench.good("read @/a --format csv"), "row,name,colour\n5,a,red\n");
+    bench.bad("evolve @/a --expand row=1..5", 2, "can only become wider");
+    bench.good("evolve @/a --expand row=1..100");
+    assert_eq!(bench.good("read @/a --format csv").lines().count(), 3);
+}
+
+#[test]
+fn values_of_an_enumeration_that_end_within_an_integer_are_shown_as_bytes() {
+    let bench = Bench::new();
+    let schema = SCHEMA
+        .replace("\"string_utf8\"", "\"int32\"")
+        .replace("[\"red\"]", "[{ hex = \"6161\" }, { hex = \"01000000\" }, { hex = \"626263\" }]");
+    fs::write(bench.path().join("uneven.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/uneven.toml");
+    let values = "{\"index\":0,\"value\":{\"hex\":\"6161\"}}\n{\"index\":1,\"value\":[1]}\n\
+                  {\"index\":2,\"value\":{\"hex\":\"626263\"}}\n";
+    assert_eq!(bench.good("enumerations @/a colours"), values);
+    assert!(bench.good("enumerations @/a colours --format csv").contains("0,\"{\"\"hex\"\":\"\"6161\"\"}\"\n"));
+    assert!(bench.good("schema @/a --format text").contains("{\"hex\":\"626263\"}"));
+    let json: String = bench.good("schema @/a --format json").split_whitespace().collect();
+    assert!(json.contains("\"values\":[{\"hex\":\"6161\"},[1],{\"hex\":\"626263\"}]"), "{json}");
+    bench.bad("read @/a --where colour==aa", 2, "\"aa\" is not a value of int32");
+    let run = bench.run("verify @/a");
+    assert!(
+        run.code == Some(1) && run.stdout.contains("has 2 bytes, which is no multiple of the 4 bytes of int32"),
+        "{run}"
+    );
+}
+
+#[test]
+fn integers_beyond_63_bits_need_no_quotation_marks() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("\"int32\"", "\"uint64\"").replace("[1, 10]", "[1, 18446744073709551000]");
+    let plain = schema.replace("[1, 100]", "[0, 18446744073709551000]\ntile_extent = 9223372036854775808");
+    for (name, text) in [("plain", &plain), ("large", &plain.replace("9551000]", "9551616]"))] {
+        fs::write(bench.path().join(name), text).unwrap();
+    }
+    bench.good("create @/a --schema @/plain");
+    assert!(bench.good("schema @/a --format toml").contains("domain = [0, \"18446744073709551000\"]"));
+    bench.bad(
+        "create @/b --schema @/large",
+        2,
+        "18446744073709551616 is too large: values are integers from -2^63 to 2^64 - 1",
+    );
+}
+
+#[test]
 fn metadata_is_put_and_deleted() {
     let bench = Bench::new();
     bench.good("create @/a --schema @/schema.toml --timestamp 10");

@@ -158,13 +158,7 @@ fn escaped(path: &str) -> Option<String> {
 fn parse_line(line: &str) -> Option<(String, [u8; 32])> {
     let (line, is_escaped) = line.strip_prefix('\\').map_or((line, false), |line| (line, true));
     let (digits, path) = line.split_once("  ").or_else(|| line.split_once(" *"))?;
-    let mut hash = [0; 32];
-    if digits.len() != 64 || !digits.is_ascii() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()?;
-    }
+    let hash = tdb_types::hex::decode(digits)?.try_into().ok()?;
     if !is_escaped {
         return Some((path.to_owned(), hash));
     }

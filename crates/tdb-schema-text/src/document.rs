@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::value::Given;
+
 /// The whole text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -11,7 +13,7 @@ pub(crate) struct Document {
     pub(crate) array_type: String,
     pub(crate) tile_order: Option<String>,
     pub(crate) cell_order: Option<String>,
-    pub(crate) capacity: Option<u64>,
+    pub(crate) capacity: Option<Given>,
     #[serde(default)]
     pub(crate) allows_duplicates: bool,
     pub(crate) coords_filters: Option<Filters>,
@@ -42,9 +44,9 @@ pub(crate) struct Additions {
 pub(crate) struct Dimension {
     pub(crate) name: String,
     pub(crate) datatype: String,
-    pub(crate) domain: Option<[Value; 2]>,
-    pub(crate) tile_extent: Option<Value>,
-    pub(crate) current_domain: Option<[Value; 2]>,
+    pub(crate) domain: Option<[Given; 2]>,
+    pub(crate) tile_extent: Option<Given>,
+    pub(crate) current_domain: Option<[Given; 2]>,
     pub(crate) filters: Option<Filters>,
 }
 
@@ -56,7 +58,7 @@ pub(crate) struct Attribute {
     pub(crate) values_per_cell: Option<Value>,
     #[serde(default)]
     pub(crate) nullable: bool,
-    pub(crate) fill: Option<Value>,
+    pub(crate) fill: Option<Given>,
     #[serde(default)]
     pub(crate) fill_valid: bool,
     pub(crate) order: Option<String>,
@@ -72,7 +74,7 @@ pub(crate) struct Enumeration {
     pub(crate) values_per_value: Option<Value>,
     #[serde(default)]
     pub(crate) ordered: bool,
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<Given>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +85,7 @@ pub(crate) struct Label {
     pub(crate) datatype: String,
     pub(crate) order: String,
     pub(crate) attribute: Option<String>,
-    pub(crate) tile_extent: Option<Value>,
+    pub(crate) tile_extent: Option<Given>,
     pub(crate) filters: Option<Filters>,
     pub(crate) uri: Option<String>,
     #[serde(default)]

@@ -1,11 +1,10 @@
 //! Filters and their options, both ways.
 
 use tdb_filters::{Filter, FilterPipeline, WebPFormat, WebPOptions};
-use tdb_types::Datatype;
+use tdb_types::{Datatype, hex};
 use toml::{Table, Value};
 
 use crate::document;
-use crate::value::{hex, hex_bytes};
 use crate::{Result, SchemaTextError};
 
 pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPipeline> {
@@ -141,7 +140,7 @@ impl Options<'_> {
 
     fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         let Some(value) = self.table.remove(key) else { return Ok(Vec::new()) };
-        value.as_str().and_then(hex_bytes).ok_or_else(|| self.error(&format!("takes hexadecimal digits as {key}")))
+        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("takes hexadecimal digits as {key}")))
     }
 
     #[cold]
@@ -194,7 +193,7 @@ fn print_filter(filter: &Filter) -> Value {
         }
         Filter::Unknown { code, options } => {
             put("code", Value::Integer((*code).into()));
-            put("options", Value::String(hex(options)));
+            put("options", Value::String(hex::encode(options)));
         }
         _ => {}
     }

@@ -40,7 +40,7 @@
 //! ```
 //!
 //! What may be left out has the reference library's default: see `docs/schema-text.md` for all keys. Values are numbers as
-//! TOML has them, integers beyond its 64 signed bits as strings (`"18446744073709551615"`), text as strings, and anything
+//! TOML has them, integers beyond its 64 signed bits also as strings (`"18446744073709551615"`), text as strings, and anything
 //! that none of these can hold as its bytes: `{ hex = "00ff" }`. Dates and times are integers of their unit.
 
 mod document;

@@ -9,7 +9,7 @@ use tdb_types::{CellValNum, DataOrder, Datatype, FormatVersion, Layout, Physical
 use toml::Value;
 
 use crate::document::{self, Document};
-use crate::value::{parse_cell, parse_scalar, parse_value};
+use crate::value::Given;
 use crate::{Result, SchemaTextError, filters};
 
 pub(crate) fn definition(document: &Document, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
@@ -73,7 +73,12 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
         .tile_order(order("tile_order", &document.tile_order, &[Layout::RowMajor, Layout::ColMajor])?)
         .cell_order(order("cell_order", &document.cell_order, &[Layout::RowMajor, Layout::ColMajor, Layout::Hilbert])?)
         .allows_duplicates(document.allows_duplicates);
-    if let Some(capacity) = document.capacity {
+    if let Some(value) = &document.capacity {
+        let Some(Scalar::U64(capacity)) = value.scalar(PhysicalType::U64) else {
+            return Err(
+                SchemaTextError::invalid(WHAT, format!("capacity can't be {value}, but a number")).at("capacity")
+            );
+        };
         builder = builder.capacity(capacity);
     }
     if let Some(filters) = &document.coords_filters {
@@ -109,13 +114,14 @@ fn own_filters(filters: Option<&document::Filters>, what: &str) -> Result<Filter
     filters.map_or_else(|| Ok(FilterPipeline::default()), |filters| filters::parse(filters, what))
 }
 
-fn scalar(datatype: Datatype, value: &Value, key: &'static str, what: &str) -> Result<Scalar> {
-    parse_value(datatype, value)
+fn scalar(datatype: Datatype, value: &Given, key: &'static str, what: &str) -> Result<Scalar> {
+    value
+        .value(datatype)
         .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {value} is no value of {datatype}")).at(key))
 }
 
 /// An extent, which is unsigned whatever the type of the dimension.
-fn extent(datatype: Datatype, value: &Value, what: &str) -> Result<Scalar> {
+fn extent(datatype: Datatype, value: &Given, what: &str) -> Result<Scalar> {
     let unsigned = match datatype.physical() {
         PhysicalType::I8 => PhysicalType::U8,
         PhysicalType::I16 => PhysicalType::U16,
@@ -123,8 +129,8 @@ fn extent(datatype: Datatype, value: &Value, what: &str) -> Result<Scalar> {
         PhysicalType::I64 => PhysicalType::U64,
         other => other,
     };
-    let extent = parse_scalar(unsigned, value)
-        .and_then(|extent| Scalar::from_le_bytes(datatype.physical(), &extent.to_le_bytes()));
+    let extent =
+        value.scalar(unsigned).and_then(|extent| Scalar::from_le_bytes(datatype.physical(), &extent.to_le_bytes()));
     extent.ok_or_else(|| {
         SchemaTextError::invalid(what, format!("{value} can't be a tile extent of {datatype}")).at("tile_extent")
     })
@@ -159,8 +165,8 @@ fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>>
             return Err(SchemaTextError::invalid(what, "has no current_domain, but another dimension has"));
         };
         if datatype == Datatype::StringAscii {
-            let bound = |value: &Value| {
-                parse_cell(datatype, CellValNum::Var, value).ok_or_else(|| {
+            let bound = |value: &Given| {
+                value.cell(datatype, CellValNum::Var).ok_or_else(|| {
                     SchemaTextError::invalid(what.as_str(), format!("{value} is no string")).at("current_domain")
                 })
             };
@@ -193,7 +199,7 @@ fn attribute(text: &document::Attribute) -> Result<Attribute> {
         attribute = attribute.with_cell_val_num(number(value, "values_per_cell", &what)?);
     }
     if let Some(value) = &text.fill {
-        let fill = parse_cell(datatype, attribute.cell_val_num(), value);
+        let fill = value.cell(datatype, attribute.cell_val_num());
         let fill =
             fill.ok_or_else(|| SchemaTextError::invalid(&what, format!("fill: {value} is no cell")).at("fill"))?;
         attribute = attribute.with_fill_value(fill);
@@ -229,7 +235,7 @@ fn enumeration(text: &document::Enumeration) -> Result<Enumeration> {
         None => CellValNum::ONE,
     };
     let values = text.values.iter().map(|value| {
-        parse_cell(datatype, number, value).ok_or_else(|| {
+        value.cell(datatype, number).ok_or_else(|| {
             SchemaTextError::invalid(what.as_str(), format!("{value} is no value of {datatype}")).at("values")
         })
     });

@@ -67,7 +67,7 @@ mod tests {
             ("\"int8\"", "\"int9\"", "\"int9\"", "there is no datatype \"int9\""),
             ("\"sparse\"", "\"thin\"", "\"thin\"", "array_type can't be \"thin\""),
             ("[\"zstd\"]", "[\"zstt\"]", "[\"zstt\"]", "there is no filter \"zstt\""),
-            ("capacity = 10", "capacity = -1", "-1", "invalid value"),
+            ("capacity = 10", "capacity = -1", "-1", "capacity can't be -1"),
             ("capacity = 10", "capacity 10", "", "key with no value"),
             ("capacity = 10", "tile_order = \"up\"", "\"up\"", "tile_order can't be \"up\""),
         ] {

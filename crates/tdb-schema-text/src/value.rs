@@ -1,7 +1,11 @@
 //! Values of cells and coordinates, both ways.
 
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use tdb_types::datetime::{self, Written};
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use toml::{Table, Value};
 
 /// The key of values that are given by their bytes.
@@ -11,8 +15,113 @@ const HEX: &str = "hex";
 /// memory.
 const MOST_SPELT_OUT: usize = 64 << 10;
 
-/// A value of a datatype. Of dates, integers are numbers of units and strings are what all text of dates is, to the unit.
-pub(crate) fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
+/// A value as it is given. TOML's own type holds integers up to 63 bits; the text may also have those of `u64`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Given {
+    Plain(Value),
+    Large(u64),
+    List(Vec<Given>),
+}
+
+impl Given {
+    /// A value of a datatype.
+    pub(crate) fn value(&self, datatype: Datatype) -> Option<Scalar> {
+        match self {
+            Self::Plain(value) => parse_value(datatype, value),
+            Self::Large(_) | Self::List(_) => self.scalar(datatype.physical()),
+        }
+    }
+
+    /// A value of a type, as [`parse_scalar`] reads it.
+    pub(crate) fn scalar(&self, physical: PhysicalType) -> Option<Scalar> {
+        match self {
+            Self::Plain(value) => parse_scalar(physical, value),
+            Self::Large(number) => Scalar::parse(physical, &number.to_string()),
+            Self::List(_) => None,
+        }
+    }
+
+    /// The bytes of a cell: text for strings, a value, or a list of values.
+    pub(crate) fn cell(&self, datatype: Datatype, number: CellValNum) -> Option<Vec<u8>> {
+        match self {
+            Self::Plain(value) => parse_cell(datatype, number, value),
+            Self::Large(_) => Some(self.value(datatype)?.to_le_bytes().to_vec()),
+            Self::List(values) => bytes_of(values.iter().map(|value| value.value(datatype))),
+        }
+    }
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(value) => value.fmt(f),
+            Self::Large(number) => number.fmt(f),
+            Self::List(values) => {
+                let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", values.join(", "))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(GivenVisitor)
+    }
+}
+
+struct GivenVisitor;
+
+impl<'de> Visitor<'de> for GivenVisitor {
+    type Value = Given;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Given, E> {
+        Ok(Given::Plain(Value::Boolean(truth)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Given, E> {
+        Ok(Given::Plain(Value::Integer(number)))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Given, E> {
+        Ok(i64::try_from(number).map_or(Given::Large(number), |number| Given::Plain(Value::Integer(number))))
+    }
+
+    fn visit_i128<E: Error>(self, number: i128) -> Result<Given, E> {
+        Err(E::custom(format!("{number} is too large: values are integers from -2^63 to 2^64 - 1")))
+    }
+
+    fn visit_u128<E: Error>(self, number: u128) -> Result<Given, E> {
+        Err(E::custom(format!("{number} is too large: values are integers from -2^63 to 2^64 - 1")))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Given, E> {
+        Ok(Given::Plain(Value::Float(number)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Given, E> {
+        Ok(Given::Plain(Value::String(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Given, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Given::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Given, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(map)).map(Given::Plain)
+    }
+}
+
+/// A value of a datatype. For dates, integers count units; strings follow the rules of all text of dates, to the unit.
+fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
     match value {
         Value::String(text) if datatype.is_datetime() => match datetime::written(datatype, text) {
             Ok(Written::One(value)) => Some(value),
@@ -23,7 +132,7 @@ pub(crate) fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
 }
 
 /// A value of a type: an integer, a float, or an integer as a string where TOML has none so large.
-pub(crate) fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
+fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
         Value::Integer(number) => Scalar::parse(physical, &number.to_string()),
         Value::Float(number) if physical == PhysicalType::F64 => Some(Scalar::F64(*number)),
@@ -59,17 +168,18 @@ pub(crate) fn print_scalar(scalar: Scalar) -> Value {
 }
 
 /// The bytes of a cell: text for strings, a value, or a list of values.
-pub(crate) fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) -> Option<Vec<u8>> {
+fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::Table(table) => table_bytes(table),
         Value::String(text) if is_text(datatype, number) => Some(text.as_bytes().to_vec()),
-        Value::Array(values) => {
-            let scalars = values.iter().map(|value| parse_value(datatype, value));
-            let scalars: Vec<Scalar> = scalars.collect::<Option<_>>()?;
-            Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
-        }
+        Value::Array(values) => bytes_of(values.iter().map(|value| parse_value(datatype, value))),
         value => Some(parse_value(datatype, value)?.to_le_bytes().to_vec()),
     }
+}
+
+fn bytes_of(scalars: impl Iterator<Item = Option<Scalar>>) -> Option<Vec<u8>> {
+    let scalars: Vec<Scalar> = scalars.collect::<Option<_>>()?;
+    Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
 }
 
 /// The cell in the form that says it best, and says it exactly.
@@ -98,28 +208,13 @@ fn is_text(datatype: Datatype, number: CellValNum) -> bool {
 
 fn table_bytes(table: &Table) -> Option<Vec<u8>> {
     match (table.get(HEX), table.len()) {
-        (Some(Value::String(digits)), 1) => hex_bytes(digits),
+        (Some(Value::String(digits)), 1) => hex::decode(digits),
         _ => None,
     }
 }
 
 fn hex_table(bytes: &[u8]) -> Value {
-    Value::Table(Table::from_iter([(HEX.to_owned(), Value::String(hex(bytes)))]))
-}
-
-/// Two hexadecimal digits for each byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// The bytes that hexadecimal digits stand for.
-pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
-    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-    pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
+    Value::Table(Table::from_iter([(HEX.to_owned(), Value::String(hex::encode(bytes)))]))
 }
 
 #[cfg(test)]

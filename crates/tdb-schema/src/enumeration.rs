@@ -246,6 +246,13 @@ impl Enumeration {
         (0..self.len()).map_while(|position| self.value(position))
     }
 
+    /// The position of the first value whose bytes end within an element of the datatype. Some writers declare integers and store
+    /// text: such values have no meaning but their bytes.
+    #[must_use]
+    pub fn uneven_value(&self) -> Option<usize> {
+        self.values().position(|value| !value.len().is_multiple_of(self.datatype.size()))
+    }
+
     /// The position of a value, by its exact bytes. It looks at one value after the other; where many are asked for,
     /// use a [`positions`](Self::positions) map.
     #[must_use]

@@ -45,8 +45,8 @@ impl SchemaEvolution {
         Self::default()
     }
 
-    /// Writes the new schema in this format version, from 10 on. By default it keeps its version; of schemas
-    /// of before 10, which have no place for a second one, it becomes [`FormatVersion::DEFAULT`].
+    /// Writes the new schema in this format version, from 10 on. By default it keeps its version, unless that has no place for the
+    /// change: a second schema from 10 on, a current domain from 22 on. Then it becomes [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
@@ -86,7 +86,8 @@ impl SchemaEvolution {
         self
     }
 
-    /// Sets the part of the domain that may hold cells, which must hold the one that was set before.
+    /// Sets the part of the domain that may hold cells. It must lie in the domain, and hold the part that was set before, if one was.
+    /// Cells that lie outside of it stay in their fragments, and are not read.
     pub fn expand_current_domain(mut self, ranges: NdRange) -> Self {
         self.current_domain = Some(ranges);
         self
@@ -136,7 +137,10 @@ impl SchemaEvolution {
             enumerations.retain(|enumeration| enumeration.name() != name);
         }
         if let Some(wider) = &self.current_domain {
-            schema.current_domain = Some(expanded(schema.current_domain.as_ref(), wider)?);
+            if let Some(narrower) = &schema.current_domain {
+                check_wider(narrower, wider)?;
+            }
+            schema.current_domain = Some(wider.clone());
         }
         enumerations.iter().filter(|one| self.changes(one)).try_for_each(|one| check_room(&schema, one))?;
         let version = schema.version;
@@ -153,7 +157,8 @@ impl SchemaEvolution {
 
     /// The version of the new schema.
     fn target(&self, schema: &ArraySchema) -> Result<FormatVersion> {
-        let kept = if schema.version.has(Feature::SchemaFolder) { schema.version } else { FormatVersion::DEFAULT };
+        let needed = if self.current_domain.is_some() { Feature::CurrentDomain } else { Feature::SchemaFolder };
+        let kept = if schema.version.has(needed) { schema.version } else { FormatVersion::DEFAULT };
         let version = self.version.unwrap_or(kept);
         if !version.has(Feature::SchemaFolder) || version < schema.version {
             let why = format!("a schema of format version {} can't become one of version {version}", schema.version);
@@ -169,16 +174,13 @@ fn checked(schema: &ArraySchema, version: FormatVersion) -> Result<ArraySchema> 
     SchemaBuilder::from(schema.clone()).version(version).build_evolved()
 }
 
-fn expanded(old: Option<&NdRange>, wider: &NdRange) -> Result<NdRange> {
-    let invalid = |why: &str| Err(SchemaError::invalid("current domain", why));
-    let Some(old) = old else {
-        return invalid("the array has none, so that all of its domain is in use and nothing can be added");
-    };
+fn check_wider(old: &NdRange, new: &NdRange) -> Result<()> {
     let holds = |(old, new): (&DimRange, &DimRange)| new.contains(old);
-    if old.0.len() != wider.0.len() || !old.0.iter().zip(&wider.0).all(holds) {
-        return invalid("can only become wider, and the new one doesn't hold all of the old one");
+    if old.0.len() != new.0.len() || !old.0.iter().zip(&new.0).all(holds) {
+        let why = "can only become wider, and the new one doesn't hold all of the old one";
+        return Err(SchemaError::invalid("current domain", why));
     }
-    Ok(wider.clone())
+    Ok(())
 }
 
 #[cold]

@@ -7,6 +7,7 @@
 //! - [`Scalar`] and the [ordered keys](ordered_key) that let planners, trees and sorters compare coordinates of
 //!   every fixed-size type as plain `u64`.
 //! - [`TimestampedName`]: the names of fragments, commits, schemas and metadata files.
+//! - [`hex`]: bytes as hexadecimal digits.
 //! - [`names`]: what the files and folders of arrays and groups are called.
 //! - [`Limits`]: how much a hostile file may make us allocate.
 //! - [`Spans`]: an optional record of everything that a parse has read, for `tdb inspect` and for triage.
@@ -41,6 +42,7 @@ mod datatype;
 #[cfg(feature = "datetime")]
 pub mod datetime;
 mod error;
+pub mod hex;
 mod limits;
 mod name;
 pub mod names;

@@ -104,7 +104,7 @@ impl TimestampedName {
             NameForm::Unversioned => self.name.rsplit('_').next(),
             NameForm::Versioned(_) => self.name.rsplit('_').nth(1),
         };
-        part.filter(|part| part.len() == 32).and_then(|part| u128::from_str_radix(part, 16).ok())
+        part.filter(|part| part.len() == 32).and_then(crate::hex::number)
     }
 
     /// Which generation of names it is.

@@ -352,6 +352,9 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
     if read[0] == read[1] && read[0].is_ok() { Ok(()) } else { Err(format!("other metadata: {read:?}")) }
 }
 
+/// How folders of members begin: URIs of the web would encode, decode or cut some of these.
+const FOLDERS: [&str; 8] = ["m", "a b", "%20", "50%", "x#", "x?", "é", "a+"];
+
 /// A group with members that come and go, and metadata.
 fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), String> {
     set_key(reference, false);
@@ -360,12 +363,13 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     let ours = |error: tdb_array::ArrayError| describe(&error);
     CreateOptions::new().create_group(&path).map_err(ours)?;
     let count = random.between(1, 5);
-    for index in 0..count {
-        CreateOptions::new().create_group(path.join(format!("m{index}"))).map_err(ours)?;
+    let folders: Vec<String> = (0..count).map(|index| format!("{}{index}", random.pick(&FOLDERS))).collect();
+    for (index, folder) in folders.iter().enumerate() {
+        CreateOptions::new().create_group(path.join(folder)).map_err(ours)?;
         let open = Group::open(&path).map_err(ours)?;
-        let (name, uri) = (format!("n{index}"), format!("m{index}"));
+        let name = format!("n{index}");
         let absolute = random.percent(30);
-        let uri = if absolute { path.join(&uri).to_string_lossy().into_owned() } else { uri };
+        let uri = if absolute { path.join(folder).to_string_lossy().into_owned() } else { folder.clone() };
         let name = random.percent(70).then_some(name);
         open.change().add(uri, !absolute, name.as_deref()).commit().map_err(ours)?;
     }
@@ -377,7 +381,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     }
     let uri = path.to_string_lossy().into_owned();
     let by_library =
-        GroupMember { uri: "m0".into(), name: Some("again".into()), kind: ObjectKind::Group, relative: true };
+        GroupMember { uri: folders[0].clone(), name: Some("again".into()), kind: ObjectKind::Group, relative: true };
     let put = entries(random);
     let job = Job::ChangeGroup { uri: uri.clone(), add: vec![by_library], remove: Vec::new(), put, delete: Vec::new() };
     reference.done(job).map_err(|error| error.to_string())?;

@@ -25,7 +25,10 @@ impl MemberPlace {
                 Some(path) if check_path(&path).is_ok() => Self::Inside(path),
                 Some(_) => Self::Elsewhere,
                 None => match folder {
-                    Some(folder) => Self::Outside(folder.join(uri).to_string_lossy().into_owned()),
+                    // Text that resembles a path which is not UTF-8 would lead elsewhere.
+                    Some(folder) => {
+                        folder.join(uri).to_str().map_or(Self::Elsewhere, |path| Self::Outside(path.to_owned()))
+                    }
                     None => Self::Elsewhere,
                 },
             };
@@ -66,6 +69,8 @@ fn inside(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn place(uri: &str, relative: bool) -> MemberPlace {
@@ -86,6 +91,17 @@ mod tests {
         assert_eq!(place("a\0", true), MemberPlace::Elsewhere);
     }
 
+    proptest! {
+        #[test]
+        fn names_of_members_are_taken_as_they_are(name in "[ -.0-9;-[\\]-~é語]{1,12}|%[0-9A-F]{2}") {
+            prop_assume!(name != "." && name != "..");
+            let inside = MemberPlace::Inside(name.clone());
+            prop_assert_eq!(place(&name, true), inside.clone());
+            prop_assert_eq!(place(&format!("file:///data/group/{name}"), false), inside);
+            prop_assert_eq!(place(&format!("/data/group/{name}"), false), MemberPlace::Inside(name));
+        }
+    }
+
     #[test]
     fn absolute_uris_are_inside_where_they_lead_there() {
         let inside = |path: &str| MemberPlace::Inside(path.to_owned());
@@ -95,6 +111,8 @@ mod tests {
         assert_eq!(place("file:///data/group", false), inside(""));
         assert_eq!(place("file:///data/groups/a", false), outside("/data/groups/a"));
         assert_eq!(place("/data/group/../x", false), outside("/data/group/../x"));
+        assert_eq!(place("file:///data/group/a%20b", false), inside("a%20b"));
+        assert_eq!(place("file:///data/a%20b#c?d", false), outside("/data/a%20b#c?d"));
         assert_eq!(place("s3://bucket/a", false), MemberPlace::Elsewhere);
         assert_eq!(place("a", false), MemberPlace::Elsewhere);
     }

@@ -182,7 +182,8 @@ impl Walk {
 /// What identifies a group: its real folder, where it has one.
 fn identity(storage: &dyn Storage, folder: Option<&Path>) -> String {
     match folder {
-        Some(folder) => folder.to_string_lossy().into_owned(),
+        // Distinct also where names are not UTF-8.
+        Some(folder) => format!("{folder:?}"),
         None => storage.describe(""),
     }
 }

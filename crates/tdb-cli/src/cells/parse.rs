@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tdb_schema::Enumeration;
 use tdb_types::datetime::{self, WrittenError};
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 
 use super::Kind;
 
@@ -258,12 +258,7 @@ pub(crate) fn hex_member(value: &Value) -> Option<&str> {
 /// # Errors
 /// They stand for none.
 pub(crate) fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
-    let bytes = digits.as_bytes().chunks(2).map(|pair| {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'))?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    let bytes: Option<Vec<u8>> = bytes.collect();
-    out.extend(bytes.ok_or_else(|| format!("{digits:?} are no bytes in hexadecimal"))?);
+    out.extend(hex::decode(digits).ok_or_else(|| format!("{digits:?} are no bytes in hexadecimal"))?);
     Ok(())
 }
 

@@ -1,9 +1,8 @@
 //! One cell's bytes as text and as JSON.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
-use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime};
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime, hex};
 
 /// What the bytes of a cell are to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ impl Kind {
         matches!(self, Self::Number { many: false, .. })
     }
 
-    /// The bytes of each of the values that a cell is a run of; none if it's something else.
+    /// The bytes of each of the values that a cell is a run of; none if it is something else, or its bytes end within a value.
     pub(crate) fn values(self, bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
         let size = match self {
             Self::Number { physical, many: true } => physical.size(),
@@ -49,7 +48,7 @@ impl Kind {
             Self::Date { many: true, .. } => 8,
             _ => return None,
         };
-        Some(bytes.chunks_exact(size))
+        bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size))
     }
 
     /// The first bytes of a cell, about `most` of them, that are such a cell themselves.
@@ -116,10 +115,13 @@ impl Kind {
     }
 }
 
-/// Runs `push` on the values of a cell, between brackets if they are many.
+/// Runs `push` on the values of a cell, between brackets if they are many. Bytes that end within a value are shown as bytes.
 fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(&[u8], &mut Vec<u8>)) {
     if !many {
         return push(bytes, out);
+    }
+    if !bytes.len().is_multiple_of(size) {
+        return push_hex(bytes, out);
     }
     out.push(b'[');
     for (index, value) in bytes.chunks_exact(size).enumerate() {
@@ -159,20 +161,11 @@ pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
 }
 
 fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    push(out, format_args!("{{\"hex\":\"{}\"}}", hex(bytes)));
+    push(out, format_args!("{{\"hex\":\"{}\"}}", hex::encode(bytes)));
 }
 
 fn push_digits(bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(hex(bytes).as_bytes());
-}
-
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    out.extend_from_slice(hex::encode(bytes).as_bytes());
 }
 
 /// Characters of `unit` bytes; none if the bytes aren't any.

@@ -44,7 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=VALUE", group = "change")]
     extend: Vec<String>,
 
-    /// Widen the current domain along a dimension; both ends are included; may be given many times
+    /// Widen the current domain along a dimension, or restrict the array to one if it has none; both ends are included; may be
+    /// given many times
     #[arg(long, value_name = "DIMENSION=FIRST..LAST", group = "change")]
     expand: Vec<String>,
 
@@ -83,23 +84,37 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     Ok(array.evolve(&evolution, &args.stamp.names())?)
 }
 
-/// The current domain with some ranges in place of its own.
+/// The current domain with some ranges in place of its own. If there is none, other dimensions keep their whole domain.
 fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
-    let mut domain = array.schema().current_domain().cloned().ok_or_else(|| {
-        Failure::usage("the array has no current domain, so that all of its domain is in use and nothing can be added")
-    })?;
+    let schema = array.schema();
+    let mut ranges: Vec<Option<DimRange>> = match schema.current_domain() {
+        Some(current) => current.0.iter().cloned().map(Some).collect(),
+        None => schema.dimensions().iter().map(whole).collect(),
+    };
     for expansion in expansions {
         let parts = expansion.split_once('=').and_then(|(name, range)| Some((name, range.split_once("..")?)));
         let Some((name, (first, last))) = parts else {
             return Err(Failure::usage(format!("--expand {expansion}: write DIMENSION=FIRST..LAST")));
         };
-        let mut dimensions = array.schema().dimensions().iter().zip(&mut domain.0);
+        let mut dimensions = schema.dimensions().iter().zip(&mut ranges);
         let Some((dimension, range)) = dimensions.find(|(dimension, _)| dimension.name() == name) else {
             return Err(Failure::usage(format!("--expand {expansion}: the array has no dimension {name:?}")));
         };
-        *range = self::range(dimension, first, last.strip_prefix('=').unwrap_or(last))?;
+        *range = Some(self::range(dimension, first, last.strip_prefix('=').unwrap_or(last))?);
     }
-    Ok(domain)
+    let ranges = ranges.into_iter().zip(schema.dimensions()).map(|(range, dimension)| {
+        let name = dimension.name();
+        range.ok_or_else(|| {
+            Failure::usage(format!("--expand: dimension {name:?} has no domain, and so needs a range as well"))
+                .with_hint(format!("add --expand {name}=FIRST..LAST"))
+        })
+    });
+    Ok(NdRange(ranges.collect::<Result<_>>()?))
+}
+
+/// All of a dimension; none if it has no domain.
+fn whole(dimension: &Dimension) -> Option<DimRange> {
+    dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi })
 }
 
 fn range(dimension: &Dimension, first: &str, last: &str) -> Result<DimRange> {

@@ -3,23 +3,24 @@
 mod args;
 mod folder;
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tdb_array::{Array, Query};
+use tdb_array::{Array, Monitor, Query};
 use tdb_types::saturating_len;
 
 pub(crate) use args::Args;
 
-use super::cells_of::watched;
 use super::selection::{Selected, selected};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
+use crate::new_file::NewFile;
 use crate::output::{CellWriter, RowFormat, cell_writer};
+use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
-use crate::{location, target};
+use crate::{interrupt, location, target};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.file)?;
@@ -32,20 +33,16 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_to_read(&args.array, args.threads, &args.time, key)?;
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
-    let file = File::create_new(&path).map_err(|error| {
-        let failure = Failure::io(path.display(), &error);
-        if error.kind() == io::ErrorKind::AlreadyExists { failure.with_hint("choose another name") } else { failure }
-    })?;
-    let (query, _bar) = watched(query, terminal);
-    let (path, budget) = (path.as_path(), saturating_len(args.budget));
-    let written = match kind {
-        Kind::Rows(format) => write_rows(&array, query, &fields, (path, file), (format, &options), terminal),
-        Kind::Added(format) => format.export(Export { query, path, file, options, budget }),
+    let monitor = Monitor::new();
+    interrupt::ends(&monitor);
+    let new = NewFile::begin(&path)?;
+    let _bar = QueryProgress::of(&monitor, terminal.stderr);
+    let (query, file, budget) = (query.monitor(&monitor), new.file()?, saturating_len(args.budget));
+    let cells = match kind {
+        Kind::Rows(format) => write_rows(&array, query, &fields, file, (format, &options), terminal)?,
+        Kind::Added(format) => format.export(Export { query, path: &path, file, options, budget })?,
     };
-    let cells = written.inspect_err(|_| {
-        // Half a file is none; the error to report is the first one.
-        let _ = fs::remove_file(path);
-    })?;
+    new.finish()?;
     let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
     eprintln!("{cells} written");
     Ok(())
@@ -110,7 +107,7 @@ fn write_rows(
     array: &Array,
     query: Query,
     fields: &[Selected<'_>],
-    (path, file): (&Path, File),
+    file: File,
     (format, options): (RowFormat, &[(String, String)]),
     terminal: Terminal,
 ) -> Result<u64> {
@@ -124,8 +121,7 @@ fn write_rows(
     let writer = cell_writer(format, shown, option("null").unwrap_or_default(), terminal);
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let cells = write_batches(query, writer, &mut out)?;
-    let synced = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
-    synced.map_err(|error| Failure::io(path.display(), &error))?;
+    out.flush()?;
     Ok(cells)
 }
 

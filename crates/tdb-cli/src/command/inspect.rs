@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use serde_json::{Value, json};
-use tdb_types::Span;
+use tdb_types::{Span, hex};
 
-use crate::cells::hex;
 use crate::failure::{Exit, Failure, Result};
 use crate::inspect::{Located, Report, inspect};
 use crate::key::Key;
@@ -89,7 +88,7 @@ fn text(report: &Report, paint: Paint) -> Result<()> {
 const SHOWN_BYTES: usize = 8;
 
 fn line(span: &Span, paint: Paint) -> String {
-    let mut bytes = hex(&span.bytes[..span.bytes.len().min(SHOWN_BYTES)]);
+    let mut bytes = hex::encode(&span.bytes[..span.bytes.len().min(SHOWN_BYTES)]);
     if span.len > SHOWN_BYTES as u64 && !bytes.is_empty() {
         bytes.push('…');
     }
@@ -102,7 +101,7 @@ fn line(span: &Span, paint: Paint) -> String {
         return line;
     }
     // Of bytes whose meaning is known, the meaning is enough: they stand further left already.
-    let is_hex = !span.bytes.is_empty() && span.value.starts_with(&hex(&span.bytes));
+    let is_hex = !span.bytes.is_empty() && span.value.starts_with(&hex::encode(&span.bytes));
     let shown = if is_hex && !span.meaning.is_empty() {
         printable(&span.meaning)
     } else if span.meaning.is_empty() {
@@ -125,7 +124,7 @@ fn document(report: &Report) -> Value {
             "name": span.name,
             "value": span.value,
             "meaning": span.meaning,
-            "bytes": hex(&span.bytes),
+            "bytes": hex::encode(&span.bytes),
         })
     });
     let mut document = json!({

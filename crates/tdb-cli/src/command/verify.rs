@@ -11,6 +11,7 @@ use tdb_maintain::{FileChange, Finding, Manifest, Severity, VerifyReport};
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::key::Key;
+use crate::new_file::NewFile;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::progress::QueryProgress;
 use crate::size::Bytes;
@@ -133,7 +134,9 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
     let old = match fs::read_to_string(file) {
         Ok(text) => Manifest::parse(&text).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::write(file, now.to_string()).map_err(io)?;
+            let new = NewFile::begin(file)?;
+            new.file()?.write_all(now.to_string().as_bytes()).map_err(io)?;
+            new.finish()?;
             return Ok(0);
         }
         Err(error) => return Err(io(error)),

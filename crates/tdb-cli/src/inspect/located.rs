@@ -66,18 +66,20 @@ impl Located {
     /// There is no such file.
     pub(crate) fn on_store(argument: &OsStr) -> Option<Result<Self>> {
         let (uri, query) = stores::without_query(argument.to_str()?);
-        let (around, name) = uri.rsplit_once('/').filter(|(around, _)| !around.ends_with('/'))?;
+        let (around, part) = uri.rsplit_once('/').filter(|(around, _)| !around.ends_with('/'))?;
         let storage = stores::open(OsStr::new(&format!("{around}{query}")))?;
-        let found = |storage| Self::find((uri, query), storage, name);
+        let found = |storage| Self::find((uri, query), storage, part);
         Some(storage.map_err(|error| ArrayError::from(error).into()).and_then(found))
     }
 
     /// Looks for the array that the file lies in.
-    fn find((uri, query): (&str, &str), own: Arc<dyn Storage>, name: &str) -> Result<Self> {
+    fn find((uri, query): (&str, &str), own: Arc<dyn Storage>, part: &str) -> Result<Self> {
+        let decoded = |path: &str| stores::name_of(uri.split("://").next().unwrap_or_default(), path);
+        let name = &*decoded(part);
         if own.kind(name).map_err(ArrayError::from)? != Some(EntryKind::File) {
             return Err(Failure::new(Exit::Unavailable, format!("{uri}: there is no such file")));
         }
-        let (shown, folder) = (uri.to_owned(), file_name(uri.trim_end_matches(name).trim_end_matches('/')).to_owned());
+        let (shown, folder) = (uri.to_owned(), decoded(file_name(uri.trim_end_matches(part).trim_end_matches('/'))));
         let located = |storage, path: String, is_in_array| Self {
             place: Place::Store { storage, path, is_in_array },
             shown: shown.clone(),
@@ -91,7 +93,7 @@ impl Located {
             let Some(Ok(storage)) = stores::open(OsStr::new(&format!("{around}{query}"))) else { break };
             // What may not be listed is no array of which anything could be read.
             if storage.list("").is_ok_and(|entries| Kind::of_entries(&entries) == Kind::Array) {
-                return Ok(located(storage, uri[around.len() + 1..].to_owned(), true));
+                return Ok(located(storage, decoded(&uri[around.len() + 1..]), true));
             }
         }
         Ok(located(own, name.to_owned(), false))

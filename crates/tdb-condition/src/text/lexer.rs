@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdb_types::hex;
+
 use super::place::Wrong;
 use crate::tree::Operator;
 
@@ -79,7 +81,7 @@ impl<'t> Lexer<'t> {
             Some('x' | 'X') if rest[1..].starts_with('\'') => {
                 self.at += 1;
                 let digits = self.quoted('\'')?;
-                let bytes = hexadecimal(&digits);
+                let bytes = hex::decode(&digits);
                 TokenKind::Bytes(
                     bytes
                         .ok_or_else(|| (start..self.at, "expected two hexadecimal digits for each byte".to_owned()))?,
@@ -132,15 +134,8 @@ fn escaped(code: char, letters: &mut impl Iterator<Item = (usize, char)>) -> Opt
             digits.next().filter(|letter| *letter == '{')?;
             // Codes have six digits at most.
             let digits: String = digits.take_while(|letter| *letter != '}').take(7).collect();
-            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+            char::from_u32(hex::number(&digits)?.try_into().ok()?)?
         }
         _ => return None,
     })
-}
-
-fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use tdb_types::{Datatype, ParseNameError};
+use tdb_types::{Datatype, ParseNameError, hex};
 
 use super::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 
@@ -75,7 +75,7 @@ fn filter(name: &str, options: Option<&str>) -> Option<Filter> {
         "unknown" => {
             let options = options.strip_prefix("code ")?;
             let (code, options) = options.split_once(", options ").unwrap_or((options, ""));
-            Filter::Unknown { code: number(code)?, options: hex(options)? }
+            Filter::Unknown { code: number(code)?, options: hex::decode(options)? }
         }
         _ => return None,
     })
@@ -132,13 +132,6 @@ fn level(text: &str) -> Option<i32> {
 /// Decimal digits; `parse` would also take a leading plus sign.
 fn number<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok();
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! place of the old one takes two renames; a journal beside them says what was about to be done, so that the next run
 //! finishes it.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -52,13 +53,17 @@ impl Paths {
             Err(_) => behind_links(place)?,
         };
         let none = || failed(&place, &io::Error::new(ErrorKind::InvalidInput, "a folder with a name is wanted"));
-        let name = place.file_name().ok_or_else(none)?.to_string_lossy().into_owned();
+        let name = place.file_name().ok_or_else(none)?;
         let parent = place.parent().ok_or_else(none)?.to_path_buf();
-        let beside = |name: String| parent.join(name);
+        let beside = |start: &str, end: &str| {
+            let mut whole = OsString::from(start);
+            whole.extend([name, OsStr::new(end)]);
+            parent.join(whole)
+        };
         Ok(Self {
-            new: beside(format!(".{name}.tdb-migrating")),
-            old: beside(format!("{name}.before-migration")),
-            journal: beside(format!(".{name}.tdb-migration")),
+            new: beside(".", ".tdb-migrating"),
+            old: beside("", ".before-migration"),
+            journal: beside(".", ".tdb-migration"),
             place: place.clone(),
             parent: parent.clone(),
         })

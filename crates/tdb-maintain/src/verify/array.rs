@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Fragment, Monitor, TimeRange};
+use tdb_schema::Enumeration;
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::names::{LABELS_FOLDER, METADATA_FOLDER};
 
@@ -126,6 +127,19 @@ fn lost(array: &Array, damaged: &Damaged) -> Finding {
     unreadable(&array.storage().describe(&damaged.path), &damaged.error)
 }
 
+/// Checks that the values of an enumeration consist of whole elements of its datatype.
+fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
+    let position = enumeration.uneven_value()?;
+    let what = format!(
+        "value {position} of enumeration {:?} has {} bytes, which is no multiple of the {} bytes of {}",
+        enumeration.name(),
+        enumeration.value(position).map_or(0, <[u8]>::len),
+        enumeration.datatype().size(),
+        enumeration.datatype()
+    );
+    Some(Finding::wrong(FindingKind::Counts, file, what))
+}
+
 /// All schemas, the enumerations and labels that they name.
 fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
     let mut enumerations = HashSet::new();
@@ -151,7 +165,7 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
                     );
                     found.push(Finding::wrong(FindingKind::Copies, file.as_str(), what));
                 }
-                Ok(_) => {}
+                Ok(enumeration) => found.extend(check_values(&file, &enumeration)),
                 Err(error) => found.push(unreadable(&file, &error)),
             }
         }

@@ -32,11 +32,11 @@ impl Opener {
         Self { storage: Arc::new(storage), key: Arc::new(|_| None), recent: None }
     }
 
-    /// Folders of this machine, by their paths or as `file://…`.
+    /// Folders of this machine, by their paths or as `file://…`, each character of which is part of a name.
     #[must_use]
     pub fn local() -> Self {
         Self::new(|uri| {
-            let path = uri.strip_prefix("file://").unwrap_or(uri);
+            let path = uri.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(uri);
             match path.split_once("://") {
                 Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
                     Err(StorageError::BadPath { path: uri.to_owned(), why: "only local folders are opened here" })

@@ -177,3 +177,57 @@ fn what_fails_leaves_nothing_and_overwrites_nothing() {
     let names: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a.parquet"]);
 }
+
+#[test]
+fn streams_go_to_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir();
+    let array = array.to_str().unwrap();
+    for format in ["arrows", "arrow"] {
+        let file = folder.path().join(format!("cells.{format}"));
+        assert!(tdb(&["export", array, file.to_str().unwrap()]).status.success());
+        let output = tdb(&["export", array, "-", "--format", format]);
+        assert!(output.status.success() && output.stdout == std::fs::read(file).unwrap(), "{format}");
+    }
+    let output = tdb(&["export", array, "-", "--format", "parquet"]);
+    assert!(output.status.success() && output.stdout.starts_with(b"PAR1") && output.stdout.ends_with(b"PAR1"));
+    let output = tdb(&["export", array, "-", "--format", "zarr"]);
+    assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{}", text(&output.stderr));
+}
+
+/// Many batches of a few cells each.
+#[cfg(unix)]
+#[test]
+fn an_export_that_is_ended_leaves_nothing() {
+    use std::process::{Command, Stdio};
+
+    use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
+    use tdb_arrow::tdb_array::{NewCells, NewColumn};
+
+    const CELLS: i64 = 2_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))
+        .with_tile_extent(Scalar::I64(1000));
+    let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    Array::create(&array, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let values: Vec<i64> = (0..CELLS).collect();
+    Array::open(&array).unwrap().write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+    let names = || -> Vec<String> {
+        let names = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != "array").collect()
+    };
+    for ending in ["parquet", "arrow", "zarr"] {
+        let file = folder.path().join(format!("cells.{ending}"));
+        let mut export = Command::new(env!("CARGO_BIN_EXE_tdb"));
+        let export = export.arg("export").args([&array, &file]).args(["--budget", "128KiB"]).stderr(Stdio::null());
+        let mut child = export.spawn().unwrap();
+        while names().is_empty() {
+            assert!(child.try_wait().unwrap().is_none(), "{ending}: it ended before anybody saw a temporary file");
+        }
+        assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{ending}");
+        assert_eq!(names(), [""; 0], "{ending}");
+    }
+}

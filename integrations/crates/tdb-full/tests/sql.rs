@@ -218,6 +218,11 @@ fn times_and_groups() {
         let found = rows(&["sql", &format!("SELECT count(*) AS n FROM {table}"), "--group", group, "--format", "csv"]);
         assert_eq!(found, "n\n68\n");
     }
+    // Not the folder that the name would be, decoded.
+    rows(&["copy", &array, &format!("{group}/my%20calls")]);
+    rows(&["group", "add", group, "my%20calls"]);
+    let found = rows(&["sql", "SELECT count(*) AS n FROM \"my%20calls\"", "--group", group, "--format", "csv"]);
+    assert_eq!(found, "n\n68\n");
     let shown = rows(&["sql", "SHOW TABLES", "--group", &format!("g={group}"), "--format", "jsonl"]);
     assert!(shown.contains(r#""table_catalog":"g""#) && shown.contains(r#""table_name":"calls""#), "{shown}");
 }

@@ -10,10 +10,12 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use percent_encoding::percent_decode_str;
 use tdb_storage::Storage;
 use url::{Position, Url};
 
 use crate::credentials::{Profile, has_s3_credentials, is_on_ec2};
+use crate::place::is_web;
 use crate::said::without_queries;
 use crate::settings::Settings;
 use crate::unsigned::Unsigned;
@@ -35,6 +37,10 @@ use crate::{Connector, ObjectStorage, SCHEMES, StoreOptions, UrlError};
 /// A URL may say of itself which server is asked, and by whom, behind a `?`; that wins over the environment, and so several servers can be
 /// used at the same time: `s3://bucket/folder?profile=NAME` (keys, region and `endpoint_url` of that profile, and none of
 /// the environment), `?endpoint=http://127.0.0.1:9000` and `?region=…`, joined by `&`; for Google and Azure, `?endpoint=…`. Keys don't belong there.
+///
+/// A path in a bucket is taken character by character, as the reference library does it: `s3://bucket/a%20b` is not `s3://bucket/a b`.
+/// Settings begin at the last `?`, so that the URL of a name with a `?` ends with another. A URL of a web server is
+/// percent-encoded, as everywhere on the web: `http://host/a%20b` is the folder `a b`.
 ///
 /// Nothing is asked of the store yet.
 ///
@@ -81,9 +87,13 @@ impl Stores {
     /// # Errors
     /// [`UrlError`].
     pub fn open(&self, url: &str) -> Result<Arc<dyn Storage>, UrlError> {
-        let parsed = Url::parse(url).map_err(|source| UrlError::Malformed { url: clean(url), source })?;
         let wrong = |why: String| UrlError::Configuration { url: clean(url), why };
-        let path = path_of(&parsed).ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
+        let (bucket, path) = parts(url);
+        let parsed = Url::parse(&bucket).map_err(|source| UrlError::Malformed { url: clean(url), source })?;
+        if parsed.fragment().is_some() || !matches!(parsed.path(), "" | "/") {
+            return Err(wrong("its bucket or its settings contain a character that they can't".to_owned()));
+        }
+        let path = path_of(parsed.scheme(), path).map_err(|why| wrong(why.to_owned()))?;
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         // What follows a `?` says how the bucket is reached.
         let reached = format!("{}?{}", &parsed[..Position::BeforePath], parsed.query().unwrap_or_default());
@@ -154,7 +164,7 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
         _ => return Err(UrlError::Scheme { url: clean(url.as_str()) }),
     };
     let store = store.map_err(|error| wrong(without_queries(&error.to_string())))?;
-    let keeps_attributes = !matches!(url.scheme(), "http" | "https");
+    let keeps_attributes = !is_web(url.scheme());
     let options = StoreOptions {
         try_conditions: options.try_conditions && !heeds_conditions,
         mark_writes: options.mark_writes || keeps_attributes,
@@ -208,10 +218,29 @@ fn root_of(url: &Url) -> String {
     format!("{}://{container}{}{port}", url.scheme(), bucket(url))
 }
 
+/// The URL of the bucket with its settings, and the path in the bucket. Not by the rules of the web, which give some characters of the
+/// path a meaning.
+fn parts(url: &str) -> (String, &str) {
+    let (place, settings) = url.split_at(url.rfind('?').unwrap_or(url.len()));
+    let start = place.find("://").map_or(0, |at| at + "://".len());
+    let end = place[start..].find('/').map_or(place.len(), |at| start + at);
+    (format!("{}{settings}", &place[..end]), &place[end..])
+}
+
 /// The path as the store has it.
-fn path_of(url: &Url) -> Option<String> {
-    let path = percent_encoding::percent_decode_str(url.path()).decode_utf8().ok()?;
-    Some(path.trim_matches('/').to_owned())
+fn path_of(scheme: &str, path: &str) -> Result<String, &'static str> {
+    let path = path.strip_prefix('/').unwrap_or(path).trim_end_matches('/');
+    if !is_web(scheme) {
+        return Ok(path.to_owned());
+    }
+    if path.contains('#') {
+        return Err("write a # of a name as %23");
+    }
+    let names = path.split('/').map(|part| {
+        let name = percent_decode_str(part).decode_utf8().map_err(|_| "its path is not UTF-8")?;
+        if name.contains('/') { Err("a name in it contains a slash") } else { Ok(name) }
+    });
+    Ok(names.collect::<Result<Vec<_>, _>>()?.join("/"))
 }
 
 /// A URL without what may be secret: user, password, and what follows the path.
@@ -229,19 +258,56 @@ fn clean(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn urls_become_places() {
         let storage = open("http://127.0.0.1:9/a%20b/c/").unwrap();
-        assert_eq!(storage.describe("f"), "http://127.0.0.1:9/a b/c/f");
+        assert_eq!(storage.describe("f"), "http://127.0.0.1:9/a%20b/c/f");
         let storage = open("s3://bucket/a/b?endpoint=http://127.0.0.1:9&region=eu-west-1").unwrap();
         assert_eq!(storage.uri("f").as_deref(), Some("s3://bucket/a/b/f"));
-        for url in ["ftp://host/a", "nothing", "s3://bucket/a?profile", "http://127.0.0.1:9/a?b=c"] {
+        for url in [
+            "ftp://host/a",
+            "nothing",
+            "s3://bucket/a?profile",
+            "http://127.0.0.1:9/a?b=c",
+            "http://127.0.0.1:9/a#b",
+            "http://127.0.0.1:9/a%2Fb",
+            "http://127.0.0.1:9/a%2F..%2Fb",
+            "http://127.0.0.1:9/a/../b",
+            "s3://bucket#a/b?endpoint=http://127.0.0.1:9&region=eu-west-1",
+            "s3://bucket/a/../b?endpoint=http://127.0.0.1:9&region=eu-west-1",
+            "s3://bucket//a?endpoint=http://127.0.0.1:9&region=eu-west-1",
+        ] {
             open(url).unwrap_err();
         }
         let url = Url::parse("abfss://container:SECRET@account.dfs.core.windows.net/a").unwrap();
         assert_eq!(root_of(&url), "abfss://container@account.dfs.core.windows.net");
+    }
+
+    const SERVER: &str = "?endpoint=http://127.0.0.1:9&region=eu-west-1";
+
+    /// The path in the store that a URL leads to.
+    fn root(url: &str) -> String {
+        let (bucket, path) = parts(url);
+        path_of(Url::parse(&bucket).unwrap().scheme(), path).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn the_uri_of_a_folder_leads_to_it(name in "[ -.0-[\\]-~é語]{1,12}|%[0-9A-Fa-f+]{2}|[0-9]%") {
+            prop_assume!(name != "." && name != "..");
+            let path = format!("folder/{name}");
+            for server in ["s3://bucket", "http://127.0.0.1:9"] {
+                let settings = if server.starts_with("s3") { SERVER } else { "" };
+                let uri = open(&format!("{server}{settings}")).unwrap().sub(&path).unwrap().uri("").unwrap();
+                prop_assert_eq!(root(&format!("{uri}?")), path.as_str());
+                open(&format!("{uri}{settings}")).unwrap();
+            }
+            prop_assert_eq!(root(&format!("s3://bucket/{path}?")), path);
+        }
     }
 
     #[test]

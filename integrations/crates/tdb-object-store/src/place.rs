@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tdb_storage::{Result, StorageError, check_path};
 use tokio::sync::Semaphore;
 
@@ -18,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The folder's path in the store, without slashes around it.
     pub(crate) root: String,
-    /// How the user names the folder, without a slash at its end.
+    /// How the user names the folder, without a slash at its end; percent-encoded where it is a URL of the web.
     pub(crate) url: String,
     pub(crate) options: StoreOptions,
     /// What was read of files that never change, if any is kept.
@@ -46,7 +47,41 @@ impl Place {
     }
 
     pub(crate) fn describe(&self, path: &str) -> String {
-        if path.is_empty() { self.url.clone() } else { format!("{}/{path}", self.url) }
+        described(&self.url, path)
+    }
+}
+
+/// Whether URLs of a scheme are percent-encoded, as HTTP demands. Other stores take names as they are.
+pub(crate) fn is_web(scheme: &str) -> bool {
+    matches!(scheme, "http" | "https")
+}
+
+/// What has no meaning of its own in the path of a URL.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
+
+/// How the user names what is at a path in the folder at a URL.
+pub(crate) fn described(url: &str, path: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, _)) if is_web(scheme) => joined(url, &utf8_percent_encode(path, PLAIN).to_string()),
+        _ => joined(url, path),
     }
 }
 

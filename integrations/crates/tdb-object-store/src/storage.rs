@@ -21,7 +21,7 @@ use crate::fetch::{answers, fetch, fetch_all};
 use crate::file::ObjectFile;
 use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
 use crate::forget::{forget_folder, forget_parents};
-use crate::place::{Place, joined};
+use crate::place::{Place, described, joined};
 use crate::put::put_new;
 use crate::runtime::{each, wait};
 use crate::write::ObjectWriter;
@@ -51,7 +51,7 @@ impl ObjectStorage {
         check_path(&root)?;
         let conditions = Arc::new(Conditions::new(!options.try_conditions));
         let emptied = Arc::new(Emptied::default());
-        let url = joined(url.trim_end_matches('/'), &root);
+        let url = described(url.trim_end_matches('/'), &root);
         let cache = (options.cache > 0).then(|| Arc::new(ReadCache::new(options.cache)));
         let parts = Arc::new(Semaphore::new(options.parts_in_flight.clamp(1, Semaphore::MAX_PERMITS)));
         Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, emptied, parts }) })

@@ -134,7 +134,7 @@ fn float(value: &Value, size: usize) -> Option<Vec<u8>> {
         Some("-Infinity") => f64::NEG_INFINITY,
         Some(text) => {
             let digits = text.strip_prefix("0x").filter(|digits| digits.len() == size * 2)?;
-            let bits = u64::from_str_radix(digits, 16).ok()?;
+            let bits = u64::try_from(tdb_array::tdb_types::hex::number(digits)?).ok()?;
             return Some(bits.to_le_bytes()[..size].to_vec());
         }
         None => value.as_f64()?,

@@ -38,8 +38,13 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
             }
         }
     }
-    if let Some(current) = &array.current_domain {
-        let wider: Vec<_> = axes.iter_mut().zip(current).map(|(axis, old)| widened(axis, old)).collect();
+    let ranges = match &array.current_domain {
+        Some(current) => Some(axes.iter_mut().zip(current).map(|(axis, old)| widened(axis, old)).collect()),
+        // An array without one gets one.
+        None if random.percent(25) => axes.iter().map(whole).collect::<Option<Vec<_>>>(),
+        None => None,
+    };
+    if let Some(wider) = ranges {
         axes.iter_mut().for_each(|axis| axis.fill_pool(random, 20));
         case.steps.push(Step::Evolve(Evolution { expand_current_domain: Some(wider), ..Evolution::default() }));
         case.steps.push(Step::Write(writes::write(random, &array, axes, attributes, LATE + 10)));
@@ -69,9 +74,14 @@ fn append(old: &mut EnumerationSpec, added: &EnumerationSpec) {
     }
 }
 
+/// All of the dimension's domain, unless that is one of floats or strings.
+fn whole(axis: &Axis) -> Option<(Bytes, Bytes)> {
+    axis.spec.domain.clone().filter(|_| !axis.spec.datatype.is_float())
+}
+
 /// All of the dimension's domain, as a current domain; what of it cells may use from then on.
 fn widened(axis: &mut Axis, old: &(Bytes, Bytes)) -> (Bytes, Bytes) {
-    let Some(domain) = axis.spec.domain.clone().filter(|_| !axis.spec.datatype.is_float()) else { return old.clone() };
+    let Some(domain) = whole(axis) else { return old.clone() };
     let physical = axis.spec.datatype.physical();
     (axis.low, axis.high) = (integer_of(physical, &domain.0), integer_of(physical, &domain.1));
     domain

@@ -75,7 +75,8 @@ impl DenseReader {
         let asked: Vec<Vec<Range<u128>>> = match self.query.boxes.as_deref() {
             None => vec![hull.clone()],
             Some(boxes) if boxes.len() <= MOST_BOXES => {
-                let side = |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
+                let side =
+                    |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
                 let sides = |number| lows.iter().enumerate().map(|place| side(place, number)).collect();
                 (0..boxes.len()).map(sides).collect::<Option<_>>()?
             }

@@ -11,8 +11,9 @@ use crate::time::TimeArgs;
 ///
 /// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet`, `.arrow` and `.zarr` as well.
 /// `.zarr` is a folder that holds a dense array, or a group of them, as a whole.
-/// Cells are written as they come, in memory that is bounded whatever the size of the array. A file that is there is never
-/// overwritten, and half a file is never left behind.
+/// Cells are written as they come, in memory that is bounded whatever the size of the array. They go to a temporary file in the
+/// same folder, which takes the name when it is complete: no part of a file ever has it, even if the command is killed.
+/// An existing file is never overwritten; a pipe or a device is written to directly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     /// The array, or for a folder such as .zarr a group
     pub(super) array: OsString,
 
-    /// The file or folder to make, which isn't there yet
+    /// The file or folder to make, which isn't there yet; `-` is standard output, with --format
     pub(super) file: OsString,
 
     /// What the file becomes, if its name doesn't say: csv, jsonl, json, or another ending

@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderExport, FolderFormat, Whole};
 use crate::interrupt;
 use crate::key::Key;
+use crate::new_file::STDOUT;
 use crate::progress::CopyProgress;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
@@ -22,12 +23,15 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
     if args.order.is_some() {
         return Err(Failure::usage("--order: such folders have an order of their own"));
     }
+    if path == Path::new(STDOUT) {
+        return Err(Failure::usage("-: a folder can't go to standard output"));
+    }
     if path.symlink_metadata().is_ok() {
         let failure = Failure::new(Exit::Unavailable, format!("{}: something is there already", path.display()));
         return Err(failure.with_hint("choose another name"));
     }
     let monitor = Monitor::only_cancelling();
-    interrupt::cancels(&monitor);
+    interrupt::ends(&monitor);
     let bar = CopyProgress::new(terminal.stderr);
     let export = FolderExport {
         path,

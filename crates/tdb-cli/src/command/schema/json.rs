@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 use tdb_array::Array;
 use tdb_filters::FilterPipeline;
 use tdb_schema::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, FieldRef};
-use tdb_types::CellValNum;
+use tdb_types::{CellValNum, hex};
 
-use crate::cells::hex;
 use crate::command::describe::{FillValue, json_box, json_cell, json_domain, json_extent};
 use crate::failure::Result;
 
@@ -69,7 +68,7 @@ fn attribute(schema: &ArraySchema, index: usize, attribute: &Attribute) -> Value
         "order": attribute.order().to_string(),
         "enumeration": attribute.enumeration(),
         "fill_value": fill.json(attribute.datatype()),
-        "fill_bytes": hex(&fill.bytes),
+        "fill_bytes": hex::encode(&fill.bytes),
         "fill_valid": attribute.fill_valid(),
         "filters": filters(&schema.filters_of(FieldRef::Attribute(index))),
     });

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::Value;
 use tdb_array::Array;
 use tdb_schema::{ArraySchema, Attribute, DimensionLabel, Enumeration, FieldRef};
-use tdb_types::DataOrder;
+use tdb_types::{DataOrder, hex};
 
-use crate::cells::{Kind, hex};
+use crate::cells::Kind;
 use crate::command::describe::{FillValue, cell_type, extent, show_box};
 use crate::failure::Result;
 use crate::range;
@@ -103,7 +103,7 @@ fn fill(attribute: &Attribute) -> String {
     let most = fill.bytes.len().min(MOST_FILL_BYTES);
     let more = if most < fill.bytes.len() { "…" } else { "" };
     let repeated = if fill.repeated > 1 { format!(", {} times", fill.repeated) } else { String::new() };
-    format!("{value} (bytes {}{more}){repeated}", hex(&fill.bytes[..most]))
+    format!("{value} (bytes {}{more}){repeated}", hex::encode(&fill.bytes[..most]))
 }
 
 fn label(schema: &ArraySchema, label: &DimensionLabel, text: &mut Text) {

@@ -80,7 +80,20 @@ impl Place {
         };
         let storage = group.member_storage(member).map_err(|error| error::of_array(&self.uri, error))?;
         let uri = storage.uri("").unwrap_or_else(|| storage.describe(""));
+        let uri = with_settings(uri, &self.uri);
         TdbTable::open_blocking(&uri, &self.opener, self.options.clone()).map(Some)
+    }
+}
+
+/// The URI of a member with what the URI of its group says of the store behind the last `?`. The member's own may contain others.
+fn with_settings(uri: String, group: &str) -> String {
+    if uri.starts_with("file://") || !uri.contains("://") {
+        return uri;
+    }
+    match group.rfind('?') {
+        Some(settings) => uri + &group[settings..],
+        None if uri.contains('?') => uri + "?",
+        None => uri,
     }
 }
 
@@ -140,5 +153,20 @@ impl SchemaProvider for GroupSchema {
 
     fn table_exist(&self, name: &str) -> bool {
         self.table_names().iter().any(|known| known == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_reached_as_their_group_is() {
+        let of = |uri: &str, group: &str| with_settings(uri.to_owned(), group);
+        assert_eq!(of("s3://b/g/a", "s3://b/g?endpoint=e"), "s3://b/g/a?endpoint=e");
+        assert_eq!(of("s3://b/g/a?b", "s3://b/g"), "s3://b/g/a?b?");
+        assert_eq!(of("s3://b/g/a", "s3://b/g"), "s3://b/g/a");
+        assert_eq!(of("file:///g?h/a?b", "/g?h"), "file:///g?h/a?b");
+        assert_eq!(of("g?h/a", "g?h"), "g?h/a");
     }
 }

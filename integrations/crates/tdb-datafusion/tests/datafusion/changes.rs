@@ -155,6 +155,36 @@ fn groups_are_catalogs() {
 }
 
 #[test]
+fn a_table_is_the_folder_of_that_name() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().join("group%20a");
+        std::fs::create_dir(&group).unwrap();
+        let uri = group.to_str().unwrap().to_owned();
+        tdb_datafusion::tdb_array::Group::create(&uri).unwrap();
+        let session = local(1);
+        let names = ["my key", "my%20key", "50%", "%2F", "x", "x#y", "x?y", "a%+fb", "é", "%C3%A9"];
+        for (number, name) in names.iter().enumerate() {
+            let copy = format!(
+                "COPY (SELECT 1 AS x, {number} AS a) TO 'file://{uri}/{name}' STORED AS TILEDB OPTIONS ('dimensions' 'x')"
+            );
+            rows(&session, &copy).await.unwrap();
+            assert!(group.join(name).is_dir(), "{name}");
+            let opened = tdb_datafusion::tdb_array::Group::open(&uri).unwrap();
+            opened.change().add(*name, true, None).commit().unwrap();
+        }
+        let catalog = TdbCatalog::group(&format!("file://{uri}"), &Opener::local(), TableOptions::new());
+        session.register_catalog("g", catalog.await.unwrap());
+        for (number, name) in names.iter().enumerate() {
+            for table in [format!("g.public.\"{name}\""), format!("'{uri}/{name}'"), format!("'file://{uri}/{name}'")] {
+                let found = rows(&session, &format!("SELECT a FROM {table}")).await.unwrap();
+                assert_eq!(found, [number.to_string()], "{table}");
+            }
+        }
+    });
+}
+
+#[test]
 fn tables_are_listed_though_one_of_them_cannot_be_opened() {
     run(async {
         let folder = tempfile::tempdir().unwrap();

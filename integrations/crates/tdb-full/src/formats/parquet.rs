@@ -60,8 +60,7 @@ impl FileFormat for ParquetFiles {
             if writer.memory_size() >= budget { writer.flush().map_err(unwritten) } else { Ok(()) }
         })?;
         let file = writer.into_inner().map_err(unwritten)?;
-        let file = file.into_inner().map_err(|error| unwritten(error.into_error()))?;
-        file.sync_all().map_err(unwritten)?;
+        file.into_inner().map_err(|error| unwritten(error.into_error()))?;
         Ok(rows)
     }
 }

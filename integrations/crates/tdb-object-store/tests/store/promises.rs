@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tdb_object_store::{StoreOptions, StoreProblem, open};
+use tdb_object_store::object_store::memory::InMemory;
+use tdb_object_store::{ObjectStorage, StoreOptions, StoreProblem, open};
 use tdb_storage::{EntryKind, Part, Request, Storage, StorageError};
 
 use crate::stores::{each, servers};
@@ -66,6 +67,29 @@ fn names_of_every_kind() {
         }
         assert_eq!(files_below(&*storage, "odd"), [""; 0]);
     });
+}
+
+/// In memory: not every server takes all of them.
+#[test]
+fn every_printable_character_comes_back_in_names() {
+    let storage = ObjectStorage::new(Arc::new(InMemory::new()), "memory://bucket", "root%20a").unwrap();
+    let letters = (' '..='~').chain(['é', '語']).filter(|letter| !['/', '\\'].contains(letter));
+    let mut odd: Vec<String> = letters.map(|letter| format!("{letter}a{letter}")).collect();
+    odd.extend(["%20", "%2F", "%+f", "50%", "%C3%A9", "a?"].map(str::to_owned));
+    for name in &odd {
+        storage.create_new(&format!("{name}/file"), name.as_bytes()).unwrap();
+    }
+    let mut sorted = odd.clone();
+    sorted.sort();
+    assert_eq!(names(&storage, ""), sorted);
+    for name in &odd {
+        let folder = storage.sub(name).unwrap();
+        assert_eq!(folder.uri("file").unwrap(), format!("memory://bucket/root%20a/{name}/file"));
+        assert_eq!(folder.read("file").unwrap(), name.as_bytes(), "{name}");
+        storage.rename(name, &format!("{name}%20")).unwrap();
+        assert_eq!(storage.read(&format!("{name}%20/file")).unwrap(), name.as_bytes(), "{name}");
+        assert_eq!(storage.kind(name).unwrap(), None, "{name}");
+    }
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! Files that commands write: whole under their name, or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use tempfile::{NamedTempFile, PersistError};
+
+use crate::failure::{Failure, Result};
+
+/// Standard output, in place of a file's name.
+pub(crate) const STDOUT: &str = "-";
+
+/// A file under construction.
+pub(crate) struct NewFile<'a> {
+    path: &'a Path,
+    place: Place,
+}
+
+enum Place {
+    /// A file in the same folder, renamed at the end. It is removed unless it is renamed.
+    Temporary(NamedTempFile),
+    /// Standard output, a pipe or a device.
+    Stream(File),
+}
+
+impl<'a> NewFile<'a> {
+    /// Begins a file, which must not exist. A pipe or a device is written to as it is, and so is standard output (`-`).
+    ///
+    /// # Errors
+    /// Something has the name, or nothing can be written there.
+    pub(crate) fn begin(path: &'a Path) -> Result<Self> {
+        let place = if path == Path::new(STDOUT) {
+            stdout().map(Place::Stream)
+        } else if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            OpenOptions::new().write(true).open(path).map(Place::Stream)
+        } else if fs::symlink_metadata(path).is_ok() {
+            Err(ErrorKind::AlreadyExists.into())
+        } else {
+            temporary(path).map(Place::Temporary)
+        };
+        place.map(|place| Self { path, place }).map_err(|error| failed(path, &error))
+    }
+
+    /// What to write to.
+    ///
+    /// # Errors
+    /// The process has no room for one more open file.
+    pub(crate) fn file(&self) -> Result<File> {
+        let file = match &self.place {
+            Place::Temporary(file) => file.as_file(),
+            Place::Stream(file) => file,
+        };
+        file.try_clone().map_err(|error| failed(self.path, &error))
+    }
+
+    /// Makes the bytes durable, then gives the file its name.
+    ///
+    /// # Errors
+    /// Something has the name by now; I/O.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Place::Temporary(file) = self.place else { return Ok(()) };
+        let named = file.as_file().sync_all().and_then(|()| named(file, self.path));
+        named.map_err(|error| failed(self.path, &error))
+    }
+}
+
+/// Gives a file its name, which must be free.
+fn named(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        // Some file systems have no such operation.
+        Err(PersistError { file, error }) if error.kind() != ErrorKind::AlreadyExists => {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
+            file.persist(path).map(drop).map_err(|_| error)
+        }
+        Err(PersistError { error, .. }) => Err(error),
+    }
+}
+
+/// An empty file next to `path`, with the rights of a new file.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new();
+    file.prefix(".tdb-unfinished-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        file.permissions(fs::Permissions::from_mode(0o666));
+    }
+    file.tempfile_in(folder)
+}
+
+#[cfg(unix)]
+fn stdout() -> io::Result<File> {
+    use std::os::fd::AsFd;
+
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+#[cfg(windows)]
+fn stdout() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+
+    io::stdout().as_handle().try_clone_to_owned().map(File::from)
+}
+
+#[cold]
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    let name = if path == Path::new(STDOUT) { "standard output".into() } else { path.display().to_string() };
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::io(name, &io::Error::from(ErrorKind::AlreadyExists)).with_hint("choose another name")
+        }
+        _ => Failure::io(name, error),
+    }
+}
