@@ -174,7 +174,9 @@ fn expected_cells(schema: &ArraySchema, wanted: &Wanted) -> Vec<Vec<i64>> {
         .zip(&wanted.ranges)
         .map(|(dimension, ranges)| match ranges.is_empty() {
             true => (LOW..LOW + len(dimension)).collect(),
-            false => ranges.iter().flat_map(|(first, last)| *first..=*last).collect::<BTreeSet<_>>().into_iter().collect(),
+            false => {
+                ranges.iter().flat_map(|(first, last)| *first..=*last).collect::<BTreeSet<_>>().into_iter().collect()
+            }
         })
         .collect();
     let lens: Vec<_> = axes.iter().map(|axis| 0..axis.len() as u64).collect();

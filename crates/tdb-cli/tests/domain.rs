@@ -96,7 +96,8 @@ fn ranges_that_overlap_give_each_cell_once() {
     let once = ["--range", "y=-10..3"];
     let several = ["--range", "y=-5..3", "--range", "y=-10..0", "--range", "y=-10..-10", "--range", "y=-10..0"];
     for order in ["row-major", "col-major", "unordered", "global"] {
-        let cells = |ranges: &[&str]| printed([&["read", sparse, "--format", "csv", "--order", order][..], ranges].concat());
+        let cells =
+            |ranges: &[&str]| printed([&["read", sparse, "--format", "csv", "--order", order][..], ranges].concat());
         assert_eq!(cells(&several), cells(&once), "{order}");
     }
 }

@@ -108,7 +108,10 @@ fn copy(from: &Arc<dyn Storage>, to: &MemoryStorage, folder: &str) {
 fn duplicates_found(storage: &Arc<dyn Storage>) -> Vec<String> {
     let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
     let found = report.findings.iter().filter(|finding| finding.kind == FindingKind::Duplicates);
-    found.inspect(|finding| assert_eq!(finding.severity, Severity::Finding)).map(|finding| finding.what.clone()).collect()
+    found
+        .inspect(|finding| assert_eq!(finding.severity, Severity::Finding))
+        .map(|finding| finding.what.clone())
+        .collect()
 }
 
 #[test]

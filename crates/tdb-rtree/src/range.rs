@@ -11,7 +11,6 @@ use tdb_types::{Cells, Scalar};
 
 use crate::{DimensionKind, RTreeError, Result, end};
 
-
 /// A range of coordinates in one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DimRange {

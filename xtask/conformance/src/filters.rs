@@ -190,7 +190,14 @@ impl Tile {
             WriteSpec { layout: Layout::RowMajor, subarray: None, timestamp: None, cells: vec![self.column.clone()] };
         let by_library = reference.write(&theirs, &write).map_err(|error| error.to_string());
         let array = self.spec.clone();
-        let case = Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false, repeated: false };
+        let case = Case {
+            array,
+            steps: Vec::new(),
+            questions: Vec::new(),
+            encrypted: false,
+            disordered: false,
+            repeated: false,
+        };
         let by_us = ours::write(&ours, &case, &write, Manner { max_fragment_size: None, ..Manner::by(0) });
         let read_theirs = if by_library.is_ok() { self.theirs(reference, &theirs, counts)? } else { None };
         match (&by_library, &by_us) {

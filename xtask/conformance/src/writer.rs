@@ -93,10 +93,8 @@ pub fn set_key(side: &mut Reference, encrypted: bool) {
 
 /// Has the library check what writes say of the order of their cells, and whether coordinates come twice, or believe it.
 pub fn set_checks(side: &mut Reference, case: &Case) {
-    let settings = [
-        ("sm.check_global_order", !case.disordered && !case.repeated),
-        ("sm.check_coord_dups", !case.repeated),
-    ];
+    let settings =
+        [("sm.check_global_order", !case.disordered && !case.repeated), ("sm.check_coord_dups", !case.repeated)];
     for (setting, checks) in settings {
         side.config().insert(setting.to_owned(), checks.to_string());
     }

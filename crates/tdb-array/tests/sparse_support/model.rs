@@ -192,8 +192,7 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
         // Of a consolidated fragment the first version of a time counts, of others all do.
         found.retain(|(version, time, index)| {
             let coordinates = &version.cell.coordinates;
-            newest[coordinates] == (*time, *index)
-                && (!fragments[*index].is_consolidated || seen.insert(coordinates))
+            newest[coordinates] == (*time, *index) && (!fragments[*index].is_consolidated || seen.insert(coordinates))
         });
     }
     let shown = found.into_iter().map(|(version, ..)| version);

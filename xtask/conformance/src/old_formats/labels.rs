@@ -45,7 +45,8 @@ pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path) -> std::resul
     let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     let labelled = Labelled::new(&mut Random::new(!index));
     let (steps, questions) = (Vec::new(), Vec::new());
-    let case = Case { array: labelled.spec.clone(), steps, questions, encrypted: false, disordered: false, repeated: false };
+    let case =
+        Case { array: labelled.spec.clone(), steps, questions, encrypted: false, disordered: false, repeated: false };
     let mut array = Pair { index, labelled, case, sides, theirs, ours, reads: LabelReads::default() };
     let outcome = array.make().and_then(|()| array.read());
     outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })?;

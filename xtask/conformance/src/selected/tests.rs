@@ -3,9 +3,7 @@ use std::ops::Bound;
 use super::{join, sorted};
 use crate::case::{Case, Question};
 use crate::selection::{Evaluator, Interval, Selection, parts};
-use tdb_reference::model::{
-    ArraySpec, Bytes, QuerySpec, RangesSpec, ReadColumn, ReadResult, column, dimension,
-};
+use tdb_reference::model::{ArraySpec, Bytes, QuerySpec, RangesSpec, ReadColumn, ReadResult, column, dimension};
 use tdb_types::{Datatype, Layout};
 
 /// Two dimensions, of integers from 0 to 9.

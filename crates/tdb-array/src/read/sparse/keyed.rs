@@ -89,19 +89,7 @@ impl<K: Key> Keyed<K> {
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
         let tile = SelectedTile { tile: slot.into(), cells: u32::MAX, full: true, given: 0, passes: 0 };
-        Self {
-            slot,
-            source,
-            tile,
-            keys,
-            cells,
-            times,
-            time: 0,
-            deleted,
-            columns,
-            column_cells,
-            forgotten: false,
-        }
+        Self { slot, source, tile, keys, cells, times, time: 0, deleted, columns, column_cells, forgotten: false }
     }
 
     /// How many cells are wanted.
@@ -158,8 +146,7 @@ impl<K: Key> Keyed<K> {
 
     /// Whether a cell counts if that of `newest` counts, which has the same coordinates.
     pub(super) fn counts_as(&self, cell: u32, (newest, other_cell): (&Self, u32)) -> bool {
-        self.source == newest.source
-            && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
+        self.source == newest.source && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
     }
 
     /// Whether any cell stands for a deletion.

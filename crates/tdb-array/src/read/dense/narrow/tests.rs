@@ -27,9 +27,10 @@ fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)])
         let cells = at.iter().map(|(first, last)| last - first + 1).product::<i64>();
         let numbers: Vec<i32> = (0..cells as i32).map(|cell| number + cell).collect();
         let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
-        let write = sides.iter().zip(at).fold(array.write(), |write, (name, (first, last))| {
-            write.range(name, *first..=*last).unwrap()
-        });
+        let write = sides
+            .iter()
+            .zip(at)
+            .fold(array.write(), |write, (name, (first, last))| write.range(name, *first..=*last).unwrap());
         write.cells(NewCells::new().with("a", &numbers)).unwrap();
     }
     ArrayOptions::new().open_on(storage).unwrap()
