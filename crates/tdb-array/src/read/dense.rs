@@ -115,6 +115,16 @@ impl DenseReader {
         Ok(reader)
     }
 
+    /// Goes through what somebody wrote alone, where that is enough.
+    fn skip_unwritten(&mut self) -> Result<()> {
+        if let Some(query) = narrow::within_written(&self.query, &self.layers)? {
+            self.query = query;
+            self.shape = Shape::new(&self.query);
+            self.cursor = Cursor::of(&self.query, &self.shape);
+        }
+        Ok(())
+    }
+
     /// Goes through all that a query asks for.
     fn of_region(query: CheckedQuery) -> Result<Self> {
         let layers = Layers::new(&query.array)?;

@@ -249,14 +249,14 @@ def duck(path, table):
 def texts(uri, folder, wanted):
     """CSV and JSON lines: as many rows, and the whole numbers are the same."""
     path = folder / f"{uri.name}.csv"
-    tdb("export", uri, path, "--order", "row-major")
+    tdb("export", uri, path, "--order", "row-major", "--all")
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     same([int(row["i8"]) for row in rows], wanted["i8"], (path, "i8"))
     same([int(row["u8"]) for row in rows], wanted["u8"], (path, "u8"))
     assert len(pd.read_csv(path)) == len(rows)
     path = folder / f"{uri.name}.jsonl"
-    tdb("export", uri, path, "--order", "row-major")
+    tdb("export", uri, path, "--order", "row-major", "--all")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     same([line["utf8"].encode() for line in lines], wanted["utf8"], (path, "utf8"))
     same([int(line["u8"]) for line in lines], wanted["u8"], (path, "u8"))
@@ -281,7 +281,7 @@ def main(folder):
         texts(uri, folder, wanted)
         for ending in ("parquet", "arrow", "arrows"):
             path = folder / f"{uri.name}.{ending}"
-            tdb("export", uri, path, "--order", "row-major")
+            tdb("export", uri, path, "--order", "row-major", "--all")
             if ending == "parquet":
                 table = pq.read_table(path)
                 duck(path, table)

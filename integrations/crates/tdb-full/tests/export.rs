@@ -99,7 +99,7 @@ fn what_files_hold_is_what_arrays_hold() {
             ("arrows", ArrowOptions::new()),
         ] {
             let path = folder.path().join(format!("{}.{ending}", fixture.name()));
-            let run = tdb(&["export", place.to_str().unwrap(), path.to_str().unwrap()]);
+            let run = tdb(&["export", place.to_str().unwrap(), path.to_str().unwrap(), "--all"]);
             match told(&array, &options) {
                 Ok(expected) => {
                     let expected = if ending == "parquet" { without_fixed_dictionaries(&expected) } else { expected };

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::FieldRef;
 
-use super::DenseReader;
-use super::cursor::Cursor;
 use super::layers::Layers;
-use super::shape::{Shape, volume};
+use super::shape::volume;
 use crate::query::{CheckedQuery, with_fill_values};
 use crate::{ArrayError, Result};
 
@@ -43,62 +41,62 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
     query
 }
 
-impl DenseReader {
-    /// Goes through what fragments have of the result alone, if no other cells can be in it, and that is much less than all.
-    pub(super) fn skip_unwritten(&mut self) -> Result<()> {
-        if unwritten_pass(&self.query) != Some(false) {
-            return Ok(());
-        }
-        let Some(boxes) = self.written_boxes() else { return Ok(()) };
-        if let [_] = &boxes[..] {
-            // Boxes of one dimension are ranges.
-            self.query.region.intersect(&boxes);
-        } else {
-            let kinds = self.query.array.schema().domain().kinds();
-            let boxes = Boxes::new(&kinds, &boxes).map_err(|error| ArrayError::Query(error.to_string()))?;
-            self.query.boxes = Some(Arc::new(boxes));
-        }
-        self.shape = Shape::new(&self.query);
-        self.cursor = Cursor::of(&self.query, &self.shape);
-        Ok(())
+/// The query for what fragments have of it alone, if no other cells can be in its result, and that is much less than all.
+pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
+    if unwritten_pass(query) != Some(false) {
+        return Ok(None);
     }
+    let Some(boxes) = written_boxes(query, layers) else { return Ok(None) };
+    let mut query = query.clone();
+    if let [_] = &boxes[..] {
+        // Boxes of one dimension are ranges.
+        query.region.intersect(&boxes);
+    } else {
+        let kinds = query.array.schema().domain().kinds();
+        let boxes = Boxes::new(&kinds, &boxes).map_err(|error| ArrayError::Query(error.to_string()))?;
+        query.boxes = Some(Arc::new(boxes));
+    }
+    Ok(Some(query))
+}
 
-    /// What fragments have of the boxes that are asked for, or of all, by dimension; `None` if that is about as much.
-    fn written_boxes(&self) -> Option<Vec<Vec<DimRange>>> {
-        let lows = lows(&self.query);
-        let ends = |(ranges, low): (&Vec<DimRange>, &u64)| {
-            let mut hull = ranges.first()?.clone();
-            hull.expand(ranges.last()?);
-            Some(cells(&hull, *low))
-        };
-        let hull: Vec<Range<u128>> = self.query.region.ranges().iter().zip(&lows).map(ends).collect::<Option<_>>()?;
-        let asked: Vec<Vec<Range<u128>>> = match self.query.boxes.as_deref() {
-            None => vec![hull.clone()],
-            Some(boxes) if boxes.len() <= MOST_BOXES => {
-                let side =
-                    |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
-                let sides = |number| lows.iter().enumerate().map(|place| side(place, number)).collect();
-                (0..boxes.len()).map(sides).collect::<Option<_>>()?
-            }
-            Some(_) => return None,
-        };
-        let asked: Vec<_> = asked.iter().filter_map(|own| common(own, &hull)).collect();
-        let layers = self.layers.within(&hull);
-        if asked.len().saturating_mul(layers.len()) > MOST_BOXES {
-            return None;
+/// What fragments have of the boxes that are asked for, or of all, by dimension; `None` if that is about as much.
+fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
+    let lows = lows(query);
+    let sides: Vec<Vec<Range<u128>>> = query
+        .region
+        .ranges()
+        .iter()
+        .zip(&lows)
+        .map(|(ranges, low)| ranges.iter().map(|range| cells(range, *low)).collect())
+        .collect();
+    let hull: Vec<Range<u128>> =
+        sides.iter().map(|side| Some(side.first()?.start..side.last()?.end)).collect::<Option<_>>()?;
+    let asked: Vec<Vec<Range<u128>>> = match query.boxes.as_deref() {
+        None => vec![hull.clone()],
+        Some(boxes) if boxes.len() <= MOST_BOXES => {
+            let side = |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
+            let sides = |number| lows.iter().enumerate().map(|place| side(place, number)).collect();
+            (0..boxes.len()).map(sides).collect::<Option<_>>()?
         }
-        let written = layers.iter().flat_map(|layer| {
-            let bounds = self.layers.get(*layer).bounds();
-            asked.iter().filter_map(move |own| common(own, bounds))
-        });
-        let written: Vec<Vec<Range<u128>>> = written.collect();
-        let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
-        if all(&written) > all(&asked).min(volume(&self.shape.positions())) / 2 {
-            return None;
-        }
-        let sides = lows.iter().enumerate();
-        Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
+        Some(_) => return None,
+    };
+    let asked: Vec<_> = asked.iter().filter_map(|own| common(own, &hull)).collect();
+    let within = layers.within(&hull);
+    if asked.len().saturating_mul(within.len()) > MOST_BOXES {
+        return None;
     }
+    let written = within.iter().flat_map(|layer| {
+        let bounds = layers.get(*layer).bounds();
+        asked.iter().filter_map(move |own| common(own, bounds))
+    });
+    let written: Vec<Vec<Range<u128>>> = written.collect();
+    let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
+    let lens = sides.iter().map(|side| side.iter().map(|cells| cells.end - cells.start).fold(0, u128::saturating_add));
+    if all(&written) > all(&asked).min(lens.fold(1, u128::saturating_mul)) / 2 {
+        return None;
+    }
+    let sides = lows.iter().enumerate();
+    Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
 }
 
 /// The keys of the domain's low ends.
