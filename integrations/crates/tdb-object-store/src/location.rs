@@ -99,7 +99,7 @@ impl Stores {
         let reached = format!("{}?{}", &parsed[..Position::BeforePath], parsed.query().unwrap_or_default());
         let bucket = match opened.entry(reached) {
             Entry::Occupied(bucket) => bucket.get().clone(),
-            Entry::Vacant(place) => place.insert(open_bucket(&parsed, &self.options)?).clone(),
+            Entry::Vacant(place) => place.insert(open_bucket(&parsed, &clean(url), &self.options)?).clone(),
         };
         drop(opened);
         match path.as_str() {
@@ -109,12 +109,12 @@ impl Stores {
     }
 }
 
-/// All of the bucket or server that a URL names.
-fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlError> {
-    let wrong = |why: String| UrlError::Configuration { url: clean(url.as_str()), why };
+/// All of the bucket or server that a URL names. Messages show the whole URL.
+fn open_bucket(url: &Url, shown: &str, options: &StoreOptions) -> Result<ObjectStorage, UrlError> {
+    let wrong = |why: String| UrlError::Configuration { url: shown.to_owned(), why };
     let retry = RetryConfig { max_retries: options.retries, retry_timeout: options.patience, ..RetryConfig::default() };
     if !SCHEMES.contains(&url.scheme()) {
-        return Err(UrlError::Scheme { url: clean(url.as_str()) });
+        return Err(UrlError::Scheme { url: shown.to_owned() });
     }
     let settings = Settings::of(url).map_err(wrong)?;
     let mut heeds_conditions = true;
@@ -161,7 +161,7 @@ fn open_bucket(url: &Url, options: &StoreOptions) -> Result<ObjectStorage, UrlEr
             heeds_conditions = false;
             builder.build().map(|store| Arc::new(store) as _)
         }
-        _ => return Err(UrlError::Scheme { url: clean(url.as_str()) }),
+        _ => return Err(UrlError::Scheme { url: shown.to_owned() }),
     };
     let store = store.map_err(|error| wrong(without_queries(&error.to_string())))?;
     let keeps_attributes = !is_web(url.scheme());
