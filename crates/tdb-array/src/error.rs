@@ -352,6 +352,16 @@ pub enum CellProblem {
         /// The other cell.
         other: u64,
     },
+    /// A filter of the field can't represent the value.
+    #[error("{filter} cannot store {value}, expected {expected}")]
+    Unstorable {
+        /// The filter.
+        filter: &'static str,
+        /// The value.
+        value: String,
+        /// The values that it can represent.
+        expected: String,
+    },
     /// The cell belongs before the one before it.
     #[error("it comes before the cell before it; cells must come in {order}")]
     OutOfOrder {
@@ -394,6 +404,26 @@ impl ArrayError {
             Self::GenericTile { source, .. } => source.key_problem(),
             Self::Tile { source, .. } => source.key_problem(),
             _ => None,
+        }
+    }
+
+    /// The same error of a cell, if it is one of a value that the filters can't store: `cell` gives its number from that in the tile.
+    pub(crate) fn of_cell(self, cell: impl FnOnce(usize) -> Option<u64>) -> Self {
+        let Self::Filters { field, source } = self else { return self };
+        match *source {
+            FilterError::OutOfRange { filter, index, value, expected } => {
+                match usize::try_from(index).ok().and_then(cell) {
+                    Some(cell) => {
+                        let problem = CellProblem::Unstorable { filter, value, expected };
+                        Self::Cell { field, cell, problem }
+                    }
+                    None => {
+                        let source = FilterError::OutOfRange { filter, index, value, expected };
+                        Self::Filters { field, source: Box::new(source) }
+                    }
+                }
+            }
+            source => Self::Filters { field, source: Box::new(source) },
         }
     }
 

@@ -186,6 +186,18 @@ pub enum FilterError {
         /// Number of the value that falls, in its chunk.
         index: u64,
     },
+    /// A value can't be written because the filter can't represent it.
+    #[error("{filter}: value {index} is {value}, expected {expected}")]
+    OutOfRange {
+        /// Name of the filter.
+        filter: &'static str,
+        /// Number of the value, in its chunk or among those that were checked.
+        index: u64,
+        /// The value.
+        value: String,
+        /// The values that the filter can represent.
+        expected: String,
+    },
     /// A tile of strings can't be written without the offsets of its cells.
     #[error("{filter}: the offsets of the cells are needed")]
     OffsetsRequired {

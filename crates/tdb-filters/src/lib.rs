@@ -64,6 +64,7 @@ mod kind;
 mod scratch;
 mod spec;
 mod stage;
+mod storable;
 mod word;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
@@ -78,6 +79,7 @@ pub use kind::{ElementTypes, TileKind, TileRole};
 pub use scratch::Scratch;
 pub use spec::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 pub use stage::ahead::ChunksAhead;
+pub use storable::StorableValues;
 
 pub(crate) use error::length_u32;
 

@@ -148,7 +148,7 @@ impl Stage {
             Self::Byteshuffle { size } => byteshuffle::encode(*size, meta, data, out)?,
             Self::Bitshuffle { size } => bitshuffle::encode(*size, meta, data, out)?,
             Self::Xor { size } => xor::encode(*size, meta, data, out)?,
-            Self::FloatScale(scale) => scale.encode(meta, data, out)?,
+            Self::FloatScale(scale) => scale.encode(meta, data, out, &mut contexts.lost)?,
             #[cfg(feature = "webp")]
             Self::WebP(images) => images.encode(meta, data, out)?,
             #[cfg(feature = "checksum")]

@@ -115,6 +115,32 @@ fn tiles_that_could_not_be_read_back_are_refused() {
 }
 
 #[test]
+fn values_that_float_scale_cannot_represent_are_refused() {
+    let encoded = |scale: f64, offset: f64, byte_width: u64, values: &[f32]| {
+        let filters = FilterPipeline::new(vec![Filter::FloatScale { scale, offset, byte_width }]);
+        let bound = BoundPipeline::bind(&filters, cells(Datatype::Float32)).unwrap();
+        let tile: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let mut out = b"before".to_vec();
+        let result = bound.encode_tile(&tile, None, &mut out, &mut Scratch::new()).map_err(|error| error.to_string());
+        assert!(result.is_ok() || out == b"before");
+        result
+    };
+    insta::assert_snapshot!(encoded(1.0, 0.0, 1, &[1.0, 300.0]).unwrap_err(), @"chunk 0: float_scale: value 1 is 300.0, expected -128.0 to 127.0 (scale 1, offset 0, byte width 1)");
+    insta::assert_snapshot!(encoded(-0.5, 10.0, 2, &[f32::NAN]).unwrap_err(), @"chunk 0: float_scale: value 0 is NaN, expected -16373.5 to 16394.0 (scale -0.5, offset 10, byte width 2)");
+    for (width, most) in [(1, 127.0), (2, 32767.0), (4, 2_147_483_500.0), (8, 9.2e18)] {
+        assert_eq!(encoded(1.0, 0.0, width, &[most, -most, 0.3, -0.0]), Ok(()));
+        for lost in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1.1 * most, -1.1 * most] {
+            assert!(encoded(1.0, 0.0, width, &[0.0, lost]).is_err(), "{lost} in {width} bytes");
+        }
+    }
+    // Rounding is what the filter is for.
+    assert_eq!(encoded(1.0, 0.0, 1, &[127.49, -128.49]), Ok(()));
+    assert!(encoded(1.0, 0.0, 1, &[127.5]).is_err() && encoded(1.0, 0.0, 1, &[-128.5]).is_err());
+    // The smallest integers, which the reference library writes for all that does not fit.
+    assert_eq!(encoded(1.0, 0.0, 8, &[i64::MIN as f32]).and(encoded(1.0, 0.0, 4, &[i32::MIN as f32])), Ok(()));
+}
+
+#[test]
 fn damaged_tiles_say_where() {
     let kind = cells(Datatype::UInt8);
     let text = |filters: &[Filter], tile: &[u8], len| decode(filters, kind, tile, len).unwrap_err().to_string();

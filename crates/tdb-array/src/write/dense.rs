@@ -71,7 +71,7 @@ pub(super) fn seal(
     let parts = (0..grid.tile_count()).step_by(window.tiles).map(ends);
     append_all(target, &mut writer, (window, parts), |part| {
         let lens = vec![tile_cells; saturating_len(part.end - part.start)];
-        Ok(EncodedWindow { tiles: encode(target, &cells, &slabs, &grid, part)?, lens })
+        Ok(EncodedWindow { tiles: encode(target, &cells, &slabs, &grid, part, Some(first))?, lens })
     })?;
     Ok((writer.seal()?, cells.len as u64))
 }
@@ -94,17 +94,18 @@ pub(crate) fn encode_box(
     let fields = target.fields.iter().zip(cells);
     let fields = fields.map(|(field, cells)| CheckedColumn { field: field.field, cells: *cells }).collect();
     let slabs = TileSlabs::new(&target.schema, &grid, target.schema.cell_order());
-    let encoded = encode(target, &CheckedCells { len, fields }, &slabs, &grid, 0..grid.tile_count())?;
+    let encoded = encode(target, &CheckedCells { len, fields }, &slabs, &grid, 0..grid.tile_count(), None)?;
     Ok((encoded, saturating_len(grid.cells_per_tile())))
 }
 
-/// For each field the tiles of a range.
+/// For each field the tiles of a range. Errors count cells from `first` on, if the numbers of cells mean something.
 fn encode(
     target: &Target,
     cells: &CheckedCells<'_>,
     slabs: &TileSlabs,
     grid: &DenseGrid,
     tiles: Range<u64>,
+    first: Option<u64>,
 ) -> Result<Vec<Vec<EncodedTile>>> {
     let tiles: Vec<u64> = tiles.collect();
     let cells_of_tiles = (tiles.len() as u64).saturating_mul(grid.cells_per_tile());
@@ -117,7 +118,12 @@ fn encode(
         cut(encoder, &cells.fields[field].cells, &slabs, tile_cells, &mut part);
         let encoded = encoder.encode(&part.cells(encoder.size), slabs.iter().flat_map(Slab::runs), scratch);
         scratch.cells = part;
-        encoded
+        encoded.map_err(|error| {
+            error.of_cell(|cell| {
+                let (_, source) = slabs.iter().flat_map(Slab::cells).find(|(place, _)| *place == cell)?;
+                first.map(|first| first + source as u64)
+            })
+        })
     })
 }
 

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_filters::{BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, TileKind};
+use tdb_filters::{
+    BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, StorableValues, TileKind,
+};
 use tdb_fragment::tdb_rtree::DimRange;
 use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
 use tdb_schema::{ArraySchema, Attribute};
@@ -28,6 +30,8 @@ pub(crate) struct FieldEncoder {
     fixed: BoundPipeline,
     var: Option<BoundPipeline>,
     validity: Option<BoundPipeline>,
+    /// What the filters of values can store, if that isn't everything.
+    storable: Option<StorableValues>,
     /// For the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
     /// Whether the values are left as they are: they go through the filters with those of other dimensions.
@@ -97,15 +101,14 @@ impl FieldEncoder {
         stored: &StoredField<'_>,
     ) -> Result<Self> {
         let StoredField { field, reference, name, kind } = *stored;
-        let bind = |filters: &FilterPipeline, kind: TileKind| {
-            let wrong = |source| ArrayError::Filters { field: name.to_owned(), source: Box::new(source) };
-            array.access().bind(filters, kind).map_err(wrong)
-        };
+        let wrong = |source| ArrayError::Filters { field: name.to_owned(), source: Box::new(source) };
+        let bind = |filters: &FilterPipeline, kind: TileKind| array.access().bind(filters, kind).map_err(wrong);
         let dimension = match field {
             FragmentField::Dimension(index) => Some(&schema.dimensions()[index]),
             _ => None,
         };
         let filters = schema.filters_in(version, reference);
+        let storable = StorableValues::of(&filters, kind.datatype).map_err(wrong)?;
         let value_size = kind.datatype.size();
         let types = ElementTypes::of_fragment(version, Some(library_version(version)));
         let combined = dimension.is_some() && version.has(Feature::CombinedCoordinates);
@@ -133,6 +136,7 @@ impl FieldEncoder {
             fixed,
             var,
             validity: validity.transpose()?,
+            storable,
             dimension: dimension.map(tdb_schema::Dimension::kind),
             is_raw: combined && coordinates_are_interleaved(schema, version),
             padding: padding(schema, version, field).unwrap_or_else(|| vec![0; size]),
@@ -162,6 +166,7 @@ impl FieldEncoder {
             fixed: fixed.map_err(|source| ArrayError::Filters { field: name.clone(), source: Box::new(source) })?,
             var: None,
             validity: None,
+            storable: None,
             dimension: None,
             is_raw: false,
             padding: Vec::new(),
@@ -217,7 +222,7 @@ impl FieldEncoder {
     pub(crate) fn encode(
         &self,
         cells: &Cells<'_>,
-        runs: impl Iterator<Item = Run>,
+        runs: impl Iterator<Item = Run> + Clone,
         scratch: &mut TileScratch,
     ) -> Result<EncodedTile> {
         self.check_tile(cells)?;
@@ -233,8 +238,11 @@ impl FieldEncoder {
             ends: self.ends(&tile),
             ..EncodedTile::default()
         };
-        self.filter(&tile, &mut encoded.parts, filters)
-            .map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
+        let stored = self.filter(&tile, &mut encoded.parts, filters).and_then(|stores_all| match stores_all {
+            true => Ok(()),
+            false => self.check_stored(&tile, runs.clone()),
+        });
+        stored.map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
         let [fixed, var, validity] = encoded.parts.each_ref().map(|part| part.len() as u64);
         let var_unfiltered = if self.is_var() { tile.values().len() as u64 } else { 0 };
         let summary = self.summarise(&tile, runs);
@@ -248,16 +256,32 @@ impl FieldEncoder {
         Some([0, last].map(|cell| tile.cell(cell).to_vec()))
     }
 
-    /// Filters the parts of a tile.
-    fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<(), FilterError> {
+    /// Checks that the filters can store all values that readers see: those of cells that count and aren't null.
+    #[cold]
+    fn check_stored(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> Result<(), FilterError> {
+        let Some(storable) = &self.storable else { return Ok(()) };
+        for cell in runs.flat_map(|run| run.cells).filter(|cell| tile.is_valid(*cell)) {
+            storable.check(tile.cell(cell)).map_err(|error| match error {
+                FilterError::OutOfRange { filter, value, expected, .. } => {
+                    FilterError::OutOfRange { filter, index: cell as u64, value, expected }
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Filters the parts of a tile. Returns whether all values are stored, null or not.
+    fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<bool, FilterError> {
         let [fixed, var, validity] = parts;
+        let mut lost = None;
         // Filters mostly make less of it; what they add are a few bytes for each chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         match &self.var {
             None if self.is_raw => fixed.extend_from_slice(tile.values()),
             None => {
                 fixed.reserve_exact(room(tile.values().len()));
-                self.fixed.encode_tile(tile.values(), None, fixed, filters)?;
+                lost = self.fixed.encode_tile_lossy(tile.values(), None, fixed, filters)?;
             }
             Some(values) => {
                 // The file has no offset of the end.
@@ -266,7 +290,7 @@ impl FieldEncoder {
                 var.reserve_exact(room(tile.values().len()));
                 fixed.reserve_exact(room(size_of_val(offsets)));
                 let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
-                values.encode_tile(tile.values(), ends_of_chunks, var, filters)?;
+                lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
                     // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
@@ -275,10 +299,10 @@ impl FieldEncoder {
                 }
             }
         }
-        match (&self.validity, tile.validity()) {
-            (Some(pipeline), Some(Validity::Bytes(bytes))) => pipeline.encode_tile(bytes, None, validity, filters),
-            _ => Ok(()),
+        if let (Some(pipeline), Some(Validity::Bytes(bytes))) = (&self.validity, tile.validity()) {
+            pipeline.encode_tile(bytes, None, validity, filters)?;
         }
+        Ok(lost.is_none())
     }
 
     /// Whether the tiles of a field have the same kinds of parts, with cells of the same type.

@@ -54,26 +54,31 @@ pub(super) fn seal(
     let tiles: Vec<&[u32]> = sorted.chunks(capacity).collect();
     let window = settings.window(target, &cells, capacity.min(cells.len));
     append_all(target, &mut writer, (window, tiles.chunks(window.tiles)), |part| {
-        Ok(EncodedWindow { tiles: encode(target, &cells, part)?, lens: part.iter().map(|tile| tile.len()).collect() })
+        Ok(EncodedWindow {
+            tiles: encode(target, &cells, part, first)?,
+            lens: part.iter().map(|tile| tile.len()).collect(),
+        })
     })?;
     Ok(Some(Sealed { fragment: writer.seal()?, given: cells.len as u64, kept: sorted.len() as u64 }))
 }
 
 /// For each field the tiles with these cells.
-fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]]) -> Result<Vec<Vec<EncodedTile>>> {
+fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]], first: u64) -> Result<Vec<Vec<EncodedTile>>> {
     let count: usize = tiles.iter().map(|tile| tile.len()).sum();
     let bytes = (count * target.cell_size()) as u64;
     target.encode_tiles(bytes, tiles, |field, tile, scratch| {
         let encoder = &target.fields[field];
+        let number = |cell: usize| Some(first + u64::from(*tile.get(cell)?));
         if let Some(range) = consecutive(tile) {
-            return encoder.encode(&cells.fields[field].cells.slice(range), Run::whole(tile.len()), scratch);
+            let cells = cells.fields[field].cells.slice(range);
+            return encoder.encode(&cells, Run::whole(tile.len()), scratch).map_err(|error| error.of_cell(number));
         }
         let mut gathered = std::mem::take(&mut scratch.cells);
         gathered.clear();
         gathered.push_some(&cells.fields[field].cells, tile, encoder.nullable);
         let encoded = encoder.encode(&gathered.cells(encoder.size), Run::whole(tile.len()), scratch);
         scratch.cells = gathered;
-        encoded
+        encoded.map_err(|error| error.of_cell(number))
     })
 }
 

@@ -53,6 +53,8 @@ pub struct GlobalWriter {
     /// Encoded tiles that are written while the next ones are encoded.
     encoded: Option<EncodedWindow>,
     output: Output,
+    /// Whether some of the cells given did not stay.
+    has_dropped: bool,
     /// After an error nothing more is taken.
     failed: bool,
 }
@@ -94,6 +96,7 @@ impl GlobalWriter {
             kept: 0,
             encoded: None,
             output,
+            has_dropped: false,
             failed: false,
         })
     }
@@ -139,6 +142,7 @@ impl GlobalWriter {
             self.waiting -= 1;
             self.kept -= 1;
         }
+        self.has_dropped |= kept.replaces_last || kept.cells.is_some();
         let count = kept.cells.as_ref().map_or(cells.len, Vec::len);
         let mut done = 0;
         while done < count {
@@ -183,11 +187,13 @@ impl GlobalWriter {
         let bytes = range.len().saturating_mul(self.target.cell_size()) as u64;
         let target = Arc::clone(&self.target);
         self.kept += range.len() as u64;
+        let number = self.numbers(self.kept - range.len() as u64);
         let (before, output) = (self.encoded.take(), &mut self.output);
         let encode = || {
             let encoded = target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
                 let run = Run::whole(tile.len());
-                target.fields[field].encode(&cells.fields[field].cells.slice(tile.clone()), run, scratch)
+                let encoded = target.fields[field].encode(&cells.fields[field].cells.slice(tile.clone()), run, scratch);
+                encoded.map_err(|error| error.of_cell(|cell| number(tile.start - range.start + cell)))
             })?;
             Ok(EncodedWindow { tiles: encoded, lens: vec![tile_cells; tiles.len()] })
         };
@@ -217,10 +223,12 @@ impl GlobalWriter {
         let tiles: Vec<Range<usize>> = (0..cells).step_by(self.tile_cells).map(tile).collect();
         let bytes: usize = self.pending.iter().map(Pending::memory).sum();
         let target = Arc::clone(&self.target);
+        let number = self.numbers(self.kept - self.waiting as u64);
         let (before, pending, output) = (self.encoded.take(), &self.pending, &mut self.output);
         let encode = || {
             let encoded = target.encode_tiles(bytes as u64, &tiles, |field, tile, scratch| {
-                pending[field].encode(&target.fields[field], tile.clone(), scratch)
+                let encoded = pending[field].encode(&target.fields[field], tile.clone(), scratch);
+                encoded.map_err(|error| error.of_cell(|cell| number(tile.start + cell)))
             })?;
             Ok(EncodedWindow { tiles: encoded, lens: tiles.iter().map(Range::len).collect() })
         };
@@ -230,6 +238,12 @@ impl GlobalWriter {
         }
         self.waiting -= cells;
         self.hand_over(encoded)
+    }
+
+    /// The numbers that cells were given with, of those from `first` on that stay; nothing if others were between them.
+    fn numbers(&self, first: u64) -> impl Fn(usize) -> Option<u64> + Send + Sync + use<> {
+        let has_dropped = self.has_dropped;
+        move |cell| (!has_dropped).then_some(first + cell as u64)
     }
 
     /// Writes encoded tiles, or keeps them until the next ones are encoded.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, Column};
 use tdb_schema::{Enumeration, FieldRef};
+use tdb_types::datetime::NOT_A_TIME;
 use tdb_types::{CellValNum, Datatype, Scalar};
 
 use super::Kind;
@@ -28,6 +29,15 @@ struct Values {
     kind: Kind,
     /// Whether a cell holds several.
     many: bool,
+}
+
+impl Values {
+    /// An index without a value as CSV has it.
+    fn shown_index(&self, index: &str) -> String {
+        let shown = format!("#{index}");
+        let is_value = self.enumeration.values().any(|value| self.kind.text(value) == shown);
+        if is_value { format!("{{\"index\":{index}}}") } else { shown }
+    }
 }
 
 impl Field {
@@ -126,20 +136,27 @@ impl Field {
         text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
     }
 
-    /// The cell as text; none if it is null.
+    /// The cell as text for people; none if it is null.
     pub(crate) fn text(&self, column: &Column, cell: usize) -> Option<String> {
+        let bytes = column.cell(cell)?;
         let mut text = Vec::new();
-        self.push_text(column, cell, &mut text).then(|| String::from_utf8_lossy(&text).into_owned())
+        let is_text = self.push_text_of(bytes, &mut text);
+        Some(if is_text { String::from_utf8_lossy(&text).into_owned() } else { NOT_A_TIME.to_owned() })
     }
 
-    /// Appends the cell as text; false if it is null.
+    /// Appends the cell as text for CSV; false if it is null, or a date that is none.
     pub(crate) fn push_text(&self, column: &Column, cell: usize, out: &mut Vec<u8>) -> bool {
-        let Some(bytes) = column.cell(cell) else { return false };
+        column.cell(cell).is_some_and(|bytes| self.push_text_of(bytes, out))
+    }
+
+    fn push_text_of(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         match &self.values {
+            None if self.kind.is_no_time(bytes) => return false,
             None => self.kind.push_text(bytes, out),
             Some(values) if !values.many => match self.value(values, bytes) {
+                Ok(value) if values.kind.is_no_time(value) => return false,
                 Ok(value) => values.kind.push_text(value, out),
-                Err(index) => out.extend_from_slice(format!("#{index}").as_bytes()),
+                Err(index) => out.extend_from_slice(values.shown_index(&index).as_bytes()),
             },
             Some(_) => self.json(bytes, out),
         }

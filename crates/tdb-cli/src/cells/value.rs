@@ -4,6 +4,8 @@ use std::io::Write as _;
 
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime, hex};
 
+use super::hex_object::hex_member;
+
 /// What the bytes of a cell are to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -63,6 +65,16 @@ impl Kind {
         &bytes[..len]
     }
 
+    /// Whether the cell is a date that is none, which JSON and CSV have as null.
+    pub(crate) fn is_no_time(self, bytes: &[u8]) -> bool {
+        matches!(self, Self::Date { many: false, .. }) && is_no_time(bytes)
+    }
+
+    /// Whether a cell may be of no bytes as text, which in CSV looks like null.
+    pub(crate) fn may_be_empty(self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Bytes)
+    }
+
     /// Appends the cell as JSON, which holds all of it: see `docs/cli.md`.
     pub(crate) fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
@@ -74,8 +86,9 @@ impl Kind {
                 [1] => out.extend_from_slice(b"true"),
                 _ => push_number(PhysicalType::U8, bytes, out),
             }),
-            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| {
-                push_string(&date(datatype, bytes), out);
+            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| match is_no_time(bytes) {
+                true => out.extend_from_slice(b"null"),
+                false => push_string(&date(datatype, bytes), out),
             }),
             Self::Text { unit } => match decode(bytes, unit) {
                 Some(text) => push_string(&text, out),
@@ -104,11 +117,15 @@ impl Kind {
                 Some(value) => push(out, format_args!("{value}")),
                 None => push_digits(bytes, out),
             },
-            Self::Text { unit: 1 } if std::str::from_utf8(bytes).is_ok() => out.extend_from_slice(bytes),
-            Self::Text { unit } => match decode(bytes, unit) {
-                Some(text) => out.extend_from_slice(text.as_bytes()),
-                None => push_digits(bytes, out),
-            },
+            Self::Text { unit } => {
+                let start = out.len();
+                let is_text = push_decoded(bytes, unit, out);
+                // Text that looks like bytes is told apart by being shown as such.
+                if !is_text || is_hex_object(&out[start..]) {
+                    out.truncate(start);
+                    push_hex(bytes, out);
+                }
+            }
             Self::Bytes => push_digits(bytes, out),
             Self::Number { .. } | Self::Date { .. } | Self::Bool { .. } => self.json(bytes, out),
         }
@@ -131,6 +148,27 @@ fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(
         push(value, out);
     }
     out.push(b']');
+}
+
+fn is_no_time(bytes: &[u8]) -> bool {
+    bytes == i64::MIN.to_le_bytes()
+}
+
+/// Whether text looks like the JSON object that stands for bytes.
+fn is_hex_object(text: &[u8]) -> bool {
+    text.first() == Some(&b'{') && serde_json::from_slice(text).is_ok_and(|value| hex_member(&value).is_some())
+}
+
+/// Appends characters of `unit` bytes as UTF-8; false if the bytes aren't any.
+fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
+    if unit == 1 {
+        out.extend_from_slice(bytes);
+        return std::str::from_utf8(bytes).is_ok();
+    }
+    decode(bytes, unit).is_some_and(|text| {
+        out.extend_from_slice(text.as_bytes());
+        true
+    })
 }
 
 /// A date in ISO form, or a number of units if it has none.

@@ -13,7 +13,7 @@ pub(crate) use args::Args;
 use counted::counted;
 
 use crate::failure::{Failure, Result};
-use crate::import::{self, Checked, Imported, Reading, Writing};
+use crate::import::{self, Checked, Imported, Reading, Source, Writing};
 use crate::key::Key;
 use crate::session;
 use crate::target::{self, Kind};
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         sources::How {
             format: args.format.as_deref(),
             delimiter: args.delimiter,
-            null: &args.null,
+            nulls: &args.null,
+            types: &args.types,
             budget: saturating_len(args.budget),
         },
     )?;
@@ -44,6 +45,15 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if !is_new && (args.schema.is_some() || !args.dimensions.is_empty()) {
         return Err(Failure::usage(format!("{}: the array is there, and has a schema", args.array.display()))
             .with_hint("leave out --schema and --dimensions, or name another array"));
+    }
+    if let Some((name, _)) = args.types.first()
+        && matches!(reading.source, Source::Rows { .. })
+        && (!is_new || args.schema.is_some())
+    {
+        let who = if is_new { "--schema" } else { "the array" };
+        return Err(
+            Failure::usage(format!("--type {name}: {who} says the types of the columns")).with_hint("leave out --type")
+        );
     }
     let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key);
     let mut imported = Imported::default();
@@ -102,7 +112,7 @@ impl Imported {
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
     match &args.schema {
         Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
-        None => import::new_array(&reading.source, &args.dimensions, args.allow_duplicates),
+        None => import::new_array(&reading.source, (&args.dimensions, &args.types), args.allow_duplicates),
     }
 }
 

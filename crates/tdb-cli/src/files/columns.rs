@@ -16,11 +16,13 @@ pub struct Import {
     pub paths: Vec<PathBuf>,
     /// About how many bytes of memory the reader may use.
     pub budget: usize,
+    /// What some columns, by their names, are to be converted to.
+    pub types: Vec<(String, Datatype)>,
 }
 
 impl Import {
-    pub(crate) fn new(paths: Vec<PathBuf>, budget: usize) -> Self {
-        Self { paths, budget }
+    pub(crate) fn new(paths: Vec<PathBuf>, budget: usize, types: Vec<(String, Datatype)>) -> Self {
+        Self { paths, budget, types }
     }
 }
 

@@ -38,7 +38,12 @@ impl Cells {
         let is_taken = |cell: &usize| !appended.rejected.contains_key(&rows[*cell]) && wanted(rows[*cell]);
         let taken: Vec<usize> = (0..rows.len()).filter(is_taken).collect();
         for (field, given) in self.fields.iter_mut().zip(&all) {
-            if taken.len() == rows.len() {
+            if let Some(no_time) = field.no_time().filter(|_| given.has_nulls()) {
+                taken.iter().for_each(|cell| match given.is_null(*cell) {
+                    true => field.column.push_bytes(&no_time),
+                    false => field.column.push(given, *cell),
+                });
+            } else if taken.len() == rows.len() {
                 field.column.extend(given);
             } else {
                 taken.iter().for_each(|cell| field.column.push(given, *cell));
@@ -53,13 +58,13 @@ impl Cells {
 impl Field {
     /// Tells of the cells that the field can't hold.
     fn reject(&self, given: &Given<'_>, mut reject: impl FnMut(usize, String)) {
-        if !self.nullable && given.has_nulls() {
+        if !self.nullable && given.has_nulls() && (self.no_time().is_none() || !given.is_there()) {
             for cell in (0..given.len()).filter(|cell| given.is_null(*cell)) {
                 reject(cell, "null, and the field is not nullable".to_owned());
             }
         }
-        if self.is_dimension() {
-            for cell in 0..given.len() {
+        if self.is_restricted() {
+            for cell in (0..given.len()).filter(|cell| !given.is_null(*cell)) {
                 if let Err(why) = self.check(given.bytes(cell..cell + 1)) {
                     reject(cell, why);
                 }

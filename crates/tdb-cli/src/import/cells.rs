@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::result::Result as StdResult;
 
-use tdb_array::NewCells;
+use tdb_array::{CellProblem, NewCells};
+use tdb_filters::{FilterError, StorableValues};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::global_order::make_comparable;
 use tdb_schema::{ArraySchema, Enumeration, FieldRef};
@@ -46,6 +47,8 @@ pub(super) struct Field {
     is_dimension: bool,
     /// Where coordinates lie.
     bounds: Option<(DimensionKind, DimRange)>,
+    /// What the filters can store, if that isn't everything.
+    storable: Option<StorableValues>,
     pub(super) column: Column,
 }
 
@@ -123,8 +126,8 @@ impl Cells {
     ///
     /// # Errors
     /// Why it can't be: then nothing of it is.
-    pub(crate) fn push(&mut self, row: Row<'_>, null: &str) -> StdResult<(), String> {
-        if let Row::Jsonl(members) = row
+    pub(crate) fn push(&mut self, row: Row<'_>, nulls: &[String]) -> StdResult<(), String> {
+        if let Row::Json(members) = row
             && !self.ignore
             && let Some(name) = members.keys().find(|name| !self.known.contains(*name))
         {
@@ -133,7 +136,7 @@ impl Cells {
         for index in 0..self.fields.len() {
             let field = &mut self.fields[index];
             let entry = row.entry(&field.name, field.place);
-            if let Err(why) = field.push(entry, null) {
+            if let Err(why) = field.push(entry, nulls) {
                 let why = format!("{}: {why}", self.fields[index].name);
                 self.fields.iter_mut().for_each(|field| field.column.truncate(self.len));
                 return Err(why);
@@ -226,33 +229,43 @@ impl Field {
         };
         let column = Column::new(datatype, number, nullable);
         let is_dimension = matches!(field, FieldRef::Dimension(_));
-        Ok(Self { name, place: None, parser, datatype, nullable, is_dimension, bounds: bounds(schema, field), column })
+        let storable = StorableValues::of(&schema.filters_in(schema.version(), field), datatype);
+        let storable = storable.map_err(|error| Failure::usage(format!("field {name:?}: {error}")))?;
+        let bounds = bounds(schema, field);
+        Ok(Self { name, place: None, parser, datatype, nullable, is_dimension, bounds, storable, column })
     }
 
-    fn push(&mut self, entry: Option<Entry<'_>>, null: &str) -> StdResult<(), String> {
+    fn push(&mut self, entry: Option<Entry<'_>>, nulls: &[String]) -> StdResult<(), String> {
         let is_null = match entry {
             None | Some(Entry::Json(serde_json::Value::Null)) => true,
-            Some(Entry::Text(text)) => self.nullable && text == null,
+            Some(Entry::Text(text)) => text.is_null(nulls, self.parser.may_be_empty()),
             Some(Entry::Json(_)) => false,
         };
-        if is_null && !self.nullable {
-            return Err(match entry {
-                None => "missing, and the field is not nullable".to_owned(),
-                _ => "null, and the field is not nullable".to_owned(),
-            });
-        }
-        let column = &mut self.column;
-        let start = column.values.len();
+        let values = &mut self.column.values;
+        let start = values.len();
         match entry {
-            Some(Entry::Text(text)) if !is_null => self.parser.text(text, &mut column.values)?,
-            Some(Entry::Json(value)) if !is_null => self.parser.json(value, &mut column.values)?,
-            _ => {}
+            _ if is_null && self.nullable => {
+                self.column.end_cell(true);
+                return Ok(());
+            }
+            None => return Err("missing, and the field is not nullable".to_owned()),
+            // A date that is none is printed as null, and not null where a field has none.
+            Some(_) if is_null && self.parser.no_time(values) => {}
+            Some(Entry::Text(text)) => self.parser.text(text.text, values)?,
+            Some(Entry::Json(serde_json::Value::Null)) => {
+                return Err("null, and the field is not nullable".to_owned());
+            }
+            Some(Entry::Json(value)) => self.parser.json(value, values)?,
         }
-        if !is_null {
-            check(&self.bounds, self.datatype, &column.values[start..])?;
-        }
-        column.end_cell(is_null);
+        self.check(&self.column.values[start..])?;
+        self.column.end_cell(false);
         Ok(())
+    }
+
+    /// The bytes of a date that is none, for a null of a field that is not nullable; `None` if it has no such cell.
+    pub(super) fn no_time(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (!self.nullable && self.parser.no_time(&mut bytes)).then_some(bytes)
     }
 
     pub(super) fn is_dimension(&self) -> bool {
@@ -267,12 +280,24 @@ impl Field {
         key[0]
     }
 
-    /// Checks that a coordinate lies where coordinates may lie.
+    /// Whether the array can hold some values of the type only.
+    pub(super) fn is_restricted(&self) -> bool {
+        self.bounds.is_some() || self.storable.is_some()
+    }
+
+    /// Checks that a coordinate lies where coordinates may lie, and that the filters can store values.
     ///
     /// # Errors
-    /// Where it lies.
-    pub(super) fn check(&self, coordinate: &[u8]) -> StdResult<(), String> {
-        check(&self.bounds, self.datatype, coordinate)
+    /// Where it lies; which value they can't.
+    pub(super) fn check(&self, cell: &[u8]) -> StdResult<(), String> {
+        check(&self.bounds, self.datatype, cell)?;
+        match self.storable.map_or(Ok(()), |storable| storable.check(cell)) {
+            Ok(()) => Ok(()),
+            Err(FilterError::OutOfRange { filter, value, expected, .. }) => {
+                Err(CellProblem::Unstorable { filter, value, expected }.to_string())
+            }
+            Err(other) => Err(other.to_string()),
+        }
     }
 }
 

@@ -101,6 +101,12 @@ impl Column {
         self.end_cell(is_null);
     }
 
+    /// Takes up a cell of these bytes.
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.values.extend_from_slice(bytes);
+        self.end_cell(false);
+    }
+
     /// Takes back all cells from `len` on, and what there is of another one.
     pub(super) fn truncate(&mut self, len: usize) {
         let end = self.end(len);
@@ -216,6 +222,11 @@ impl<'a> Given<'a> {
     pub(super) fn is_null(&self, cell: usize) -> bool {
         let Some(column) = self.column else { return true };
         column.validity().is_some_and(|bits| bits[cell / 8] >> (cell % 8) & 1 == 0)
+    }
+
+    /// Whether there is a column.
+    pub(super) fn is_there(&self) -> bool {
+        self.column.is_some()
     }
 
     /// Whether there may be nulls.

@@ -11,8 +11,15 @@ use tdb_types::{CellValNum, Datatype};
 
 use super::dimension::dimension;
 use super::rows::{Entry, Row};
+use crate::cells::Kind;
 use crate::failure::{Failure, Result};
 use seen::Seen;
+
+/// How many values a cell of a type has: text and bytes any number, others one.
+fn number_of(datatype: Datatype) -> CellValNum {
+    let is_text = datatype.is_string() || datatype.is_bytes();
+    if is_text || datatype == Datatype::Char { CellValNum::Var } else { CellValNum::ONE }
+}
 
 /// What was seen of the columns of a file.
 #[derive(Debug, Default)]
@@ -32,6 +39,8 @@ pub(crate) struct Guesses {
 struct Guess {
     /// In how many rows there was something.
     present: u64,
+    /// In how many other rows there was nothing, but in quotes: an empty text, if the column is one of texts.
+    quoted: u64,
     /// In how many of these it was an array.
     arrays: u64,
     /// What was seen in cells, or in the arrays.
@@ -62,18 +71,20 @@ impl Guesses {
     }
 
     /// Looks at a row.
-    pub(crate) fn add(&mut self, row: Row<'_>, null: &str) {
+    pub(crate) fn add(&mut self, row: Row<'_>, nulls: &[String]) {
         self.rows += 1;
         match row {
-            Row::Csv { record } => {
-                for (place, text) in self.in_file.iter().zip(record) {
-                    self.columns[*place].1.add(Entry::Text(text), null, self.is_text);
+            Row::Csv { .. } => {
+                for (in_row, place) in self.in_file.iter().enumerate() {
+                    if let Some(entry) = row.entry("", Some(in_row)) {
+                        self.columns[*place].1.add(entry, nulls, self.is_text);
+                    }
                 }
             }
-            Row::Jsonl(members) => {
+            Row::Json(members) => {
                 for (name, value) in members {
                     let place = self.place(name);
-                    self.columns[place].1.add(Entry::Json(value), null, self.is_text);
+                    self.columns[place].1.add(Entry::Json(value), nulls, self.is_text);
                 }
             }
         }
@@ -83,7 +94,12 @@ impl Guesses {
     ///
     /// # Errors
     /// There is no such column, or it can't be a dimension.
-    pub(crate) fn schema(&self, dimensions: &[String], duplicates: bool) -> Result<ArraySchema> {
+    pub(crate) fn schema(
+        &self,
+        dimensions: &[String],
+        types: &[(String, Datatype)],
+        duplicates: bool,
+    ) -> Result<ArraySchema> {
         let names = || self.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         if dimensions.is_empty() {
             return Err(Failure::usage("there is no such array, and nothing says what its dimensions are")
@@ -93,29 +109,38 @@ impl Guesses {
             return Err(Failure::usage("there is no such array, and no row that shows the types of the columns")
                 .with_hint("give a --schema"));
         }
+        if let Some((name, _)) = types.iter().find(|(name, _)| !self.places.contains_key(name)) {
+            return Err(Failure::usage(format!("--type {name}: no column is called {name:?}"))
+                .with_hint(format!("the columns are {}", names())));
+        }
+        let told = |name: &str| types.iter().rev().find(|(known, _)| known == name).map(|(_, datatype)| *datatype);
         let mut builder = SchemaBuilder::sparse().allows_duplicates(duplicates);
         for name in dimensions {
             let place = self.places.get(name).ok_or_else(|| {
                 Failure::usage(format!("no column is called {name:?}"))
                     .with_hint(format!("the columns are {}", names()))
             })?;
-            builder = builder.dimension(self.columns[*place].1.dimension(name, self.rows)?);
+            builder = builder.dimension(self.columns[*place].1.dimension(name, self.rows, told(name))?);
         }
         let dimensions: HashSet<&String> = dimensions.iter().collect();
         for (name, guess) in self.columns.iter().filter(|(name, _)| !dimensions.contains(name)) {
-            builder = builder.attribute(guess.attribute(name, self.rows)?);
+            builder = builder.attribute(guess.attribute(name, self.rows, told(name))?);
         }
         builder.build().map_err(|error| Failure::usage(error.to_string()).with_hint("give a --schema"))
     }
 }
 
 impl Guess {
-    fn add(&mut self, entry: Entry<'_>, null: &str, is_text: bool) {
+    fn add(&mut self, entry: Entry<'_>, nulls: &[String], is_text: bool) {
         self.seen.is_text = is_text;
         match entry {
-            Entry::Text(text) if text == null => return,
+            Entry::Text(text) if text.is_null(nulls, true) => return,
+            Entry::Text(text) if text.text.is_empty() && text.is_quoted() => {
+                self.quoted += 1;
+                return;
+            }
             Entry::Json(Value::Null) => return,
-            Entry::Text(text) => self.seen.add_text(text),
+            Entry::Text(text) => self.seen.add_text(text.text),
             Entry::Json(Value::Array(members)) => {
                 self.arrays += 1;
                 members.iter().for_each(|member| self.seen.add_json(member));
@@ -125,9 +150,14 @@ impl Guess {
         self.present += 1;
     }
 
+    /// The type that was told, or one that has cells like these.
+    ///
     /// # Errors
-    /// No type has cells like these.
-    fn datatype(&self, name: &str) -> Result<(Datatype, CellValNum)> {
+    /// There is none.
+    fn datatype(&self, name: &str, told: Option<Datatype>) -> Result<(Datatype, CellValNum)> {
+        if let Some(datatype) = told {
+            return Ok((datatype, number_of(datatype)));
+        }
         let datatype = self.seen.datatype();
         let other = |what: &str| {
             Err(Failure::usage(format!("no type fits column {name:?}: it holds {what}")).with_hint("give a --schema"))
@@ -147,20 +177,28 @@ impl Guess {
         }
     }
 
-    fn attribute(&self, name: &str, rows: u64) -> Result<Attribute> {
-        let (datatype, number) = self.datatype(name)?;
+    fn attribute(&self, name: &str, rows: u64, told: Option<Datatype>) -> Result<Attribute> {
+        let (datatype, number) = self.datatype(name, told)?;
         let attribute = Attribute::new(name, datatype).with_cell_val_num(number);
         let attribute =
             attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]));
         // What is null holds the fill value, and none that were written.
-        Ok(if self.present < rows { attribute.nullable(false) } else { attribute })
+        Ok(if self.present_as(datatype) < rows { attribute.nullable(false) } else { attribute })
     }
 
-    fn dimension(&self, name: &str, rows: u64) -> Result<Dimension> {
-        if self.present < rows {
-            let empty = rows - self.present;
+    /// In how many rows there is a cell of this type.
+    fn present_as(&self, datatype: Datatype) -> u64 {
+        let may_be_empty = Kind::of(datatype, number_of(datatype), false).may_be_empty();
+        self.present + if may_be_empty { self.quoted } else { 0 }
+    }
+
+    fn dimension(&self, name: &str, rows: u64, told: Option<Datatype>) -> Result<Dimension> {
+        let (datatype, number) = self.datatype(name, told)?;
+        let present = self.present_as(datatype);
+        if present < rows {
+            let empty = rows - present;
             return Err(Failure::usage(format!("column {name:?} can't be a dimension: it is empty in {empty} rows")));
         }
-        dimension(name, self.datatype(name)?, self.seen.low.zip(self.seen.high))
+        dimension(name, (datatype, number), self.seen.low.zip(self.seen.high))
     }
 }

@@ -12,15 +12,19 @@ use super::source::Source;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::ColumnFiles;
 
-/// What an array is made from whose dimensions are these columns, and whose attributes are the others; or what files of
+/// What an array is made from whose dimensions are these columns, and whose attributes are the others, as these types where that is told; or what files of
 /// columns themselves say that they were written from.
 ///
 /// # Errors
 /// The files can't be read; they say too little, or hold what no array can.
-pub(crate) fn new_array(source: &Source, dimensions: &[String], allows_duplicates: bool) -> Result<ArrayDefinition> {
+pub(crate) fn new_array(
+    source: &Source,
+    (dimensions, types): (&[String], &[(String, Datatype)]),
+    allows_duplicates: bool,
+) -> Result<ArrayDefinition> {
     match source {
-        Source::Rows { inputs, null } => {
-            let schema = guesses(inputs, null)?.schema(dimensions, allows_duplicates)?;
+        Source::Rows { inputs, nulls } => {
+            let schema = guesses(inputs, nulls)?.schema(dimensions, types, allows_duplicates)?;
             ArrayDefinition::new(schema).map_err(|error: SchemaError| Failure::usage(error))
         }
         Source::Columns { files, .. } => of_columns(&**files, dimensions, allows_duplicates),
@@ -28,7 +32,7 @@ pub(crate) fn new_array(source: &Source, dimensions: &[String], allows_duplicate
 }
 
 /// What all rows hold.
-fn guesses(inputs: &[Input], null: &str) -> Result<Guesses> {
+fn guesses(inputs: &[Input], nulls: &[String]) -> Result<Guesses> {
     let mut guesses = Guesses::default();
     let mut first = None;
     for input in inputs {
@@ -36,7 +40,7 @@ fn guesses(inputs: &[Input], null: &str) -> Result<Guesses> {
         guesses.begin(rows.columns());
         while let Some((line, row)) = rows.next(input.name())? {
             match row {
-                Ok(row) => guesses.add(row, null),
+                Ok(row) => guesses.add(row, nulls),
                 Err(why) if first.is_none() => first = Some(format!("{}:{line}: {why}", input.name())),
                 Err(_) => {}
             }

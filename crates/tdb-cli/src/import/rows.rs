@@ -1,4 +1,4 @@
-//! Rows of a file of CSV or JSON lines, with the lines that they stand on.
+//! Rows of a file of CSV or JSON, with the lines that they stand on.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,8 +13,10 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::elements::{Elements, Found, is_array};
 use super::lines::Lines;
-use crate::failure::{Failure, Result};
+use super::raw::{RawBytes, RawRow};
+use crate::failure::{Exit, Failure, Result};
 
 /// A file that is read more than once: to look for what can't be imported, and to import it.
 #[derive(Debug)]
@@ -41,8 +43,8 @@ enum Bytes {
 pub(crate) enum RowsFormat {
     /// Comma-separated values, with a header.
     Csv,
-    /// One JSON object per line.
-    Jsonl,
+    /// One JSON object per line, or an array of them.
+    Json,
 }
 
 impl Input {
@@ -76,7 +78,7 @@ impl Input {
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let lines = (self.format == RowsFormat::Csv).then(|| Lines::new(self.delimiter));
-        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines };
+        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines, raw: RawBytes::default() };
         let broken = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", self.name));
         match self.format {
             RowsFormat::Csv => {
@@ -89,20 +91,30 @@ impl Input {
                     csv::ErrorKind::Utf8 { .. } => broken(&"the header is not UTF-8"),
                     other => broken(&format_args!("no CSV: {other:?}")),
                 })?;
-                let columns: Vec<String> =
-                    columns.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
+                let mut columns: Vec<String> = columns.iter().map(str::to_owned).collect();
+                if let Some(first) = columns.first_mut()
+                    && let Some(name) = first.strip_prefix('\u{feff}')
+                {
+                    *first = name.to_owned();
+                }
                 let mut seen = HashSet::new();
                 if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
                     return Err(broken(&format_args!("two columns are called {name:?}")));
                 }
-                Ok(Rows::Csv { reader: Box::new(reader), columns, record: StringRecord::new() })
+                Ok(Rows::Csv {
+                    reader: Box::new(reader),
+                    columns,
+                    record: StringRecord::new(),
+                    delimiter: self.delimiter,
+                })
             }
-            RowsFormat::Jsonl => Ok(Rows::Jsonl {
-                lines: Box::new(BufReader::with_capacity(1 << 16, counted)),
-                line: Vec::new(),
-                number: 0,
-                row: Map::new(),
-            }),
+            RowsFormat::Json => {
+                let mut lines = Box::new(BufReader::with_capacity(1 << 16, counted));
+                if is_array(&mut lines).map_err(|error| Failure::io(&self.name, &error))? {
+                    return Ok(Rows::Json { elements: Elements::new(lines), bytes: Vec::new(), row: Map::new() });
+                }
+                Ok(Rows::Jsonl { lines, line: Vec::new(), number: 0, row: Map::new() })
+            }
         }
     }
 }
@@ -124,11 +136,12 @@ impl Bytes {
     }
 }
 
-/// Counts the bytes that pass, and the lines of CSV.
+/// Counts the bytes that pass; of CSV also the lines, and keeps the bytes of the current row.
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
     lines: Option<Lines>,
+    raw: RawBytes,
 }
 
 impl Read for Counted {
@@ -137,6 +150,7 @@ impl Read for Counted {
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         if let (Some(lines), Some(bytes)) = (&mut self.lines, buffer.get(..count)) {
             lines.pass(bytes);
+            self.raw.pass(bytes);
         }
         Ok(count)
     }
@@ -144,15 +158,35 @@ impl Read for Counted {
 
 /// A walk over rows.
 pub(crate) enum Rows {
-    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord },
+    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord, delimiter: u8 },
+    Json { elements: Elements, bytes: Vec<u8>, row: Map<String, Value> },
     Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
 }
 
 /// What stands in a row under a name.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry<'a> {
-    Text(&'a str),
+    Text(Text<'a>),
     Json(&'a Value),
+}
+
+/// A field of CSV.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) text: &'a str,
+    place: usize,
+    row: RawRow<'a>,
+}
+
+impl Text<'_> {
+    /// Whether the field is one of these markers of null. In quotes it is not, unless it is empty and no cell can be.
+    pub(crate) fn is_null(&self, nulls: &[String], may_be_empty: bool) -> bool {
+        nulls.iter().any(|null| null == self.text) && ((self.text.is_empty() && !may_be_empty) || !self.is_quoted())
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.row.is_quoted(self.place, self.text)
+    }
 }
 
 /// A row that could be read, or why it couldn't; and its line.
@@ -161,8 +195,8 @@ pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row<'a> {
-    Csv { record: &'a StringRecord },
-    Jsonl(&'a Map<String, Value>),
+    Csv { record: &'a StringRecord, raw: RawRow<'a> },
+    Json(&'a Map<String, Value>),
 }
 
 impl Rows {
@@ -170,7 +204,7 @@ impl Rows {
     pub(crate) fn columns(&self) -> Option<&[String]> {
         match self {
             Self::Csv { columns, .. } => Some(columns),
-            Self::Jsonl { .. } => None,
+            Self::Json { .. } | Self::Jsonl { .. } => None,
         }
     }
 
@@ -180,10 +214,12 @@ impl Rows {
     /// The file can't be read on.
     pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
         match self {
-            Self::Csv { reader, columns, record } => {
+            Self::Csv { reader, columns, record, delimiter } => {
                 let start = reader.position().byte();
+                reader.get_mut().raw.forget(start);
                 let read = reader.read_record(record);
-                let lines = &mut reader.get_mut().lines;
+                let end = reader.position().byte();
+                let Counted { lines, raw, .. } = reader.get_mut();
                 let line = lines.as_mut().map_or(0, |lines| lines.of_row(start));
                 match read {
                     Ok(false) => Ok(None),
@@ -193,7 +229,7 @@ impl Rows {
                     }
                     Ok(true) => {
                         let (has, wants) = (record.len(), columns.len());
-                        let row = Row::Csv { record };
+                        let row = Row::Csv { record, raw: raw.row(start, end, *delimiter) };
                         let short = || format!("the row has {has} fields, and the header {wants}");
                         Ok(Some((line, if has == wants { Ok(row) } else { Err(short()) })))
                     }
@@ -203,6 +239,22 @@ impl Rows {
                         other => Ok(Some((line, Err(format!("no CSV: {other:?}"))))),
                     },
                 }
+            }
+            Self::Json { elements, bytes, row } => {
+                Ok(match elements.next(bytes).map_err(|error| Failure::io(name, &error))? {
+                    Found::End => None,
+                    Found::Cut(line, why) => Some((line, Err(why.to_owned()))),
+                    Found::Broken(line, why) => {
+                        return Err(Failure::new(Exit::Finding, format!("{name}:{line}: {why}")));
+                    }
+                    Found::Element(line) => Some(match serde_json::from_slice(bytes) {
+                        Ok(Members(read)) => {
+                            *row = read;
+                            (line, Ok(Row::Json(row)))
+                        }
+                        Err(error) => (line + error.line().saturating_sub(1) as u64, Err(no_object(&error))),
+                    }),
+                })
             }
             Self::Jsonl { lines, line, number, row } => loop {
                 line.clear();
@@ -219,10 +271,7 @@ impl Rows {
                 return Ok(Some(match serde_json::from_slice(line) {
                     Ok(Members(read)) => {
                         *row = read;
-                        (*number, Ok(Row::Jsonl(row)))
-                    }
-                    Err(_) if line.trim_ascii_start().starts_with(b"[") => {
-                        (*number, Err("a JSON array; of JSON lines each is one object".to_owned()))
+                        (*number, Ok(Row::Json(row)))
                     }
                     Err(error) => (*number, Err(no_object(&error))),
                 }));
@@ -270,8 +319,11 @@ impl<'a> Row<'a> {
     /// What stands under the name, which in CSV is that of the column `place`.
     pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
         match *self {
-            Self::Csv { record, .. } => Some(Entry::Text(record.get(place?)?)),
-            Self::Jsonl(members) => Some(Entry::Json(members.get(name)?)),
+            Self::Csv { record, raw } => {
+                let place = place?;
+                Some(Entry::Text(Text { text: record.get(place)?, place, row: raw }))
+            }
+            Self::Json(members) => Some(Entry::Json(members.get(name)?)),
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::progress::Progress;
 
 /// Files that rows are taken from, in passes of which each begins with the first row.
 pub(crate) enum Source {
-    /// Files of CSV or JSON lines; and what stands for a null cell in CSV.
-    Rows { inputs: Vec<Input>, null: String },
+    /// Files of CSV or JSON; and what stands for a null cell in CSV.
+    Rows { inputs: Vec<Input>, nulls: Vec<String> },
     /// Files of columns, and how they are called.
     Columns { files: Box<dyn ColumnFiles>, names: Vec<String> },
 }
@@ -99,8 +99,8 @@ impl Source {
         let mut cells = target.cells()?;
         let mut progress = Progress::new(wanted);
         match self {
-            Self::Rows { inputs, null } => {
-                let mut walk = RowWalk { cells: &mut cells, visitor, number: 0, null };
+            Self::Rows { inputs, nulls } => {
+                let mut walk = RowWalk { cells: &mut cells, visitor, number: 0, nulls };
                 let sizes: Vec<u64> = inputs.iter().map(|input| input.progress().0).collect();
                 for (file, input) in inputs.iter().enumerate() {
                     let before: u64 = sizes[..file].iter().sum();
@@ -126,7 +126,7 @@ struct RowWalk<'a> {
     cells: &'a mut Cells,
     visitor: &'a mut dyn Visitor,
     number: u64,
-    null: &'a str,
+    nulls: &'a [String],
 }
 
 impl RowWalk<'_> {
@@ -140,7 +140,7 @@ impl RowWalk<'_> {
             self.number += 1;
             let at = At { number: self.number, line: Line::new(file, line) };
             if self.visitor.wants(self.number) {
-                match row.and_then(|row| self.cells.push(row, self.null)) {
+                match row.and_then(|row| self.cells.push(row, self.nulls)) {
                     Ok(()) => self.visitor.pushed(self.cells, &[at])?,
                     Err(why) => self.visitor.rejected(at, &why),
                 }

@@ -161,7 +161,7 @@ impl Pass<'_> {
     /// Writes the first of the cells as a fragment.
     fn flush(&mut self, cells: &mut Cells, count: usize) -> Result<()> {
         let (checked, writing, schema) = (self.checked, self.writing, self.array.schema());
-        let mut write = self.array.write().names(writing.names.clone());
+        let mut write = self.array.write().names(writing.names.clone()).any_utf8();
         let order = self.order()?;
         if schema.is_dense() {
             write = checked.bounds.place(count, self.imported.cells, write, schema)?;

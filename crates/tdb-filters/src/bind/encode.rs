@@ -25,11 +25,34 @@ impl BoundPipeline {
         scratch: &mut Scratch,
     ) -> Result<(), FilterError> {
         let start = out.len();
+        match self.encode_tile_lossy(tile, offsets, out, scratch)? {
+            None => Ok(()),
+            Some(lost) => {
+                out.truncate(start);
+                Err(lost)
+            }
+        }
+    }
+
+    /// As [`encode_tile`](Self::encode_tile), but stores values that a filter can't represent as the reference library does: for cells that
+    /// nobody reads, such as the values of null cells. Returns the first such value, as an [`FilterError::OutOfRange`].
+    ///
+    /// # Errors
+    /// As [`encode_tile`](Self::encode_tile), but for such values.
+    pub fn encode_tile_lossy(
+        &self,
+        tile: &[u8],
+        offsets: Option<&[u64]>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<FilterError>, FilterError> {
+        let start = out.len();
+        scratch.between.contexts.lost = None;
         let result = self.encode_checked(tile, offsets, out, scratch);
         if result.is_err() {
             out.truncate(start);
         }
-        result
+        result.map(|()| scratch.between.contexts.lost.take())
     }
 
     fn encode_checked(
@@ -69,8 +92,12 @@ impl BoundPipeline {
                 Some(first) => ahead.digest(first, chunk, || cuts.ranges().skip(chunk).map(|range| &tile[range])),
                 None => None,
             };
+            let in_chunk = |source| FilterError::Chunk { chunk: chunk as u64, source: Box::new(source) };
+            let before = scratch.between.contexts.lost.take();
             driver::encode(&self.stages, Unfiltered::Bytes(&tile[range]), out, &mut scratch.between)
-                .map_err(|source| FilterError::Chunk { chunk: chunk as u64, source: Box::new(source) })?;
+                .map_err(in_chunk)?;
+            let lost = &mut scratch.between.contexts.lost;
+            *lost = before.or_else(|| lost.take().map(in_chunk));
         }
         Ok(())
     }

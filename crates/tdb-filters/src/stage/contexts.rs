@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::FilterError;
 use crate::ivs::IvSource;
 
 /// Contexts of the codecs, made when first needed.
@@ -14,6 +15,8 @@ pub(crate) struct Contexts {
     #[cfg(feature = "lz4")]
     pub(super) lz4: super::lz4::Context,
     pub(crate) ivs: IvSource,
+    /// The first value of the tile that a filter could not represent.
+    pub(crate) lost: Option<FilterError>,
     /// The MD5 digest of the chunk that comes next, if it is known before.
     #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
     pub(crate) digest: Option<[u8; 16]>,

@@ -112,6 +112,7 @@ impl FloatScale {
         meta: &mut Metadata<'_>,
         data: Option<&[u8]>,
         out: &mut Vec<u8>,
+        lost: &mut Option<FilterError>,
     ) -> Result<(), FilterError> {
         let Some(part) = data else { return parts::write(meta, &[]) };
         let size = self.float.bytes();
@@ -122,31 +123,80 @@ impl FloatScale {
         let start = out.len();
         out.resize(start + part.len() / size * self.width.bytes(), 0);
         let to = &mut out[start..];
-        match self.width {
+        let fits = match self.width {
             Width::One => self.reduce(part, to.as_chunks_mut().0, |value| i8::to_le_bytes(low_bits(value) as i8)),
             Width::Two => self.reduce(part, to.as_chunks_mut().0, |value| i16::to_le_bytes(low_bits(value) as i16)),
             Width::Four => self.reduce(part, to.as_chunks_mut().0, |value| low_bits(value).to_le_bytes()),
             Width::Eight => self.reduce(part, to.as_chunks_mut().0, |value| nearest(value).to_le_bytes()),
+        };
+        if !fits && lost.is_none() {
+            *lost = self.check(part).err();
         }
         parts::write(meta, &[out.len() - start])
     }
 
-    fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(f64) -> [u8; N]) {
+    /// Writes the integers, and returns whether they hold all values.
+    fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(f64) -> [u8; N]) -> bool {
+        let (least, most) = self.width.bounds();
+        let fits = |scaled: f64| (scaled >= least) & (scaled <= most);
+        let mut all_fit = true;
         match self.float {
             Float::F32 => {
                 // All arithmetic is done in the float's own type.
                 let (scale, offset) = (self.scale as f32, self.offset as f32);
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
-                    *to = store(f64::from((f32::from_le_bytes(*from) - offset) / scale));
+                    let scaled = f64::from((f32::from_le_bytes(*from) - offset) / scale);
+                    all_fit &= fits(scaled);
+                    *to = store(scaled);
                 }
             }
             Float::F64 => {
                 let Self { scale, offset, .. } = self;
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
-                    *to = store((f64::from_le_bytes(*from) - offset) / scale);
+                    let scaled = (f64::from_le_bytes(*from) - offset) / scale;
+                    all_fit &= fits(scaled);
+                    *to = store(scaled);
                 }
             }
         }
+        all_fit
+    }
+
+    /// Checks that an integer holds each of the values, apart from rounding.
+    pub(crate) fn check(self, values: &[u8]) -> Result<(), FilterError> {
+        let (least, most) = self.width.bounds();
+        let lost = |scaled: f64| !(least..=most).contains(&scaled);
+        // As `reduce` does it.
+        let found = match self.float {
+            Float::F32 => {
+                let mut values = values.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+                let (scale, offset) = (self.scale as f32, self.offset as f32);
+                let place = values.clone().position(|value| lost(f64::from((value - offset) / scale)));
+                place.zip(place.and_then(|place| values.nth(place)).map(|value| format!("{value:?}")))
+            }
+            Float::F64 => {
+                let mut values = values.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+                let place = values.clone().position(|value| lost((value - self.offset) / self.scale));
+                place.zip(place.and_then(|place| values.nth(place)).map(|value| format!("{value:?}")))
+            }
+        };
+        match found {
+            Some((index, value)) => {
+                let (index, expected) = (index as u64, self.expected());
+                Err(FilterError::OutOfRange { filter: FILTER, index, value, expected })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The values that fit, in words.
+    fn expected(self) -> String {
+        let Self { scale, offset, .. } = self;
+        let (least, most) = self.width.bounds();
+        let ends = [least, most].map(|end| scale * end.round_ties_even() + offset);
+        let width = self.width.bytes();
+        let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        format!("{low:?} to {high:?} (scale {scale}, offset {offset}, byte width {width})")
     }
 }
 
@@ -160,6 +210,18 @@ impl Float {
 }
 
 impl Width {
+    /// The least and the greatest number that rounds to one of these integers.
+    fn bounds(self) -> (f64, f64) {
+        let within = |least: f64, most: f64| ((least - 0.5).next_up(), (most + 0.5).next_down());
+        match self {
+            Self::One => within(i8::MIN.into(), i8::MAX.into()),
+            Self::Two => within(i16::MIN.into(), i16::MAX.into()),
+            Self::Four => within(i32::MIN.into(), i32::MAX.into()),
+            // Floats of this size are whole numbers.
+            Self::Eight => (i64::MIN as f64, (i64::MAX as f64).next_down()),
+        }
+    }
+
     fn bytes(self) -> usize {
         match self {
             Self::One => 1,

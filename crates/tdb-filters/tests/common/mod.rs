@@ -21,7 +21,8 @@ pub fn bind(filters: &[Filter], kind: TileKind) -> BoundPipeline {
 
 pub fn encode(filters: &[Filter], kind: TileKind, tile: &[u8]) -> Result<Vec<u8>, FilterError> {
     let mut out = Vec::new();
-    bind(filters, kind).encode_tile(tile, None, &mut out, &mut Scratch::new())?;
+    // As the reference library does, which stores whatever comes.
+    bind(filters, kind).encode_tile_lossy(tile, None, &mut out, &mut Scratch::new())?;
     Ok(out)
 }
 

@@ -3,6 +3,7 @@
 mod arrow;
 mod arrow_messages;
 mod arrow_tables;
+mod casts;
 mod foreign;
 mod options;
 mod parquet;

@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+    ArrayRef, Decimal128Array, DictionaryArray, Float16Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use command::{tdb, text};
@@ -229,4 +229,46 @@ fn damaged_files_are_told() {
         }
     }
     assert!(refused > 90, "{refused}");
+}
+
+/// Decimals and half floats are taken as what a person says, and refused with that advice otherwise.
+#[test]
+fn decimals_and_half_floats_are_converted_on_demand() {
+    let folder = tempfile::tempdir().unwrap();
+    let decimals = |values: Vec<Option<i128>>| {
+        Decimal128Array::from(values).with_precision_and_scale(38, 2).unwrap()
+    };
+    let halves: Float16Array = [1.5_f32, -0.25, 65504.0].map(|value| Some(<Float16Type as ArrowPrimitiveType>::Native::from_f32(value))).into_iter().collect();
+    let columns: [(&str, ArrayRef); 3] = [
+        ("x", Arc::new(Int64Array::from(vec![1, 2, 3]))),
+        ("price", Arc::new(decimals(vec![Some(1999), None, Some(300)]))),
+        ("half", Arc::new(halves)),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap();
+    for ending in ENDINGS {
+        let file = write(&folder.path().join(format!("rows.{ending}")), std::slice::from_ref(&batch));
+        let array = folder.path().join(ending);
+        let import = ["import", path(&array), path(&file), "--dimensions", "x"];
+        let refused = told(&import, 4);
+        assert!(refused.contains("--type price=float64, int64 or string_utf8 converts it"), "{refused}");
+        let refused = told(&[&import[..], &["--type", "price=float64"]].concat(), 4);
+        assert!(refused.contains("--type half=float64 converts it"), "{refused}");
+        let types = ["--type", "half=float32", "--type", "price=int64"];
+        let rejected = told(&[&import[..], &types].concat(), 1);
+        assert!(rejected.contains("row 1: price: 19.99 is no int64 without rounding"), "{rejected}");
+        assert!(!array.exists());
+        let unknown = told(&[&import[..], &["--type", "cost=int64"]].concat(), 2);
+        assert!(unknown.contains("no column is called \"cost\""), "{unknown}");
+        for (datatype, first) in [("float64", "19.99"), ("float32", "19.99"), ("string_utf8", "19.99"), ("blob", "31392e3939")] {
+            let array = folder.path().join(format!("{ending}-{datatype}"));
+            let price = format!("price={datatype}");
+            told(&["import", path(&array), path(&file), "--dimensions", "x", "--type", &price, "--type", "half=float32"], 0);
+            let read = told(&["read", path(&array), "--format", "csv"], 0);
+            assert!(read.contains(&format!("1,{first},1.5\n")) && read.contains("\n2,,-0.25\n"), "{read}");
+        }
+        // The types of an array that is there stay; what is converted has to fit them.
+        let array = folder.path().join(format!("{ending}-float64"));
+        let again = ["import", path(&array), path(&file), "--type", "price=float64", "--type", "half=float32"];
+        told(&again, 0);
+    }
 }

@@ -176,7 +176,7 @@ impl Slab {
     }
 
     /// The cells as they count in statistics: runs of neighbours in the tile.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Run> + use<> {
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run> + Clone + use<> {
         let (count, len) = if self.tile_step == 1 { (1, self.len) } else { (self.len, 1) };
         let (start, step, one_by_one) = (self.tile, self.tile_step, self.region_step != 1);
         (0..count).map(move |number| {

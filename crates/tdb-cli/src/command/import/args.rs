@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 
+use tdb_types::Datatype;
+
 use crate::size;
 use crate::time::Stamp;
 
-/// Import CSV, JSON lines, Parquet or Arrow files, or Zarr
+/// Import CSV, JSON, Parquet or Arrow files, or Zarr
 ///
 /// The columns of the files are the fields of the array: dimensions and attributes, in any order. All rows are looked at
 /// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made:
@@ -33,7 +35,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
 
-    /// What the files hold, if their names don't say: csv, jsonl, or another ending
+    /// What the files hold, if their names don't say: csv, json, jsonl, or another ending
     #[arg(long, value_name = "ENDING")]
     pub(super) format: Option<String>,
 
@@ -41,9 +43,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = delimiter)]
     pub(super) delimiter: u8,
 
-    /// What stands for a null cell in CSV
+    /// What stands for a null cell in CSV, unless it stands in quotes; may be given many times
     #[arg(long, value_name = "TEXT", default_value = "")]
-    pub(super) null: String,
+    pub(super) null: Vec<String>,
+
+    /// The type of a column of a new array, or that decimals and half floats are converted to; may be given many times
+    #[arg(long = "type", value_name = "NAME=TYPE", value_parser = column_type)]
+    pub(super) types: Vec<(String, Datatype)>,
 
     /// Pass over columns that the array has no field for
     #[arg(long)]
@@ -83,6 +89,16 @@ pub(crate) struct Args {
     /// Threads to use; 0 means as many as the machine has
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
+}
+
+fn column_type(text: &str) -> Result<(String, Datatype), String> {
+    let (name, datatype) = text.rsplit_once('=').ok_or("NAME=TYPE is needed, such as price=float64")?;
+    let known = Datatype::from_name(datatype).filter(|datatype| *datatype != Datatype::Any);
+    let known = known.ok_or_else(|| {
+        let some = ["int32", "uint64", "float64", "bool", "string_utf8", "datetime_ms"];
+        format!("there is no type {datatype:?}; there are {} and others", some.join(", "))
+    })?;
+    Ok((name.to_owned(), known))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -39,6 +39,7 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
         ("--keep-last", args.keep_last),
         ("--schema", args.schema.is_some()),
         ("--dimensions", !args.dimensions.is_empty()),
+        ("--type", !args.types.is_empty()),
         ("--dry-run", args.dry_run),
     ];
     if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {

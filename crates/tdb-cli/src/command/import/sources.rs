@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use tdb_types::Datatype;
+
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileFormat, Import};
 use crate::import::{Input, RowsFormat, Source};
@@ -13,7 +15,8 @@ use crate::location;
 pub(super) struct How<'a> {
     pub(super) format: Option<&'a str>,
     pub(super) delimiter: u8,
-    pub(super) null: &'a str,
+    pub(super) nulls: &'a [String],
+    pub(super) types: &'a [(String, Datatype)],
     pub(super) budget: usize,
 }
 
@@ -75,13 +78,13 @@ fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how:
     }
     let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
     let names = paths.iter().map(|path| path.display().to_string()).collect();
-    let files = format.import(Import::new(paths, how.budget))?;
+    let files = format.import(Import::new(paths, how.budget, how.types.to_vec()))?;
     Ok(Source::Columns { files, names })
 }
 
 fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {
     let inputs = files.map(|(path, format)| Input::new(path, format, how.delimiter)).collect::<Result<_>>()?;
-    Ok(Source::Rows { inputs, null: how.null.to_owned() })
+    Ok(Source::Rows { inputs, nulls: how.nulls.to_vec() })
 }
 
 impl Kind {
@@ -91,7 +94,7 @@ impl Kind {
         let ending = ending.or_else(|| path.and_then(files::ending)).unwrap_or_default();
         match ending.as_str() {
             "csv" | "tsv" | "txt" => return Ok(Self::Rows(RowsFormat::Csv)),
-            "jsonl" | "ndjson" | "json" => return Ok(Self::Rows(RowsFormat::Jsonl)),
+            "jsonl" | "ndjson" | "json" => return Ok(Self::Rows(RowsFormat::Json)),
             _ => {}
         }
         if let Some(format) = files::format_of(&ending) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tdb_types::{Datatype, datetime};
 
-use crate::cells::hex_member;
+use crate::cells::{hex_member, in_utc};
 
 /// What a single value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Seen {
             self.push_integer(number.into());
         } else if is_plain_decimal(text.as_bytes()) {
             self.push(Content::Float);
-        } else if text == "true" || text == "false" {
+        } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
             self.push(Content::Bool);
         } else if !may_be_number(text) {
             self.add_string(text);
@@ -110,6 +110,7 @@ impl Seen {
             self.far_unit = Some(unit);
             return self.push(if is_other { Content::Text } else { Content::FarDate });
         }
+        let text = &*in_utc(text);
         // Dates begin with the digits of a year.
         if text.len() < 10 || !text.starts_with(|first: char| first.is_ascii_digit()) {
             return self.push(Content::Text);

@@ -9,48 +9,95 @@ use super::writer::CellWriter;
 use crate::cells::Field;
 use crate::failure::Result;
 
-/// Writes a header line and one line per row, as RFC 4180 has it but for line ends of one character.
+/// Bytes to gather before they are handed on.
+const CHUNK: usize = 64 << 10;
+
+/// Writes a header line and one line per row, as RFC 4180 has it but for line ends of one character. A cell that looks like
+/// null and is none stands in quotes: an empty text above all.
 pub(super) struct CsvWriter {
     fields: Vec<Field>,
-    null: String,
+    null: Vec<u8>,
     begun: bool,
     /// The text of one cell.
     text: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl CsvWriter {
     pub(super) fn new(fields: Vec<Field>, null: &str) -> Self {
-        Self { fields, null: null.to_owned(), begun: false, text: Vec::new() }
+        Self { fields, null: null.into(), begun: false, text: Vec::new(), buffer: Vec::new() }
     }
 
-    fn header(&mut self, writer: &mut csv::Writer<&mut dyn Write>) -> Result<()> {
-        if !std::mem::replace(&mut self.begun, true) {
-            writer.write_record(self.fields.iter().map(Field::name))?;
+    fn header(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
         }
+        for (index, field) in self.fields.iter().enumerate() {
+            push_field(field.name().as_bytes(), index, false, &mut self.buffer);
+        }
+        self.end_line(0);
+    }
+
+    /// Ends a line that begins at `start`; an empty one would be none.
+    fn end_line(&mut self, start: usize) {
+        if self.buffer.len() == start {
+            self.buffer.extend_from_slice(b"\"\"");
+        }
+        self.buffer.push(b'\n');
+    }
+
+    fn row(&mut self, batch: &Batch, row: usize) {
+        let start = self.buffer.len();
+        for (index, (field, column)) in self.fields.iter().zip(batch.columns()).enumerate() {
+            self.text.clear();
+            match field.push_text(column, row, &mut self.text) {
+                true => push_field(&self.text, index, self.text == self.null, &mut self.buffer),
+                false => push_field(&self.null, index, false, &mut self.buffer),
+            }
+        }
+        self.end_line(start);
+    }
+
+    fn flush(&mut self, out: &mut dyn Write) -> Result<()> {
+        out.write_all(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 }
 
+/// Appends a field, in quotes if it has to be.
+fn push_field(text: &[u8], index: usize, is_quoted: bool, out: &mut Vec<u8>) {
+    if index > 0 {
+        out.push(b',');
+    }
+    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if !is_quoted && !text.iter().any(is_special) {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for (index, part) in text.split(|byte| *byte == b'"').enumerate() {
+        if index > 0 {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.extend_from_slice(part);
+    }
+    out.push(b'"');
+}
+
 impl CellWriter for CsvWriter {
     fn rows(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        self.header(&mut writer)?;
+        self.header();
         for row in rows {
-            for (field, column) in self.fields.iter().zip(batch.columns()) {
-                self.text.clear();
-                match field.push_text(column, row, &mut self.text) {
-                    true => writer.write_field(&self.text)?,
-                    false => writer.write_field(&self.null)?,
-                }
+            self.row(batch, row);
+            if self.buffer.len() >= CHUNK {
+                self.flush(out)?;
             }
-            writer.write_record(None::<&[u8]>)?;
         }
-        Ok(writer.flush()?)
+        self.flush(out)
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        self.header(&mut writer)?;
-        Ok(writer.flush()?)
+        self.header();
+        self.flush(out)
     }
 }

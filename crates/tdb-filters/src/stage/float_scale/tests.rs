@@ -4,7 +4,9 @@ use crate::flow::Metadata;
 fn integers(width: u64, datatype: Datatype, scale: (f64, f64), bytes: &[u8]) -> Vec<u8> {
     let filter = FloatScale::new(datatype, scale.0, scale.1, width).unwrap();
     let (mut meta, mut ends, mut out) = (Vec::new(), Vec::new(), Vec::new());
-    filter.encode(&mut Metadata::new(&mut meta, &mut ends), Some(bytes), &mut out).unwrap();
+    let mut lost = None;
+    filter.encode(&mut Metadata::new(&mut meta, &mut ends), Some(bytes), &mut out, &mut lost).unwrap();
+    assert_eq!(lost.is_none(), filter.check(bytes).is_ok());
     out
 }
 

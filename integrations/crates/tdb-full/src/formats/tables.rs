@@ -13,6 +13,8 @@ use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder
 use tdb_arrow::{Error, NewArray, cells_for, cells_of};
 use tdb_cli::{ColumnBatch, ColumnFiles, Exit, Failure, FileColumn, Import, Result};
 
+use super::casts::{Casts, Rejected, is_castable};
+
 /// Rows that are handed on at a time, at most.
 pub(super) const MAX_ROWS: usize = 1 << 16;
 
@@ -33,7 +35,8 @@ pub(super) type Batches = Box<dyn Iterator<Item = Result<(RecordBatch, u64)>>>;
 pub(super) struct Tables {
     kind: &'static dyn TableKind,
     import: Import,
-    /// Of the first file.
+    casts: Casts,
+    /// Of the first file, once its columns are converted.
     schema: SchemaRef,
     columns: Vec<FileColumn>,
     /// Bytes of all files, and of those that the walk has passed.
@@ -58,14 +61,23 @@ impl Tables {
                 return Err(differs(path, &format!("has a column {name:?}"), first));
             }
         }
+        let casts = Casts::new(import.types.clone());
+        for path in &import.paths {
+            casts.schema(path, &kind.schema(path)?)?;
+        }
+        let schema = casts.schema(first, &schema)?;
         let column = |(name, kind)| FileColumn { name, kind };
         let columns = schema.fields().iter().map(|field| (field.name().clone(), cells_of(field).ok()));
         let columns = columns.map(column).collect();
-        Ok(Box::new(Self { kind, import, schema, columns, size, passed: Cell::new(0) }))
+        Ok(Box::new(Self { kind, import, casts, schema, columns, size, passed: Cell::new(0) }))
     }
 
-    /// Calls `each` with all batches of these columns.
-    fn each(&self, columns: &[&str], each: &mut dyn FnMut(usize, u64, RecordBatch) -> Result<()>) -> Result<()> {
+    /// Calls `each` with all batches of these columns, and the rows of each that can't be converted.
+    fn each(
+        &self,
+        columns: &[&str],
+        each: &mut dyn FnMut(usize, u64, (RecordBatch, Rejected)) -> Result<()>,
+    ) -> Result<()> {
         let mut before = 0;
         for (file, path) in self.import.paths.iter().enumerate() {
             let schema = self.kind.schema(path)?;
@@ -78,7 +90,7 @@ impl Tables {
                 for start in (0..batch.num_rows()).step_by(MAX_ROWS) {
                     let part = batch.slice(start, MAX_ROWS.min(batch.num_rows() - start));
                     let rows = part.num_rows() as u64;
-                    each(file, row, part)?;
+                    each(file, row, self.casts.apply(part).map_err(|error| self.failure(file, error.into()))?)?;
                     row += rows;
                 }
             }
@@ -93,8 +105,16 @@ impl Tables {
             Error::Array(error) => error.into(),
             error => {
                 let path = self.import.paths.get(file).map(|path| path.display().to_string()).unwrap_or_default();
-                Failure::new(Exit::Unsupported, format!("{path}: {error}"))
-                    .with_hint("docs/arrow.md says what becomes of which type")
+                let hint = match &error {
+                    Error::Refused { field, data_type, .. } | Error::WrongType { field, data_type, .. }
+                        if is_castable(data_type) =>
+                    {
+                        let others = if data_type.is_decimal() { ", int64 or string_utf8" } else { "" };
+                        format!("--type {field}=float64{others} converts it")
+                    }
+                    _ => "docs/arrow.md says what becomes of which type".to_owned(),
+                };
+                Failure::new(Exit::Unsupported, format!("{path}: {error}")).with_hint(hint)
             }
         }
     }
@@ -103,23 +123,22 @@ impl Tables {
     fn sort_out(
         &self,
         file: usize,
-        batch: &RecordBatch,
+        (batch, mut rejected): (&RecordBatch, Rejected),
         definition: &ArrayDefinition,
     ) -> Result<(RecordBatch, Vec<(usize, String)>)> {
-        let mut rejected = Vec::new();
-        let mut is_good = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
-            let problem = match cells_for(&batch.slice(row, 1), definition) {
-                Ok(_) => None,
-                Err(Error::Cell { field, problem, .. }) => Some((row, format!("{field}: {problem}"))),
+            match cells_for(&batch.slice(row, 1), definition) {
+                Err(Error::Cell { field, problem, .. }) => {
+                    rejected.entry(row).or_insert_with(|| format!("{field}: {problem}"));
+                }
                 Err(error) => return Err(self.failure(file, error)),
-            };
-            is_good.push(problem.is_none());
-            rejected.extend(problem);
+                Ok(_) => {}
+            }
         }
+        let is_good: Vec<bool> = (0..batch.num_rows()).map(|row| !rejected.contains_key(&row)).collect();
         let good = filter_record_batch(batch, &BooleanArray::from(is_good));
         let good = good.map_err(|error| self.failure(file, error.into()))?;
-        Ok((good, rejected))
+        Ok((good, rejected.into_iter().collect()))
     }
 }
 
@@ -147,7 +166,7 @@ impl ColumnFiles for Tables {
         let dictionaries: Vec<&str> = dictionaries(&self.schema).filter(is_enumerated).collect();
         let mut last: Vec<Option<ArrayRef>> = Vec::new();
         if !dictionaries.is_empty() {
-            self.each(&dictionaries, &mut |file, _, batch| {
+            self.each(&dictionaries, &mut |file, _, (batch, _)| {
                 let values = batch.columns().iter().map(|column| column.as_any_dictionary_opt());
                 let values: Vec<Option<ArrayRef>> =
                     values.map(|dictionary| dictionary.map(|dictionary| dictionary.values().clone())).collect();
@@ -170,12 +189,12 @@ impl ColumnFiles for Tables {
     ) -> Result<()> {
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         self.passed.set(0);
-        self.each(&fields, &mut |file, first, batch| {
+        self.each(&fields, &mut |file, first, (batch, unconverted)| {
             let rows = batch.num_rows();
             match cells_for(&batch, definition) {
-                Ok(cells) => each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() }),
-                Err(Error::Cell { .. }) => {
-                    let (good, rejected) = self.sort_out(file, &batch, definition)?;
+                Ok(cells) if unconverted.is_empty() => each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() }),
+                Ok(_) | Err(Error::Cell { .. }) => {
+                    let (good, rejected) = self.sort_out(file, (&batch, unconverted), definition)?;
                     let cells = cells_for(&good, definition).map_err(|error| self.failure(file, error))?;
                     each(ColumnBatch { file, first, rows, cells, rejected })
                 }

@@ -1,0 +1,204 @@
+//! The elements of a JSON array, one after the other: no more than one is in memory.
+
+use std::io::{self, BufRead};
+
+/// Bytes that an element may have. One that is never closed would fill the memory otherwise.
+const MAX_LEN: usize = 256 << 20;
+
+const UNCLOSED: &str = "the JSON array is never closed: the file is cut off";
+
+/// A walk over the elements of an array.
+pub(crate) struct Elements {
+    input: Box<dyn BufRead>,
+    /// Lines that have ended.
+    lines: u64,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Before the bracket that opens the array.
+    Start,
+    /// Behind that bracket, behind an element, and behind the comma that follows one.
+    First,
+    Behind,
+    Comma,
+    End,
+}
+
+/// What was found of an element.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An element, which begins on this line.
+    Element(u64),
+    /// The file ends on this line or in an element that begins on it, and not where it should.
+    Cut(u64, &'static str),
+    /// The array is broken on this line, and nothing behind it can be read.
+    Broken(u64, &'static str),
+    /// The array has ended, and the file with it.
+    End,
+}
+
+/// Whether what follows the bytes of a file so far, white space left aside, is an array.
+pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
+    let bytes = input.fill_buf()?;
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    Ok(bytes.trim_ascii_start().starts_with(b"["))
+}
+
+impl Elements {
+    /// Of an array that the input begins with.
+    pub(super) fn new(input: Box<dyn BufRead>) -> Self {
+        Self { input, lines: 0, place: Place::Start }
+    }
+
+    /// Puts the next element in place of `bytes`.
+    pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> io::Result<Found> {
+        bytes.clear();
+        loop {
+            let next = self.next_mark()?;
+            let line = self.lines + 1;
+            let broken = |why| Ok(Found::Broken(line, why));
+            if next.is_none() && self.place != Place::End {
+                self.place = Place::End;
+                return Ok(Found::Cut(line, UNCLOSED));
+            }
+            self.place = match (self.place, next) {
+                (_, None) => return Ok(Found::End),
+                (Place::End, Some(_)) => return broken("something follows the end of the JSON array"),
+                (Place::Start, Some(_)) => {
+                    self.input.consume(1);
+                    Place::First
+                }
+                (Place::First | Place::Behind, Some(b']')) => {
+                    self.input.consume(1);
+                    Place::End
+                }
+                (Place::First | Place::Comma, Some(_)) => return self.element(bytes, line),
+                (Place::Behind, Some(b',')) => {
+                    self.input.consume(1);
+                    Place::Comma
+                }
+                (Place::Behind, Some(_)) => return broken("a comma or the end of the JSON array is missing"),
+            };
+        }
+    }
+
+    /// The next byte that isn't white space, which stays there.
+    fn next_mark(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let bytes = self.input.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            let skipped = match self.place {
+                Place::Start => bytes.len() - bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).len(),
+                _ => 0,
+            };
+            let blank = skipped + bytes[skipped..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.lines += memchr::memchr_iter(b'\n', &bytes[..blank]).count() as u64;
+            let mark = bytes.get(blank).copied();
+            self.input.consume(blank);
+            if mark.is_some() {
+                return Ok(mark);
+            }
+        }
+    }
+
+    /// Takes an element: up to its last bracket, or if it has none to the comma or bracket behind it.
+    fn element(&mut self, bytes: &mut Vec<u8>, line: u64) -> io::Result<Found> {
+        let (mut depth, mut in_string, mut is_escaped, mut is_closed) = (0_u64, false, false, false);
+        loop {
+            let buffer = self.input.fill_buf()?;
+            let is_over = buffer.is_empty();
+            let end = buffer.iter().position(|byte| {
+                match byte {
+                    _ if is_escaped => is_escaped = false,
+                    b'\\' if in_string => is_escaped = true,
+                    b'"' => in_string = !in_string,
+                    _ if in_string => {}
+                    b'{' | b'[' => depth += 1,
+                    b',' | b']' | b'}' if depth == 0 => return true,
+                    b']' | b'}' => {
+                        depth -= 1;
+                        is_closed = depth == 0;
+                        return is_closed;
+                    }
+                    _ => {}
+                }
+                false
+            });
+            let taken = &buffer[..end.map_or(buffer.len(), |end| end + usize::from(is_closed))];
+            bytes.extend_from_slice(taken);
+            self.lines += memchr::memchr_iter(b'\n', taken).count() as u64;
+            let len = taken.len();
+            self.input.consume(len);
+            if is_over {
+                self.place = Place::End;
+                let is_whole = depth == 0 && !in_string;
+                return Ok(Found::Cut(
+                    line,
+                    if is_whole { UNCLOSED } else { "the row is never closed: the file is cut off" },
+                ));
+            }
+            if bytes.len() > MAX_LEN {
+                return Ok(Found::Broken(line, "the row has more than 256 MiB, or is never closed"));
+            }
+            if end.is_some() {
+                self.place = Place::Behind;
+                return Ok(Found::Element(line));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Cursor};
+
+    use super::*;
+
+    fn found(text: &str, capacity: usize) -> Vec<(Found, String)> {
+        let mut input = BufReader::with_capacity(capacity, Cursor::new(text.as_bytes().to_vec()));
+        assert!(capacity < 8 || is_array(&mut input).unwrap());
+        let mut elements = Elements::new(Box::new(input));
+        let (mut all, mut bytes) = (Vec::new(), Vec::new());
+        loop {
+            let found = elements.next(&mut bytes).unwrap();
+            let is_last = !matches!(found, Found::Element(_));
+            all.push((found, String::from_utf8(bytes.clone()).unwrap()));
+            if is_last {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_cut_out() {
+        let text = "\u{feff}[{\"a\":\"]},\\\"[\"},\n {\"b\":[1,\n{}]} \n,\n3\n]\n";
+        for capacity in [4, 8, 1000] {
+            let elements = found(text, capacity);
+            let lines: Vec<&Found> = elements.iter().map(|(found, _)| found).collect();
+            assert_eq!(lines, [&Found::Element(1), &Found::Element(2), &Found::Element(5), &Found::End]);
+            assert_eq!(elements[0].1, "{\"a\":\"]},\\\"[\"}");
+        }
+        assert_eq!(found("[]", 8)[0].0, Found::End);
+    }
+
+    #[test]
+    fn broken_arrays_are_told() {
+        for (text, elements, why) in [
+            ("[", 0, UNCLOSED),
+            ("[{}", 1, UNCLOSED),
+            ("[1", 0, UNCLOSED),
+            ("[{},", 1, UNCLOSED),
+            ("[{},{\"a\":\"", 1, "the row is never closed: the file is cut off"),
+            ("[{}\n{}]", 1, "a comma or the end of the JSON array is missing"),
+            ("[{}]\n[]", 1, "something follows the end of the JSON array"),
+        ] {
+            let all = found(text, 100);
+            let (Found::Cut(_, found) | Found::Broken(_, found)) = all.last().unwrap().0 else { panic!("{all:?}") };
+            assert_eq!((found, all.len()), (why, elements + 1), "{text}: {all:?}");
+        }
+    }
+}

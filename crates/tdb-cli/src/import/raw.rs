@@ -1,0 +1,100 @@
+//! The bytes of rows of CSV as they stand in the file: its reader doesn't tell which fields stood in quotes.
+
+/// The bytes that were read of a file, from the current row on.
+#[derive(Debug, Default)]
+pub(super) struct RawBytes {
+    bytes: Vec<u8>,
+    /// Where in the file they begin.
+    start: u64,
+}
+
+/// The bytes of a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawRow<'a> {
+    bytes: &'a [u8],
+    delimiter: u8,
+}
+
+impl RawBytes {
+    /// Takes in the bytes that follow.
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Forgets bytes before a place, once they are the most.
+    pub(super) fn forget(&mut self, place: u64) {
+        let before = tdb_types::saturating_len(place - self.start).min(self.bytes.len());
+        if before > self.bytes.len() / 2 {
+            self.bytes.drain(..before);
+            self.start += before as u64;
+        }
+    }
+
+    /// The row between two places.
+    pub(super) fn row(&self, start: u64, end: u64, delimiter: u8) -> RawRow<'_> {
+        let at = |place: u64| tdb_types::saturating_len(place.saturating_sub(self.start));
+        let bytes = self.bytes.get(at(start)..at(end).min(self.bytes.len())).unwrap_or_default();
+        // Ends of the line before, and blank lines.
+        let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        RawRow { bytes: &bytes[blank..], delimiter }
+    }
+}
+
+impl RawRow<'_> {
+    /// Whether the field at this place, which holds `text`, stands in quotes.
+    pub(super) fn is_quoted(self, place: usize, text: &str) -> bool {
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        quoted.push(b'"');
+        quoted.extend_from_slice(text.as_bytes());
+        quoted.push(b'"');
+        // Mostly no field is.
+        memchr::memmem::find(self.bytes, &quoted).is_some() && self.field(place).starts_with(b"\"")
+    }
+
+    /// The bytes from a field on.
+    fn field(&self, place: usize) -> &[u8] {
+        let mut rest = self.bytes;
+        for _ in 0..place {
+            let quotes = match rest.first() {
+                Some(b'"') => quoted_len(rest),
+                _ => 0,
+            };
+            match memchr::memchr(self.delimiter, rest.get(quotes..).unwrap_or_default()) {
+                Some(end) => rest = &rest[quotes + end + 1..],
+                None => return &[],
+            }
+        }
+        rest
+    }
+}
+
+/// How long the quotes are that bytes begin with, and what stands in them.
+fn quoted_len(bytes: &[u8]) -> usize {
+    let mut len = 1;
+    loop {
+        match memchr::memchr(b'"', bytes.get(len..).unwrap_or_default()) {
+            None => return bytes.len(),
+            Some(end) if bytes.get(len + end + 1) == Some(&b'"') => len += end + 2,
+            Some(end) => return len + end + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_fields_are_found() {
+        let mut raw = RawBytes::default();
+        raw.pass(b"x,y\r\n1,\"\",");
+        raw.pass(b"\"a,\"\"\",\"NA\",NA,\n");
+        raw.forget(4);
+        let row = raw.row(4, 25, b',');
+        let quoted: Vec<bool> = [(0, "1"), (1, ""), (2, "a,\""), (3, "NA"), (4, "NA"), (5, "")]
+            .map(|(at, text)| row.is_quoted(at, text))
+            .into();
+        assert_eq!(quoted, [false, true, true, true, false, false]);
+        assert!(!raw.row(90, 99, b',').is_quoted(0, ""));
+    }
+}
