@@ -88,7 +88,6 @@ impl Kind {
                 _ => push_number(PhysicalType::U8, bytes, out),
             }),
             Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| match date(datatype, bytes) {
-                _ if is_no_time(bytes) => out.extend_from_slice(b"null"),
                 Ok(text) => push_string(&text, out),
                 Err(value) => push(out, format_args!("{value}")),
             }),
