@@ -438,7 +438,7 @@ fn what_is_no_json_lines() {
     let folder = tempfile::tempdir().unwrap();
     let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
     for (text, told) in [
-        ("[{\"a\":1}]\n", "rows.jsonl:1: a JSON array"),
+        ("[1]\n", "rows.jsonl:1: no JSON object"),
         ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: no JSON object: two members are called \"a\""),
         ("{\"a\":1\n", "rows.jsonl:1: no JSON object: EOF while parsing an object, at character "),
     ] {

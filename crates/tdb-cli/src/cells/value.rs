@@ -86,9 +86,8 @@ impl Kind {
                 [1] => out.extend_from_slice(b"true"),
                 _ => push_number(PhysicalType::U8, bytes, out),
             }),
-            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| match is_no_time(bytes) {
-                true => out.extend_from_slice(b"null"),
-                false => push_string(&date(datatype, bytes), out),
+            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| {
+                push_string(&date(datatype, bytes), out);
             }),
             Self::Text { unit } => match decode(bytes, unit) {
                 Some(text) => push_string(&text, out),

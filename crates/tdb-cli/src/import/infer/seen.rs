@@ -90,7 +90,9 @@ impl Seen {
             Value::String(text) if matches!(text.as_str(), "NaN" | "inf" | "-inf") => self.push(Content::NotFinite),
             Value::String(text) => self.add_string(text),
             Value::Object(_) if hex_member(value).is_some() => self.push(Content::Bytes),
-            Value::Array(_) | Value::Null => self.push(Content::Text),
+            // A null in an array is a date that is none.
+            Value::Null => self.push(Content::NotATime),
+            Value::Array(_) => self.push(Content::Text),
             Value::Object(_) => {}
         }
     }

@@ -51,7 +51,10 @@ impl CsvWriter {
         for (index, (field, column)) in self.fields.iter().zip(batch.columns()).enumerate() {
             self.text.clear();
             match field.push_text(column, row, &mut self.text) {
-                true => push_field(&self.text, index, self.text == self.null, &mut self.buffer),
+                true => {
+                    let is_quoted = field.is_nullable() && self.text == self.null;
+                    push_field(&self.text, index, is_quoted, &mut self.buffer);
+                }
                 false => push_field(&self.null, index, false, &mut self.buffer),
             }
         }
