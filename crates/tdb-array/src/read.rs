@@ -59,7 +59,7 @@ pub struct Batches {
 #[derive(Debug)]
 enum Reader {
     Dense(Box<dense::DenseReader>),
-    Sparse(sparse::SparseReader),
+    Sparse(Box<sparse::SparseReader>),
 }
 
 impl Query {
@@ -136,7 +136,7 @@ impl Batches {
         let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
             ArrayType::Dense => Reader::Dense(Box::new(dense::DenseReader::new(query)?)),
-            ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
+            ArrayType::Sparse => Reader::Sparse(Box::new(sparse::SparseReader::new(query)?)),
         };
         Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }
