@@ -58,8 +58,8 @@ pub struct Batches {
 
 #[derive(Debug)]
 enum Reader {
-    Dense(dense::DenseReader),
-    Sparse(sparse::SparseReader),
+    Dense(Box<dense::DenseReader>),
+    Sparse(Box<sparse::SparseReader>),
 }
 
 impl Query {
@@ -135,8 +135,8 @@ impl Batches {
         let chunks = query.batch_cells.map(|cells| Chunks::new(cells, query.memory.part));
         let ahead = read_ahead(&query)?;
         let reader = match query.array.schema().array_type() {
-            ArrayType::Dense => Reader::Dense(dense::DenseReader::new(query)?),
-            ArrayType::Sparse => Reader::Sparse(sparse::SparseReader::new(query)?),
+            ArrayType::Dense => Reader::Dense(Box::new(dense::DenseReader::new(query)?)),
+            ArrayType::Sparse => Reader::Sparse(Box::new(sparse::SparseReader::new(query)?)),
         };
         Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }

@@ -1,5 +1,6 @@
 //! Cells of equal coordinates in a fragment of an array that does not allow them.
 
+use tdb_array::tdb_schema::Dimension;
 use tdb_array::{Array, ArrayError, Coordinate, Order};
 use tdb_types::Scalar;
 
@@ -42,7 +43,7 @@ impl Checked<'_> {
 
 /// Reads the coordinates of an array of one fragment.
 fn repeats_in(array: &Array) -> Result<Repeats, ArrayError> {
-    let names: Vec<&str> = array.schema().dimensions().iter().map(|dimension| dimension.name()).collect();
+    let names: Vec<&str> = array.schema().dimensions().iter().map(Dimension::name).collect();
     let (mut repeats, mut last) = (Repeats::default(), Vec::new());
     for batch in array.read().select(&names)?.order(Order::Global).batches()? {
         let batch = batch?;

@@ -19,7 +19,7 @@ fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)])
         let dimension = Dimension::new(*name, Datatype::Int64, Scalar::I64(0), Scalar::I64(domain - 1));
         builder = builder.dimension(dimension.with_tile_extent(Scalar::I64(extent)));
     }
-    let attribute = Attribute::new("a", Datatype::Int32).with_fill_value(&(-1i32).to_le_bytes());
+    let attribute = Attribute::new("a", Datatype::Int32).with_fill_value((-1i32).to_le_bytes());
     let definition = ArrayDefinition::new(builder.attribute(attribute).build().unwrap()).unwrap();
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     CreateOptions::new().create_on(&storage, &definition).unwrap();
