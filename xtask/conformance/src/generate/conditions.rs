@@ -36,7 +36,8 @@ pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &W
     let attributes = array.attributes.iter();
     let attributes = attributes.filter_map(|attribute| comparable(random, array, attribute, last, Purpose::Delete));
     let attributes: Vec<_> = attributes.collect();
-    let fields: Vec<Comparable<'_>> = axes.iter().map(of_axis).chain(attributes).filter(|field| !field.values.is_empty()).collect();
+    let fields: Vec<Comparable<'_>> =
+        axes.iter().map(of_axis).chain(attributes).filter(|field| !field.values.is_empty()).collect();
     (!fields.is_empty()).then(|| tree(random, &fields, &[], 3))
 }
 
@@ -53,10 +54,10 @@ pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
         let writes: Vec<&WriteSpec> = case.writes().collect();
         let write = if writes.is_empty() { None } else { Some(*random.pick(&writes)) };
         let written = attributes.iter().copied();
-        let written =
-            written.filter_map(|attribute| comparable(random, &case.array, attribute, write?, Purpose::Read));
+        let written = written.filter_map(|attribute| comparable(random, &case.array, attribute, write?, Purpose::Read));
         let written: Vec<_> = written.collect();
-        let fields: Vec<Comparable<'_>> = axes.iter().map(of_axis).chain(written).filter(|field| !field.values.is_empty()).collect();
+        let fields: Vec<Comparable<'_>> =
+            axes.iter().map(of_axis).chain(written).filter(|field| !field.values.is_empty()).collect();
         let is_asked = !fields.is_empty() && random.percent(90);
         conditions.push(is_asked.then(|| tree(random, &fields, &nullable, 4)));
     }
