@@ -34,8 +34,9 @@ impl Storer<'_> {
     fn node(&self, condition: &Condition) -> Result<Condition> {
         let all = |nodes: &[Condition]| nodes.iter().map(|node| self.node(node)).collect::<Result<Vec<_>>>();
         Ok(match condition {
-            Condition::And(nodes) => Condition::And(all(nodes)?),
-            Condition::Or(nodes) => Condition::Or(all(nodes)?),
+            // The reference library judges an OR within an OR wrongly.
+            Condition::And(nodes) => all(nodes)?.into_iter().fold(Condition::And(Vec::new()), Condition::and),
+            Condition::Or(nodes) => all(nodes)?.into_iter().fold(Condition::Or(Vec::new()), Condition::or),
             Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
             Condition::Compare { field, operator, value } => match self.enumerated(field)? {
                 Some(enumerated) => {

@@ -95,3 +95,13 @@ fn stored_comparisons_of_characters_mean_the_first() {
     assert_eq!(truth(&stored(a().ne("ab")).unwrap()), [1; 4]);
     assert!(matches!(stored(a().lt("abc")), Err(ConditionError::OrderOfCharacters { .. })));
 }
+
+/// The reference library deletes more cells than the condition says if an OR stands within an OR.
+#[test]
+fn nested_combinations_of_one_kind_are_stored_flat() {
+    let size = |value: i32| Condition::field("size").lt(value);
+    let nested = Condition::Or(vec![Condition::Or(vec![size(1), size(2)]), size(3)]);
+    let stored = nested.to_stored(&schema(Datatype::UInt8), |_| None).unwrap();
+    let Condition::Or(nodes) = &stored else { panic!("{stored}") };
+    assert_eq!((nodes.len(), stored.depth()), (3, 2));
+}

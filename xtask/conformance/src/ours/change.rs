@@ -86,7 +86,7 @@ pub fn condition_of(condition: &model::Condition) -> Condition {
 fn set_of(condition: &model::Condition, comparison: Comparison) -> Option<(&str, Vec<&[u8]>)> {
     match condition {
         model::Condition::Compare { field, comparison: own, value: Some(value) } if *own == comparison => {
-            Some((field, vec![&value.0]))
+            Some((field.as_str(), vec![value.0.as_slice()]))
         }
         model::Condition::Or(left, right) if comparison == Comparison::Equal => join(left, right, comparison),
         model::Condition::And(left, right) if comparison == Comparison::NotEqual => join(left, right, comparison),
