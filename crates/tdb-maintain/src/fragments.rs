@@ -1,5 +1,6 @@
 //! Consolidation of fragments: many become one, with the same cells for readers of every time.
 
+mod choice;
 mod choose;
 mod facts;
 mod index;
@@ -19,7 +20,7 @@ use tdb_types::names::file_name;
 
 use crate::lock::Lock;
 use crate::{MaintainError, Result};
-use choose::Choice;
+use choice::Choice;
 use facts::Facts;
 use journal::Recovered;
 use sound::Asked;

@@ -7,23 +7,11 @@ use tdb_array::Array;
 use tdb_array::tdb_rtree::NdRange;
 use tdb_types::ArrayType;
 
+use super::choice::{Choice, factor};
 use super::facts::{Facts, cells_in, expanded, names_of};
-use super::partition::{factor, groups};
+use super::partition::groups;
 use super::refusal::Refusal;
 use super::sound::{Asked, check, stays_refused};
-
-/// How to choose runs of fragments that follow each other in time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    /// How many fragments a run has at least, if there are as many; all without it, or groups of dense ones.
-    pub(super) min: Option<usize>,
-    /// How many it has at most.
-    pub(super) max: usize,
-    /// The smaller of two neighbours has at least this part of the size of the other.
-    pub(super) size_ratio: f32,
-    /// How many times as many cells the box around a run may have as the tiles of its fragments; dense arrays only.
-    pub(super) amplification: f64,
-}
 
 impl Choice {
     /// The fragments to join next, each group of candidates to one. None, or why not.
@@ -98,13 +86,6 @@ impl Choice {
             }
         }
         Err(refusal)
-    }
-
-    /// Whether the smaller of two neighbours is large enough.
-    #[allow(clippy::cast_precision_loss)] // as the reference library reckons
-    pub(super) fn have_sizes(&self, one: &Facts, other: &Facts) -> bool {
-        let (a, b) = (one.bytes as f32, other.bytes as f32);
-        a.min(b) / a.max(b).max(1.0) >= self.size_ratio
     }
 
     /// Why a run isn't wanted, if so.

@@ -10,7 +10,7 @@
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::ArraySchema;
 
-use super::choose::Choice;
+use super::choice::{Choice, factor};
 use super::facts::{Facts, cells_in, expanded};
 use super::index::{Index, difference};
 
@@ -129,12 +129,6 @@ impl<'a> Partition<'a> {
         };
         self.closed.iter().filter(|group| is_free(group)).map(|group| group.members.clone()).collect()
     }
-}
-
-/// How many times as many.
-#[allow(clippy::cast_precision_loss)] // as the reference library reckons
-pub(super) fn factor(cells: u128, of: u128) -> f64 {
-    cells as f64 / of.max(1) as f64
 }
 
 /// How many cells the box around two has.
