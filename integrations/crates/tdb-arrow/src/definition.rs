@@ -166,7 +166,8 @@ impl NewArray {
 /// Whether an Arrow type holds the coordinates of a dimension.
 fn check_coordinates(field: &Field, dimension: &Dimension) -> Result<()> {
     let (datatype, number) = (dimension.datatype(), dimension.cell_val_num());
-    let target = Target { name: field.name(), datatype, number, nullable: false, enumeration: None };
+    let target =
+        Target { name: field.name(), datatype, number, nullable: false, is_dimension: true, enumeration: None };
     target.cells(&new_empty_array(field.data_type())).map(|_| ())
 }
 
@@ -196,7 +197,14 @@ fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, O
 fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
     let name = field.metadata().get(ENUMERATION_KEY).map_or(field.name().as_str(), String::as_str);
     let (of_values, number) = held(field, values.data_type())?;
-    let target = Target { name: field.name(), datatype: of_values, number, nullable: true, enumeration: None };
+    let target = Target {
+        name: field.name(),
+        datatype: of_values,
+        number,
+        nullable: true,
+        is_dimension: false,
+        enumeration: None,
+    };
     let cells = target.cells(values)?;
     let mut each = cells.each(target.size());
     if let Some(nulls) = values.nulls() {
@@ -228,7 +236,8 @@ fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
     if matches!(field.data_type(), DataType::Dictionary(..)) {
         return Some((datatype, number));
     }
-    let target = Target { name: field.name(), datatype, number, nullable: true, enumeration: None };
+    let target =
+        Target { name: field.name(), datatype, number, nullable: true, is_dimension: false, enumeration: None };
     target.cells(&new_empty_array(field.data_type())).is_ok().then_some((datatype, number))
 }
 

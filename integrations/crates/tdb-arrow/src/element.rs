@@ -11,6 +11,8 @@ use crate::dates::Unit;
 pub(crate) enum Element {
     /// The same bits, as this type.
     Same(DataType),
+    /// A date or time: the same bits, as this type, but for "no time", which is null.
+    Time(DataType),
     /// A byte of a text or of binary data; several of them make one value in Arrow.
     Byte {
         /// Whether they are a text in UTF-8, or ASCII, which is a part of it.
@@ -51,17 +53,20 @@ impl Element {
             D::DatetimeHr => date(Unit::Hour, DataType::Timestamp(second, None)),
             D::DatetimeMin => date(Unit::Minute, DataType::Timestamp(second, None)),
             D::DatetimeSec if !options.seconds => date(Unit::Second, DataType::Timestamp(second, None)),
-            D::DatetimeSec => Self::Same(DataType::Timestamp(TimeUnit::Second, None)),
-            D::DatetimeMs => Self::Same(DataType::Timestamp(TimeUnit::Millisecond, None)),
-            D::DatetimeUs => Self::Same(DataType::Timestamp(TimeUnit::Microsecond, None)),
-            D::DatetimeNs => Self::Same(DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            D::DatetimeSec => Self::Time(DataType::Timestamp(TimeUnit::Second, None)),
+            D::DatetimeMs => Self::Time(DataType::Timestamp(TimeUnit::Millisecond, None)),
+            D::DatetimeUs => Self::Time(DataType::Timestamp(TimeUnit::Microsecond, None)),
+            D::DatetimeNs => Self::Time(DataType::Timestamp(TimeUnit::Nanosecond, None)),
             D::TimeHr => date(Unit::Hour, DataType::Time32(second)),
             D::TimeMin => date(Unit::Minute, DataType::Time32(second)),
             D::TimeSec => date(Unit::Second, DataType::Time32(second)),
             D::TimeMs => date(Unit::Milli, DataType::Time32(TimeUnit::Millisecond)),
-            D::TimeUs => Self::Same(DataType::Time64(TimeUnit::Microsecond)),
-            D::TimeNs => Self::Same(DataType::Time64(TimeUnit::Nanosecond)),
-            // Finer than a nanosecond, which no type of Arrow is, and plain integers.
+            D::TimeUs => Self::Time(DataType::Time64(TimeUnit::Microsecond)),
+            D::TimeNs => Self::Time(DataType::Time64(TimeUnit::Nanosecond)),
+            // Finer than a nanosecond, which no type of Arrow is.
+            D::DatetimePs | D::DatetimeFs | D::DatetimeAs | D::TimePs | D::TimeFs | D::TimeAs => {
+                Self::Time(DataType::Int64)
+            }
             _ => Self::Same(DataType::Int64),
         }
     }
@@ -69,14 +74,14 @@ impl Element {
     /// The Arrow type of one value; `None` of bytes, which are none by themselves.
     pub(crate) fn data_type(&self) -> Option<&DataType> {
         match self {
-            Self::Same(data_type) | Self::Date(_, data_type) => Some(data_type),
+            Self::Same(data_type) | Self::Time(data_type) | Self::Date(_, data_type) => Some(data_type),
             Self::Boolean => Some(&DataType::Boolean),
             Self::Byte { .. } => None,
         }
     }
 
-    /// Whether a value that isn't null may become null: "no time" of a date whose number changes.
+    /// Whether a value that is not null may become null: "no time" of a date or time.
     pub(crate) fn may_become_null(&self) -> bool {
-        matches!(self, Self::Date(..))
+        matches!(self, Self::Time(_) | Self::Date(..))
     }
 }

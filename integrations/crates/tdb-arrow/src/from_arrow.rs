@@ -25,8 +25,8 @@ pub(crate) use target::Target;
 ///
 /// Columns are taken by their names. Of an attribute with an enumeration the values are looked up there, be they a dictionary's
 /// or plain ones. Dates and times of another unit are converted if they are whole numbers of the array's. A null of a field
-/// that isn't nullable is an error, unless Arrow has no other word for what the field may hold: "no time" of dates whose
-/// unit Arrow lacks, and no position in an enumeration.
+/// that is not nullable is an error, unless the array has a value for it: "no time" of dates and times, and no position in an
+/// enumeration.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -115,11 +115,10 @@ impl Target<'_> {
                 let offsets: &[u64] = bytemuck::cast_slice(list.value_offsets());
                 (self.list(list, list.values(), offsets)?, Some(Cow::Borrowed(offsets)))
             }
-            (Some(1), data_type) => {
-                let values = self.numbers(array, data_type, &|cell| cell)?;
-                // "No time" has become null where it had to.
-                let said = !self.nullable && self.is_date_without_word(data_type);
-                let validity = if said { None } else { validity(array.nulls()) };
+            (Some(1), _) => {
+                let values = self.numbers(array, array.data_type(), &|cell| cell)?;
+                // Null has become "no time" where the array has no validity.
+                let validity = if !self.nullable && self.has_no_time() { None } else { validity(array.nulls()) };
                 return Ok(Cells { values, offsets: None, validity });
             }
             (_, data_type) => return Err(self.wrong_type(data_type)),
@@ -147,7 +146,7 @@ impl Target<'_> {
         values_of: impl Fn(usize) -> std::ops::Range<usize>,
     ) -> Result<()> {
         let Some(nulls) = values.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
-        if self.is_date_without_word(values.data_type()) {
+        if self.has_no_time() {
             return Ok(());
         }
         let has_null = |cell: &usize| list.is_valid(*cell) && values_of(*cell).any(|value| nulls.is_null(value));

@@ -25,6 +25,8 @@ pub(crate) enum Layout {
     List(Element, FieldRef),
     /// Positions in an enumeration, whose values these are.
     Positions(Arc<Enumeration>, ArrayRef),
+    /// The values at positions in an enumeration, of a type that programs know no dictionaries of.
+    Values(Arc<Enumeration>, ArrayRef),
 }
 
 impl Layout {
@@ -51,6 +53,15 @@ impl Layout {
         })
     }
 
+    /// How positions in an enumeration become an array. Arrow casts no array to a dictionary of booleans or lists, so that programs
+    /// fail to group and compare them, and Parquet files of them are unreadable.
+    pub(crate) fn of_enumeration(enumeration: Arc<Enumeration>, values: ArrayRef) -> Self {
+        match values.data_type() {
+            data_type if *data_type == DataType::Boolean || data_type.is_nested() => Self::Values(enumeration, values),
+            _ => Self::Positions(enumeration, values),
+        }
+    }
+
     /// The type in Arrow.
     pub(crate) fn data_type(&self, datatype: Datatype, options: &ArrowOptions) -> DataType {
         match self {
@@ -70,13 +81,14 @@ impl Layout {
                 let key = if options.wide_keys { wide(datatype) } else { integer(datatype) };
                 DataType::Dictionary(Box::new(key), Box::new(values.data_type().clone()))
             }
+            Self::Values(_, values) => values.data_type().clone(),
         }
     }
 
     pub(crate) fn may_become_null(&self) -> bool {
         match self {
             Self::One(element) => element.may_become_null(),
-            Self::Positions(..) => true,
+            Self::Positions(..) | Self::Values(..) => true,
             _ => false,
         }
     }

@@ -83,12 +83,12 @@ impl Conversion {
         Self { fields, schema, options: self.options.clone() }
     }
 
-    /// The values of the dictionary that the field at a place has: those of its enumeration, in their order. None if it has no
-    /// dictionary, or there is no such field.
+    /// The values of the enumeration that the field at a place has, in their order. `None` if it has no enumeration, or there is no
+    /// such field.
     #[must_use]
-    pub fn dictionary(&self, place: usize) -> Option<&ArrayRef> {
+    pub fn enumeration_values(&self, place: usize) -> Option<&ArrayRef> {
         match &self.fields.get(place)?.layout {
-            Layout::Positions(_, values) => Some(values),
+            Layout::Positions(_, values) | Layout::Values(_, values) => Some(values),
             _ => None,
         }
     }

@@ -8,8 +8,10 @@ mod values;
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, FixedSizeListArray, LargeListArray, ListArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_select::take::take;
 use tdb_array::Column;
 use tdb_array::tdb_schema::Enumeration;
 use tdb_array::tdb_types::{Buffer, SharedBuffer};
@@ -32,6 +34,10 @@ pub(crate) fn array(
     let cells = Cells { name, datatype, values, offsets, nulls };
     match layout {
         Layout::Positions(enumeration, values) => positions::array(cells, enumeration, values, options),
+        Layout::Values(enumeration, values) => {
+            let dictionary = positions::array(cells, enumeration, values, options)?;
+            Ok(take(values, dictionary.as_any_dictionary().keys(), None)?)
+        }
         layout => plain(cells, layout, may_become_null, options),
     }
 }
@@ -90,6 +96,6 @@ fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &Arr
             }
         }
         // Those have been told apart.
-        Layout::Positions(_, values) => Arc::clone(values),
+        Layout::Positions(_, values) | Layout::Values(_, values) => Arc::clone(values),
     })
 }

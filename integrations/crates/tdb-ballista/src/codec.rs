@@ -11,13 +11,16 @@ use datafusion::physical_expr_common::physical_expr::proto_decode::PhysicalExprD
 use datafusion::physical_expr_common::physical_expr::proto_encode::PhysicalExprEncodeCtx;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
-use tdb_datafusion::Opener;
+use tdb_datafusion::{Opener, functions};
 
 use crate::arrays::Arrays;
 use crate::parts::ScanPartsExec;
 use crate::wire::{self, Header};
 
-/// Ballista's own codec, and scans of arrays.
+/// What a plan says of functions that are not DataFusion's, but may have the names of those.
+const OWN_FUNCTION: &[u8] = b"tdb";
+
+/// Ballista's own codec, scans of arrays, and the functions of their sessions.
 #[derive(Debug)]
 pub struct PhysicalCodec {
     inner: Arc<dyn PhysicalExtensionCodec>,
@@ -76,10 +79,17 @@ impl PhysicalExtensionCodec for PhysicalCodec {
     }
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        self.inner.try_decode_udf(name, bytes)
+        match functions::scalar_function(name).filter(|_| bytes == OWN_FUNCTION) {
+            Some(function) => Ok(function),
+            None => self.inner.try_decode_udf(name, bytes),
+        }
     }
 
     fn try_encode_udf(&self, node: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        if functions::is_own_scalar(node) {
+            bytes.extend(OWN_FUNCTION);
+            return Ok(());
+        }
         self.inner.try_encode_udf(node, bytes)
     }
 
@@ -110,10 +120,17 @@ impl PhysicalExtensionCodec for PhysicalCodec {
     }
 
     fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        self.inner.try_decode_udaf(name, bytes)
+        match functions::aggregate_function(name).filter(|_| bytes == OWN_FUNCTION) {
+            Some(function) => Ok(function),
+            None => self.inner.try_decode_udaf(name, bytes),
+        }
     }
 
     fn try_encode_udaf(&self, node: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        if functions::is_own_aggregate(node) {
+            bytes.extend(OWN_FUNCTION);
+            return Ok(());
+        }
         self.inner.try_encode_udaf(node, bytes)
     }
 

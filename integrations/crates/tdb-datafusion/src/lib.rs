@@ -4,6 +4,7 @@
 //!   array is. [`SessionOptions`] say how much memory and how many threads it has, [`Opener`] where URIs lead to.
 //! - [`TdbTable`]: an array as a table, for any session; [`TableOptions`]: as of when, within which budget. [`TdbCatalog`]: a group as a
 //!   catalog.
+//! - [`functions`]: arithmetic and aggregates that report overflows, for codecs of plans.
 //! - [`Scan`]: what plans read, and [`ScanPieces`], the same as bytes for another process.
 //!
 //! What SQL sees of an array, and what of a query reaches it, stands in `docs/sql.md`.
@@ -16,6 +17,7 @@ mod constants;
 mod create;
 mod error;
 mod filter;
+pub mod functions;
 mod info;
 mod opened;
 mod opener;
@@ -23,6 +25,7 @@ mod options;
 mod planner;
 mod ranges;
 mod recent;
+mod rules;
 mod scan;
 mod session;
 mod table;

@@ -9,15 +9,14 @@ use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::optimizer::{Analyzer, AnalyzerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::SessionStore;
 
 use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
-use crate::constants::ExactConstants;
 use crate::create::{ArrayFactory, ArrayFormatFactory};
 use crate::info::{Info, InfoFunction};
+use crate::rules::{PlainRelations, analyzer_rules};
 use crate::{Opener, TableOptions};
 
 /// What arrays are called in `STORED AS`.
@@ -42,7 +41,9 @@ impl SessionOptions {
         let mut config = SessionConfig::new().with_information_schema(true);
         // Joins by small numbers take an array in place of a hash table, and don't know dictionaries of numbers (DataFusion 55.2).
         config.options_mut().execution.perfect_hash_join_small_build_threshold = 0;
-        config.options_mut().execution.perfect_hash_join_min_key_density = 2.0;
+        config.options_mut().execution.perfect_hash_join_min_key_density = f64::INFINITY;
+        // Overflows are errors.
+        config.options_mut().execution.enable_ansi_mode = true;
         Self {
             opener,
             table: TableOptions::new(),
@@ -92,12 +93,6 @@ impl SessionOptions {
     }
 }
 
-/// Those of DataFusion, behind what has to see statements as they were written.
-fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
-    let own: Arc<dyn AnalyzerRule + Send + Sync> = Arc::new(ExactConstants);
-    [own].into_iter().chain(Analyzer::new().rules).collect()
-}
-
 /// A session whose tables are arrays, by their URIs: `SELECT * FROM 'path/to/array'`.
 ///
 /// # Errors
@@ -135,6 +130,7 @@ pub fn session_with(
         .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
+        .with_relation_planners(vec![Arc::new(PlainRelations)])
         .with_query_planner(Arc::new(ArrayPlanner))
         .with_table_factory(
             STORED_AS.to_owned(),

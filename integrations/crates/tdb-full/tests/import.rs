@@ -15,7 +15,11 @@ use arrow_ipc::writer::{FileWriter, StreamWriter};
 use command::{tdb, text};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
-use tdb_arrow::tdb_array::{Array, ArrayOptions};
+use tdb_arrow::tdb_array::tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
+};
+use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_arrow::tdb_array::{Array, ArrayOptions, NewCells, NewColumn};
 use tdb_testkit::fixtures;
 
 fn path(path: &Path) -> &str {
@@ -98,6 +102,67 @@ fn what_was_exported_is_the_same_array_again() {
         }
     }
     assert!(same > 60 && dense > 10, "{same} {dense}");
+}
+
+/// An array of cells 0, 1, … with one attribute.
+fn of_attribute(
+    path: &Path,
+    attribute: Attribute,
+    enumeration: Option<Enumeration>,
+    column: NewColumn<'_>,
+    cells: i32,
+) {
+    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let mut builder = SchemaBuilder::sparse().dimension(dimension).attribute(attribute);
+    if let Some(enumeration) = &enumeration {
+        builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name()));
+    }
+    let mut definition = ArrayDefinition::new(builder.build().unwrap()).unwrap();
+    if let Some(enumeration) = enumeration {
+        definition = definition.with_enumeration(enumeration).unwrap();
+    }
+    Array::create(path, &definition).unwrap();
+    let x: Vec<i32> = (0..cells).collect();
+    Array::open(path).unwrap().write().cells(NewCells::new().with("x", &x).with("a", column)).unwrap();
+}
+
+/// Exports an array in each format, imports the file, and compares the two arrays.
+fn comes_back(folder: &Path, given: &Path, what: &str) {
+    for ending in ENDINGS {
+        let (file, again) = (folder.join(format!("file.{ending}")), folder.join(format!("again-{ending}")));
+        told(&["export", path(given), path(&file)], 0);
+        told(&["import", path(&again), path(&file)], 0);
+        let difference = tdb(&["diff", path(given), path(&again), "--format", "csv"]);
+        assert!(difference.status.success(), "{what} in {ending}: {}", text(&difference.stdout));
+    }
+}
+
+#[test]
+fn no_time_comes_back() {
+    for datatype in Datatype::ALL.iter().filter(|datatype| datatype.is_datetime() || datatype.is_time()) {
+        let folder = tempfile::tempdir().unwrap();
+        let given = folder.path().join("given");
+        of_attribute(&given, Attribute::new("a", *datatype), None, NewColumn::values(&[5i64, i64::MIN, 0]), 3);
+        comes_back(folder.path(), &given, datatype.name());
+    }
+}
+
+#[test]
+fn enumerations_of_every_type_come_back() {
+    for datatype in Datatype::ALL.iter().filter(|datatype| **datatype != Datatype::Any) {
+        let value = |number: u8| {
+            let mut bytes = vec![0; datatype.size()];
+            bytes[0] = number;
+            bytes
+        };
+        let values = Enumeration::fixed("values", "", *datatype, [value(1), value(0)].concat()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let given = folder.path().join("given");
+        let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("values");
+        // The last position has no value; it is the fill value.
+        of_attribute(&given, attribute, Some(values), NewColumn::values(&[0u8, 1, 0, 255]), 4);
+        comes_back(folder.path(), &given, datatype.name());
+    }
 }
 
 /// Rows as other programs have them.

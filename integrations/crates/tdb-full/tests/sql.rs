@@ -8,8 +8,11 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int32Array, RecordBatch};
 use command::{tdb, text};
+use parquet::arrow::ArrowWriter;
 use tdb_testkit::fixtures::{self, Fixture};
 
 /// An array of two integer dimensions, an `int32` attribute `a` and a string `s`.
@@ -135,6 +138,74 @@ fn nulls_that_may_not_be_are_named() {
     let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x) VALUES (1)")]);
     assert!(exit == 2 && said.contains("column \"a\" is NOT NULL"), "{said}");
     assert_eq!(rows(&["sql", &format!("SELECT count(*) AS n FROM '{path}'"), "--format", "csv"]), "n\n0\n");
+}
+
+#[test]
+fn columns_are_called_after_the_last_part_of_a_path() {
+    let fixture = fixtures::named(SPARSE);
+    let array = uri(&fixture);
+    let found = rows(&["sql", &format!("SELECT min(y), max(a + 1) FROM '{array}'"), "--format", "csv"]);
+    assert!(found.starts_with("min(array.y),max(array.a + Int64(1))\n"), "{found}");
+    let (_, said) = refused(&["sql", &format!("SELECT z FROM '{array}'")]);
+    assert!(said.contains("array.y") && !said.contains(&format!("{array}.y")), "{said}");
+    // Two tables that end alike keep their paths.
+    let folder = tempfile::tempdir().unwrap();
+    let other = format!("{}/array", folder.path().display());
+    rows(&["copy", &array, &other]);
+    let both = rows(&["sql", &format!("SELECT count(*) AS n FROM '{array}', '{other}' LIMIT 1"), "--format", "csv"]);
+    assert!(both.starts_with("n\n"), "{both}");
+    let named = rows(&["sql", &format!("SELECT min(\"{array}\".y) AS y FROM '{array}'"), "--format", "csv"]);
+    assert!(named.starts_with("y\n"), "{named}");
+}
+
+#[test]
+fn times_without_a_text_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}/t", folder.path().display());
+    let copy = "SELECT 1 AS x, arrow_cast(arrow_cast(9000000000000000, 'Int64'), 'Timestamp(Second, None)') AS far";
+    rows(&["sql", &format!("COPY ({copy}) TO '{path}' STORED AS TILEDB OPTIONS ('dimensions' 'x')")]);
+    for format in ["csv", "jsonl", "json"] {
+        let output = tdb(&["sql", &format!("SELECT far FROM '{path}'"), "--format", format]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        assert!(said.contains("column \"far\": 9000000000000000 is a date or time that has no text"), "{said}");
+        assert!(said.contains("hint: CAST"), "{said}");
+    }
+    let number = rows(&["sql", &format!("SELECT CAST(far AS BIGINT) AS far FROM '{path}'"), "--format", "csv"]);
+    assert_eq!(number, "far\n9000000000000000\n");
+}
+
+/// Arrow reads no dictionaries of booleans out of Parquet files, and panics.
+#[test]
+fn a_panic_within_datafusion_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("b.parquet");
+    let keys = Int32Array::from(vec![0, 1, 0]);
+    let values = Arc::new(BooleanArray::from(vec![true, false]));
+    let column: ArrayRef = Arc::new(DictionaryArray::new(keys, values));
+    let batch = RecordBatch::try_from_iter([("b", column)]).unwrap();
+    let mut writer = ArrowWriter::try_new(fs::File::create(&file).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let statements = format!("SELECT 1 AS a; SELECT * FROM '{}'; SELECT 2 AS a", file.display());
+    let output = tdb(&["sql", &statements, "--format", "csv"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("the statement failed within DataFusion: "), "{said}");
+    assert!(!said.contains("panicked at") && !said.contains("RUST_BACKTRACE"), "{said}");
+    assert_eq!(text(&output.stdout), "a\n1\n");
+}
+
+#[test]
+fn overflow_is_an_error_with_a_hint() {
+    let (exit, said) = refused(&["sql", "SELECT v * v FROM (VALUES (4611686018427387904)) AS t(v)"]);
+    assert_eq!(exit, 2, "{said}");
+    assert!(said.contains("overflow") && said.contains("hint: "), "{said}");
+    let off = ["--set", "datafusion.execution.enable_ansi_mode=false", "--format", "csv"];
+    let sum = "SELECT sum(v) AS s FROM (VALUES (9223372036854775807), (1)) AS t(v)";
+    assert_eq!(rows(&[&["sql", sum][..], &off].concat()), "s\n-9223372036854775808\n");
+    let (exit, said) = refused(&["sql", sum]);
+    assert!(exit == 2 && said.contains("9223372036854775808 exceeds Int64"), "{said}");
 }
 
 #[test]

@@ -20,7 +20,11 @@ ENUMERATIONS = {
     "letters": (False, ["z", "", "b", "a"]),
     "sizes": (True, ["s", "m", "l"]),
     "codes": (False, [7, -(2**63), 0, 2**63 - 1]),
+    "flags": (False, [True, False]),
 }
+KINDS = {"codes": "int", "flags": "bool"}
+# "No time", which SQL sees as NULL.
+NO_TIME = -(2**63)
 
 
 @dataclasses.dataclass
@@ -41,8 +45,8 @@ class Column:
         return self.dtype[3:-1]
 
     def arrow(self):
-        if self.enumeration == "codes":
-            return pa.int64()
+        if self.enumeration in ("codes", "flags"):
+            return pa.int64() if self.enumeration == "codes" else pa.bool_()
         if self.enumeration or self.kind == "str":
             return pa.string()
         simple = {"bool": pa.bool_(), "date": pa.date32()}
@@ -64,7 +68,7 @@ class Column:
 
     def values(self):
         """All that a literal may be compared with."""
-        return ENUMERATIONS[self.enumeration][1] if self.enumeration else self.pool
+        return ENUMERATIONS[self.enumeration][1] if self.enumeration else [value for value in self.pool if value != NO_TIME or self.kind == "int"]
 
 
 def pool(kind, dtype, rng, mild):
@@ -83,11 +87,11 @@ def pool(kind, dtype, rng, mild):
     if kind == "bool":
         return rng.choice([[True, False], [True, False], [True], [False]])
     if kind == "time":
-        return [0, 1, 3600, 86399 if dtype.endswith("[s]") else 86399999, 12345]
-    # Years 1700 to 2200, which nanoseconds hold too; the units of days and coarser reach further.
+        return [0, 1, 3600, 86399 if dtype.endswith("[s]") else 86399999, 12345, NO_TIME]
+    # Years 1700 to 2200, which nanoseconds hold too; the other units reach further.
     unit = dtype[3:-1]
-    texts = ["1970-01-01", "1969-12-31", "2024-02-29", "1700-03-01", "2200-12-31"] + (["0001-01-01", "9999-12-31"] if kind == "date" else [])
-    stamps = [int(np.datetime64(text, unit).astype("i8")) for text in texts]
+    texts = ["1970-01-01", "1969-12-31", "2024-02-29", "1700-03-01", "2200-12-31"] + (["0001-01-01", "9999-12-31"] if unit != "ns" else [])
+    stamps = [int(np.datetime64(text, unit).astype("i8")) for text in texts] + [NO_TIME]
     return stamps + [1, -1] if kind == "stamp" else stamps
 
 
@@ -99,7 +103,7 @@ def column(name, rng, is_dense, is_dimension=False):
     nullable = not is_dimension and rng.random() < 0.4
     if kind == "enum":
         enumeration = rng.choice(list(ENUMERATIONS))
-        return Column(name, "int" if enumeration == "codes" else "str", rng.choice(["i1", "u1", "i4", "u2"]), nullable=nullable, enumeration=enumeration)
+        return Column(name, KINDS.get(enumeration, "str"), rng.choice(["i1", "u1", "i4", "u2"]), nullable=nullable, enumeration=enumeration)
     dtype = {
         "int": rng.choice(INTEGERS),
         "float": rng.choice(["f4", "f8"]),
@@ -138,8 +142,6 @@ def places(dimension, rng, is_dense):
 
 def attribute(column, label=None):
     options = {}
-    if column.kind in ("date", "stamp", "time") and not column.nullable:
-        options["fill"] = np.array([0], dtype=column.dtype)[0]
     if column.dtype in ("ascii", "U0"):
         options["var"] = True
         if not column.nullable:
@@ -150,7 +152,7 @@ def attribute(column, label=None):
 
 def enumeration(which, label=None):
     ordered, values = ENUMERATIONS[which]
-    return tiledb.Enumeration(label or which, ordered, np.array(values, dtype="i8" if which == "codes" else "U1"))
+    return tiledb.Enumeration(label or which, ordered, np.array(values, dtype={"codes": "i8", "flags": "bool"}.get(which, "U1")))
 
 
 def dimension(column, rng):
@@ -375,7 +377,7 @@ def arrow_of(of, cells):
     if of.kind == "str":
         return pa.array([value.decode() if isinstance(value, bytes) else value for value in values], of.arrow())
     if of.kind in ("date", "stamp", "time"):
-        raw = [None if value is None else of.for_arrow(value) for value in values]
+        raw = [None if value in (None, NO_TIME) else of.for_arrow(value) for value in values]
         return pa.array(raw, pa.int32() if of.arrow().bit_width == 32 else pa.int64()).cast(of.arrow())
     if of.kind == "bool":
         return pa.array([None if value is None else bool(value) for value in values], of.arrow())

@@ -13,7 +13,10 @@ Tables are arrays, by their paths or URIs, and files of Parquet, CSV, JSON and A
   tdb sql \"SELECT * FROM tdb_fragments('variants.tdb')\"          as also tdb_metadata, tdb_schema, tdb_enumerations
   tdb sql -f queries.sql --format csv                            statements of a file, each ended by ;
   tdb sql --group s3://bucket/cohort                             a prompt, where the group's arrays are tables
-  tdb sql \"EXPLAIN ANALYZE SELECT …\"                             what was read, and what was left out by what";
+  tdb sql \"EXPLAIN ANALYZE SELECT …\"                             what was read, and what was left out by what
+
+Integers that exceed their type are errors: CAST(v AS BIGINT) * v computes in a wider one, and
+--set datafusion.execution.enable_ansi_mode=false lets them wrap around.";
 
 /// SQL over arrays: a statement, a file of them, or a prompt
 #[derive(Clone, Debug, Default, Args)]

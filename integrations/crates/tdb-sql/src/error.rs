@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ops::Range;
 
+use datafusion::arrow::error::ArrowError;
 use datafusion::common::Span;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -179,6 +180,9 @@ fn hint(error: &DataFusionError) -> Option<String> {
             let word = text.split_once("end of statement, found: ")?.1.split(' ').next()?;
             let is_word = word.chars().all(|c| c == '_' || c.is_alphanumeric());
             is_word.then(|| format!("if {word} is a name, write it in double quotes: it is a word of SQL, too"))
+        }
+        DataFusionError::ArrowError(error, _) if matches!(**error, ArrowError::ArithmeticOverflow(_)) => {
+            Some("CAST(… AS BIGINT) or CAST(… AS DECIMAL(38)) computes in a wider type".to_owned())
         }
         DataFusionError::ResourcesExhausted(_) => {
             Some("`--memory SIZE` allows more, and `--threads 1` shares it among fewer".to_owned())

@@ -9,11 +9,13 @@ mod command;
 mod error;
 mod interrupt;
 mod missing;
+mod panics;
 mod plans;
 mod prompt;
 mod rows;
 mod run;
 mod session;
+mod short_names;
 mod statements;
 
 pub use args::SqlArgs;

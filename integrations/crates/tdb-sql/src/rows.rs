@@ -2,12 +2,12 @@
 
 mod json;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::compute::{cast, max, min};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::ArrayFormatter;
-use tdb_cli::{RowColumn, Rows};
+use tdb_cli::{Exit, Failure, Result, RowColumn, Rows};
 
 use json::{Form, OPTIONS};
 
@@ -36,6 +36,46 @@ impl Values {
         };
         Ok(Self(batch.columns().iter().map(column).collect::<Result<_, _>>()?, batch.num_rows()))
     }
+
+    /// Checks that all dates and times have a text.
+    ///
+    /// # Errors
+    /// One is beyond the years that are written.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
+        let unwritten = |(field, column): (&FieldRef, &ArrayRef)| Some((field.name().clone(), without_text(column)?));
+        match schema.fields().iter().zip(&self.0).find_map(unwritten) {
+            None => Ok(()),
+            Some((name, number)) => {
+                let message = format!("column {name:?}: {number} is a date or time that has no text");
+                Err(Failure::new(Exit::Unsupported, message).with_hint("CAST(… AS BIGINT) gives the number"))
+            }
+        }
+    }
+}
+
+/// The number of a date or time that has no text: such values are the least or the greatest.
+fn without_text(column: &ArrayRef) -> Option<i64> {
+    let of_items = match column.data_type() {
+        DataType::List(_) => Some(column.as_list::<i32>().values()),
+        DataType::LargeList(_) => Some(column.as_list::<i64>().values()),
+        DataType::FixedSizeList(..) => Some(column.as_fixed_size_list().values()),
+        _ => None,
+    };
+    if let Some(items) = of_items {
+        return without_text(items);
+    }
+    if let Some(parts) = column.as_struct_opt() {
+        return parts.columns().iter().find_map(without_text);
+    }
+    if !column.data_type().is_temporal() {
+        return None;
+    }
+    let numbers = cast(column, &DataType::Int64).ok()?;
+    let numbers = numbers.as_primitive::<Int64Type>();
+    let formatter = ArrayFormatter::try_new(column.as_ref(), &OPTIONS).ok()?;
+    let ends = [min(numbers), max(numbers)].into_iter().flatten();
+    let place = |end: &i64| numbers.iter().position(|number| number == Some(*end));
+    ends.into_iter().find(|end| place(end).is_some_and(|row| formatter.value(row).try_to_string().is_err()))
 }
 
 /// Columns as rows.
@@ -90,9 +130,9 @@ mod tests {
 
     use datafusion::arrow::array::{
         BinaryArray, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int8Array, Int64Array, ListArray,
-        NullArray, StringArray, StructArray, TimestampMillisecondArray,
+        NullArray, StringArray, StructArray, TimestampMillisecondArray, TimestampSecondArray,
     };
-    use datafusion::arrow::datatypes::{Int8Type, Int32Type};
+    use datafusion::arrow::datatypes::{Int8Type, Int32Type, Time64MicrosecondType};
 
     use super::*;
 
@@ -147,6 +187,21 @@ mod tests {
         is(Arc::new(BinaryArray::from(vec![b"\xff\x00".as_slice()])), &[("ff00", "\"ff00\"")]);
         is(Arc::new(TimestampMillisecondArray::from(vec![0])), &[("1970-01-01T00:00:00", "\"1970-01-01T00:00:00\"")]);
         is(Arc::new(NullArray::new(1)), &[("", "null")]);
+    }
+
+    #[test]
+    fn times_without_a_text_are_found() {
+        let times = |times: Vec<Option<i64>>| -> ArrayRef { Arc::new(TimestampSecondArray::from(times)) };
+        let unwritten = |column: ArrayRef| {
+            let batch = RecordBatch::try_from_iter_with_nullable([("when", column, true)]).unwrap();
+            Values::of(&batch).unwrap().check(&batch.schema()).err().map(|failure| failure.message().to_owned())
+        };
+        assert_eq!(unwritten(times(vec![Some(0), None, Some(253_402_300_799)])), None);
+        let said = "column \"when\": 9000000000000000 is a date or time that has no text";
+        assert_eq!(unwritten(times(vec![Some(0), Some(9_000_000_000_000_000)])).as_deref(), Some(said));
+        let list = ListArray::from_iter_primitive::<Time64MicrosecondType, _, _>([Some(vec![Some(-1)])]);
+        assert!(unwritten(Arc::new(list)).is_some());
+        assert_eq!(unwritten(times(vec![])), None);
     }
 
     #[test]

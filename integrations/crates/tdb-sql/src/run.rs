@@ -12,8 +12,10 @@ use tdb_cli::{Context, Failure, Result, RowFormat};
 
 use crate::error::Place;
 use crate::interrupt::Interrupts;
+use crate::panics;
 use crate::plans;
 use crate::rows::{BatchRows, Values, columns};
+use crate::short_names;
 use crate::statements;
 
 /// How rows are printed.
@@ -44,9 +46,12 @@ impl Runner<'_> {
 
     /// Runs one statement, and gives how many rows it has printed, if it gives rows.
     pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
+        panics::caught(self.printed(place)).await
+    }
+
+    async fn printed(&self, place: &Place<'_>) -> Result<Option<u64>> {
         let failed = |error: DataFusionError| self.failed(&error, place);
-        let statement = &place.text[place.statement.clone()];
-        let plan = match self.session.state().create_logical_plan(statement).await {
+        let plan = match self.plan(&place.text[place.statement.clone()]).await {
             Ok(plan) => plan,
             Err(error) => return Err(self.explained(&error, place).await),
         };
@@ -66,6 +71,7 @@ impl Runner<'_> {
             let batch = batch.map_err(failed)?;
             if let Some(printer) = &mut printer {
                 let values = Values::of(&batch).map_err(|error| failed(error.into()))?;
+                values.check(&schema)?;
                 let rows = BatchRows::new(&values).map_err(|error| failed(error.into()))?;
                 if printer.is_table() && plans::are_in(&schema) {
                     plans::print(&rows, &mut out)?;
@@ -82,6 +88,15 @@ impl Runner<'_> {
         }
         out.flush()?;
         Ok(printer.map(|printer| printer.count()))
+    }
+
+    /// The plan of a statement, in which tables are called by the last part of their paths.
+    async fn plan(&self, text: &str) -> Result<LogicalPlan, DataFusionError> {
+        let state = self.session.state();
+        let dialect = state.config().options().sql_parser.dialect;
+        let mut statement = state.sql_to_statement(text, &dialect)?;
+        short_names::shorten(&mut statement);
+        state.statement_to_plan(statement).await
     }
 
     /// Arrays and files are tables by their paths without anybody having made them so; DataFusion takes such a table for one that it

@@ -25,9 +25,12 @@ impl Target<'_> {
     ) -> Result<Cow<'a, [u8]>> {
         let data_type = array.data_type();
         let is_date = self.datatype.is_datetime();
-        let unit = Unit::of(self.datatype).zip(Unit::of_arrow(data_type, is_date));
+        let of_field = Unit::of(self.datatype);
+        // Integers of 64 bits count in the unit of the field.
+        let of_array = Unit::of_arrow(data_type, is_date).or(of_field.filter(|_| *data_type == DataType::Int64));
+        let unit = of_field.zip(of_array);
         if self.is_same(data_type, unit)
-            && !(self.is_date_without_word(data_type) && array.null_count() > 0)
+            && !(self.has_no_time() && array.null_count() > 0)
             && let Some(values) = values_of(array)
         {
             return Ok(Cow::Borrowed(values));

@@ -8,8 +8,7 @@ use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Enumeration, FieldRef}
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
 use crate::dates::Unit;
-use crate::element::Element;
-use crate::{ArrowOptions, Error, Result};
+use crate::{Error, Result};
 
 /// The field of an array that cells are meant for, or the values of an enumeration.
 #[derive(Clone, Debug)]
@@ -18,6 +17,7 @@ pub(crate) struct Target<'a> {
     pub(crate) datatype: Datatype,
     pub(crate) number: CellValNum,
     pub(crate) nullable: bool,
+    pub(crate) is_dimension: bool,
     pub(crate) enumeration: Option<Arc<Enumeration>>,
 }
 
@@ -57,13 +57,14 @@ impl<'a> Target<'a> {
         let is_position = kind.cell_val_num == CellValNum::ONE && !kind.datatype.is_float();
         let enumeration = enumeration.filter(|_| is_position).map(values).transpose()?.flatten();
         let (datatype, number) = (kind.datatype, kind.cell_val_num);
-        Ok(Some(Self { name, datatype, number, nullable: kind.nullable, enumeration }))
+        let is_dimension = matches!(field, Some(FieldRef::Dimension(_)));
+        Ok(Some(Self { name, datatype, number, nullable: kind.nullable, is_dimension, enumeration }))
     }
 
     /// The values of an enumeration, in place of those of the field that has it.
     pub(crate) fn values_of(&self, enumeration: &Enumeration) -> Self {
         let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
-        Self { name: self.name, datatype, number, nullable: true, enumeration: None }
+        Self { name: self.name, datatype, number, nullable: true, is_dimension: false, enumeration: None }
     }
 
     /// Bytes of a cell, or of one of its values if cells differ in length.
@@ -71,12 +72,9 @@ impl<'a> Target<'a> {
         self.datatype.size() * self.number.fixed().unwrap_or(1) as usize
     }
 
-    /// Whether "no time" becomes null in that type, which has another unit than the field.
-    pub(crate) fn is_date_without_word(&self, data_type: &DataType) -> bool {
-        let element = Element::of(self.datatype, &ArrowOptions::new());
-        let unit = Unit::of_arrow(data_type, self.datatype.is_datetime());
-        // Of another unit are also milliseconds in place of seconds.
-        unit.is_some() && (matches!(element, Element::Date(..)) || unit != Unit::of(self.datatype))
+    /// Whether the field has a value for null: "no time" of dates and times. A coordinate is never null.
+    pub(crate) fn has_no_time(&self) -> bool {
+        !self.is_dimension && Unit::of(self.datatype).is_some()
     }
 
     pub(crate) fn wrong_type(&self, data_type: &DataType) -> Error {

@@ -27,9 +27,13 @@ pub(super) fn array(
     may_become_null: bool,
     cell_of: impl Fn(usize) -> usize,
 ) -> Result<ArrayRef> {
-    let dates = Dates { cells, nulls: nulls.as_ref(), may_become_null };
+    let nulls = match may_become_null && element.may_become_null() {
+        true => with_no_time(cells, nulls),
+        false => nulls,
+    };
+    let dates = Dates { cells, nulls: nulls.as_ref() };
     match element {
-        Element::Same(data_type) => same(cells, data_type, nulls),
+        Element::Same(data_type) | Element::Time(data_type) => same(cells, data_type, nulls),
         // Bytes become no array by themselves, but for those of a type that nothing better is known of.
         Element::Byte { .. } => primitive::<UInt8Type>(cells, nulls),
         Element::Boolean => {
@@ -75,11 +79,20 @@ fn same(cells: &Cells<'_>, data_type: &DataType, nulls: Option<NullBuffer>) -> R
     }
 }
 
+/// The nulls of dates or times, and the values that are "no time".
+fn with_no_time(cells: &Cells<'_>, nulls: Option<NullBuffer>) -> Option<NullBuffer> {
+    let values: &[i64] = cells.values.values().unwrap_or_default();
+    if !values.contains(&NO_TIME) {
+        return nulls;
+    }
+    let times = BooleanBuffer::collect_bool(values.len(), |value| values[value] != NO_TIME);
+    NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(times)))
+}
+
 /// Dates or times whose number changes with their unit.
 struct Dates<'a> {
     cells: &'a Cells<'a>,
     nulls: Option<&'a NullBuffer>,
-    may_become_null: bool,
 }
 
 impl Dates<'_> {
@@ -88,15 +101,9 @@ impl Dates<'_> {
         T::Native: TryFrom<i64>,
     {
         let values: &[i64] = self.cells.values.values().unwrap_or_default();
-        let mut none = false;
         let mut converted = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             if self.nulls.is_some_and(|nulls| nulls.is_null(index)) {
-                converted.push(T::Native::default());
-                continue;
-            }
-            if *value == NO_TIME && self.may_become_null {
-                none = true;
                 converted.push(T::Native::default());
                 continue;
             }
@@ -107,8 +114,6 @@ impl Dates<'_> {
             let problem = || Problem::OutOfRange { value: *value, datatype: self.cells.datatype };
             converted.push(number.ok_or_else(|| self.cells.error(cell_of(index), problem()))?);
         }
-        let there = none.then(|| NullBuffer::from_iter(values.iter().map(|value| *value != NO_TIME)));
-        let nulls = NullBuffer::union(self.nulls, there.as_ref());
-        Ok(Arc::new(PrimitiveArray::<T>::try_new(converted.into(), nulls)?))
+        Ok(Arc::new(PrimitiveArray::<T>::try_new(converted.into(), self.nulls.cloned())?))
     }
 }

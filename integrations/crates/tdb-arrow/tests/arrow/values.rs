@@ -11,8 +11,8 @@ use arrow_array::{
     Time64NanosecondArray, TimestampMillisecondArray, TimestampSecondArray, UInt64Array,
 };
 use arrow_schema::DataType;
-use tdb_arrow::tdb_array::tdb_schema::{Attribute, Enumeration};
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
+use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, SchemaBuilder};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_arrow::tdb_array::{NewColumn, Order};
 use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
 
@@ -67,6 +67,44 @@ fn units_are_those_that_arrow_says() {
         take(&back, expected).unwrap();
         let batch = back.open().read().select(["a"]).unwrap().order(Order::RowMajor).batches().unwrap().next();
         assert_eq!(batch.unwrap().unwrap().columns()[0].values::<i64>().unwrap(), [3, -2], "{datatype}");
+    }
+}
+
+/// Positions of which some are outside of their enumeration, null, or neither.
+#[test]
+fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
+    let pairs = Enumeration::fixed("values", "", Datatype::Int16, [1i16, 2, 3, 4].map(i16::to_le_bytes).concat());
+    let pairs = pairs.unwrap().with_values_per_value(2.try_into().unwrap()).unwrap();
+    let booleans = Enumeration::fixed("values", "", Datatype::Bool, vec![1u8, 0]).unwrap();
+    let none = Enumeration::fixed("values", "", Datatype::Bool, Vec::new()).unwrap();
+    for (enumeration, first) in [(booleans, Some("true")), (pairs, Some("1")), (none, None)] {
+        let attribute = || Attribute::new("a", Datatype::UInt8).with_enumeration("values").nullable(false);
+        let array = of_attribute(attribute(), Some(enumeration.clone()));
+        write(&array, 4, NewColumn::options([Some(0u8), Some(1), Some(9), None]));
+        let found = read(&array, &ArrowOptions::new().wide_keys());
+        assert!(!matches!(found.data_type(), DataType::Dictionary(..)), "{found:?}");
+        assert_eq!(found.null_count(), if first.is_some() { 2 } else { 4 });
+        assert!(first.is_none_or(|first| format!("{found:?}").contains(first)), "{found:?}");
+        let back = of_attribute(attribute(), Some(enumeration));
+        take(&back, Arc::clone(&found)).unwrap();
+        assert_eq!(&read(&back, &ArrowOptions::new()), &found);
+    }
+}
+
+#[test]
+fn nulls_are_no_coordinates() {
+    let dimension = Dimension::new("t", Datatype::DatetimeMs, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 10));
+    let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int8));
+    let array = InMemory::new(&ArrayDefinition::new(schema.build().unwrap()).unwrap(), None);
+    for times in [
+        Arc::new(TimestampMillisecondArray::from(vec![Some(1), None])) as ArrayRef,
+        Arc::new(TimestampSecondArray::from(vec![Some(1), None])),
+    ] {
+        let numbers: ArrayRef = Arc::new(Int8Array::from(vec![1, 2]));
+        let batch = RecordBatch::try_from_iter_with_nullable([("t", times, true), ("a", numbers, false)]).unwrap();
+        let open = array.open();
+        let written = tdb_arrow::cells(&batch, &open).and_then(|cells| Ok(open.write().cells(cells)?));
+        assert!(written.is_err(), "{written:?}");
     }
 }
 

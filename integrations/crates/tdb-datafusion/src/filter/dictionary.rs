@@ -35,7 +35,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
     }
     // What a cell can't hold the position of is no value of the column.
     let most = usize::try_from(cells.datatype.physical().max_integer()?).unwrap_or(usize::MAX);
-    let values = dictionary_values(opened, column)?;
+    let values = enumeration_values(opened, column)?;
     if values.len() != enumeration.len() || values.len() > most.saturating_add(1) {
         return None;
     }
@@ -55,10 +55,10 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
     Some(Pushed::exact(Condition::Member { field: column.to_owned(), negated: false, values: members }))
 }
 
-/// The values of an enumeration as those of the dictionary that the column has.
-fn dictionary_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
+/// The values of an enumeration as those of the column.
+fn enumeration_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
     let conversion = opened.conversion(&[column.to_owned()]).ok()?;
-    conversion.dictionary(0).cloned()
+    conversion.enumeration_values(0).cloned()
 }
 
 /// Whether the expression, or its negation, is true where the column is null.
@@ -83,7 +83,9 @@ fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: A
         let keys = PrimitiveArray::<K>::from_iter_values(keys);
         Some(Arc::new(DictionaryArray::try_new(keys, values).ok()?))
     }
-    let DataType::Dictionary(key, _) = opened.schema.field_with_name(column).ok()?.data_type() else { return None };
+    let DataType::Dictionary(key, _) = opened.schema.field_with_name(column).ok()?.data_type() else {
+        return evaluate(opened, expr, column, values);
+    };
     let array = match **key {
         DataType::Int8 => keyed::<Int8Type>(values)?,
         DataType::Int16 => keyed::<Int16Type>(values)?,

@@ -58,9 +58,16 @@ pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &Scal
     }
 }
 
-/// It isn't "no time", which SQL sees as null.
+/// It is not "no time", which SQL sees as null.
 fn is_time(column: &str) -> Pushed {
     Pushed::exact(field(column).ne(i64::MIN.to_le_bytes().to_vec()))
+}
+
+/// It is "no time", or null.
+fn is_no_time(column: &str, nullable: bool) -> Pushed {
+    let no_time = field(column).eq(i64::MIN.to_le_bytes().to_vec());
+    let null = Condition::Null { field: column.to_owned(), negated: false };
+    Pushed::exact(if nullable { no_time.or(null) } else { no_time })
 }
 
 fn boolean(column: &str, operator: Operator, value: &ScalarValue) -> Option<Pushed> {
@@ -166,8 +173,12 @@ pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed
     if !arrow.is_nullable() || matches!(reference, FieldRef::Dimension(_)) {
         return Some(Pushed::constant(!wanted));
     }
-    // What Arrow makes null of, or not, is its business: positions outside of enumerations, times that are none.
-    let is_plain = plain(opened, column).is_some_and(|(_, _, kind)| kind != Kind::IntegerOrNoTime);
+    let found = plain(opened, column);
+    if found.is_some_and(|(_, _, kind)| kind == Kind::IntegerOrNoTime) {
+        return Some(if wanted { is_no_time(column, cells.nullable) } else { is_time(column) });
+    }
+    // Arrow has other nulls, too: positions outside of enumerations, dates of other units.
+    let is_plain = found.is_some();
     let is_list = cells.cell_val_num != tdb_array::tdb_types::CellValNum::ONE
         && !cells.datatype.is_datetime()
         && !cells.datatype.is_time();

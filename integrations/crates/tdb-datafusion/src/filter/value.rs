@@ -34,11 +34,10 @@ impl Kind {
             Datatype::UInt32 | Datatype::Int64 | Datatype::UInt64 => Self::Integer,
             Datatype::Float32 | Datatype::Float64 => Self::Float,
             Datatype::Bool => Self::Boolean,
-            Datatype::DatetimeSec | Datatype::DatetimeMs | Datatype::DatetimeUs | Datatype::DatetimeNs => Self::Integer,
-            Datatype::DatetimePs | Datatype::DatetimeFs | Datatype::DatetimeAs => Self::Integer,
-            Datatype::TimePs | Datatype::TimeFs | Datatype::TimeAs => Self::Integer,
-            Datatype::TimeUs | Datatype::TimeNs => Self::Integer,
-            Datatype::DatetimeDay | Datatype::TimeSec | Datatype::TimeMs => Self::IntegerOrNoTime,
+            // Their numbers are others in SQL, some of which SQL does not have.
+            Datatype::DatetimeYear | Datatype::DatetimeMonth | Datatype::DatetimeWeek => return None,
+            Datatype::DatetimeHr | Datatype::DatetimeMin | Datatype::TimeHr | Datatype::TimeMin => return None,
+            datatype if datatype.is_datetime() || datatype.is_time() => Self::IntegerOrNoTime,
             _ => return None,
         })
     }

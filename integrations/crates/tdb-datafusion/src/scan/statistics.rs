@@ -48,13 +48,17 @@ impl Scan {
         };
         if let Precision::Exact(rows) = statistics.num_rows {
             let mut found = found.iter();
-            let of_column = |told: &Option<Told>| match told.zip(told.and_then(|_| found.next())) {
-                Some((told, found)) => of_column(told, found, rows),
+            let of_column = |(column, told): (&String, &Option<Told>)| match told.zip(told.and_then(|_| found.next())) {
+                Some((told, found)) => of_column(told, found, rows, self.is_dimension(column)),
                 None => ColumnStatistics::new_unknown(),
             };
-            statistics.column_statistics = told.iter().map(of_column).collect();
+            statistics.column_statistics = self.columns.iter().zip(&told).map(of_column).collect();
         }
         Ok(statistics)
+    }
+
+    fn is_dimension(&self, column: &str) -> bool {
+        matches!(self.opened.field(column), Some((FieldRef::Dimension(_), _)))
     }
 
     /// How the values of a column are those of SQL, if they are.
@@ -72,8 +76,12 @@ impl Scan {
 }
 
 /// What SQL may know of a column of so many rows.
-fn of_column(told: Told, found: &Found, rows: usize) -> ColumnStatistics {
+fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> ColumnStatistics {
     let mut statistics = ColumnStatistics::new_unknown();
+    // "No time" is null in SQL, and metadata do not count it. Only coordinates are never null.
+    if !is_dimension && told.may_have_no_time(found) {
+        return statistics;
+    }
     // Cells that nobody wrote are rows with the fill value, and no values of the array.
     let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return statistics };
     if size(values.saturating_add(*nulls)) != Some(rows) {
@@ -137,6 +145,16 @@ impl Told {
             _ if is_one && datatype.is_integer() && arrow.is_integer() => Self::Integer(datatype),
             _ => return None,
         })
+    }
+
+    /// Whether some values are "no time", the least of their type.
+    fn may_have_no_time(self, found: &Found) -> bool {
+        match (self, &found.min) {
+            (Self::Time(_), Stated::Exact(Some(bytes))) => *bytes == i64::MIN.to_le_bytes(),
+            (Self::Time(_), Stated::Exact(None)) => false,
+            (Self::Time(_), Stated::Unknown(_)) => true,
+            _ => false,
+        }
     }
 
     /// Whether the array's least and greatest value are those of SQL, which knows NaNs as values and zeros of either sign as two.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array as _, RecordBatch};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::error::Result;
 use tdb_array::Array;
+use tdb_array::tdb_schema::FieldType;
 
 use crate::create::Enumerations;
 use crate::error;
@@ -38,13 +39,25 @@ impl InsertSink {
     /// Refuses rows that have no value for a column which wants one.
     pub(super) fn check_nulls(&self, rows: &RecordBatch) -> Result<()> {
         let columns = self.schema.fields().iter().zip(rows.columns());
-        let lacking = columns.filter(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0);
-        match lacking.map(|(field, _)| field.name()).next() {
+        let mut lacking = columns.filter(|(field, column)| self.wants_value(field) && column.logical_null_count() > 0);
+        match lacking.next().map(|(field, _)| field.name()) {
             None => Ok(()),
             Some(name) => {
                 let what = "is NOT NULL, and a row has no value for it; give it one, or leave the row out";
                 Err(error::plan(format!("INSERT INTO {:?}: column {name:?} {what}; nothing was written", self.uri)))
             }
         }
+    }
+
+    /// Whether a column is NOT NULL. One of dates or times reads as nullable all the same, as "no time" is null; a new array takes that from
+    /// the one that is copied.
+    fn wants_value(&self, field: &Field) -> bool {
+        if field.is_nullable() && self.new.is_some() {
+            return false;
+        }
+        let schema = self.array.schema();
+        let cells = schema.field(field.name()).and_then(|field| schema.field_type(field));
+        let is_time = |cells: &FieldType| cells.datatype.is_datetime() || cells.datatype.is_time();
+        !field.is_nullable() || cells.is_some_and(|cells| !cells.nullable && is_time(&cells))
     }
 }

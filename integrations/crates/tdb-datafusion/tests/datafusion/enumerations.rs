@@ -137,3 +137,99 @@ fn ordered_ones_compare_as_their_values_do_in_sql() {
         assert!(error.to_string().contains("most"), "{error}");
     });
 }
+
+/// Enumerations of three values of every datatype: of one value each, of two, and of any number.
+fn of_every_type() -> Vec<(String, Enumeration)> {
+    let mut all = Vec::new();
+    for datatype in Datatype::ALL.iter().copied().filter(|datatype| *datatype != Datatype::Any) {
+        let is_date = datatype.is_datetime() || datatype.is_time();
+        let value = |number: u8| {
+            let mut bytes = vec![0; datatype.size()];
+            bytes[0] = if datatype == Datatype::Bool { number % 2 } else { number + if is_date { 0 } else { 64 } };
+            bytes
+        };
+        let count = if datatype == Datatype::Bool { 2 } else { 3 };
+        let numbers: Vec<u8> = (0..count).collect();
+        let one: Vec<u8> = numbers.iter().flat_map(|number| value(*number)).collect();
+        let two: Vec<u8> = numbers.iter().flat_map(|number| [value(*number), value(0)].concat()).collect();
+        let any: Vec<Vec<u8>> = numbers.iter().map(|number| value(*number).repeat(usize::from(*number))).collect();
+        let fixed = Enumeration::fixed("values", "", datatype, one).unwrap();
+        let pairs = Enumeration::fixed("values", "", datatype, two);
+        let pairs = pairs.and_then(|pairs| pairs.with_values_per_value(2.try_into().unwrap()));
+        all.push((format!("{datatype} as one"), fixed));
+        all.extend(pairs.map(|pairs| (format!("{datatype} as two"), pairs)));
+        all.extend(Enumeration::strings("values", "", datatype, any).map(|any| (format!("{datatype} as any"), any)));
+    }
+    assert!(all.len() > 80, "{}", all.len());
+    all
+}
+
+#[test]
+fn enumerations_of_every_type_are_grouped_compared_and_joined() {
+    for (what, enumeration) in of_every_type() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        let count = enumeration.len();
+        // Each value twice, and two positions without a value.
+        let positions: Vec<u8> = (0..count as u8).chain(0..count as u8).chain([100, 255]).collect();
+        array(&path, Datatype::UInt8, enumeration, NewColumn::values(&positions), positions.len() as i32);
+        run(async {
+            let session = local_with(TableOptions::new().partitions(2));
+            let ask = async |sql: &str| {
+                let sql = sql.replace("AT", &format!("'{}'", path.display()));
+                rows(&session, &sql).await.unwrap_or_else(|error| panic!("{what}: {sql}: {error}"))
+            };
+            assert_eq!(ask("SELECT e FROM AT").await.len(), 2 * count + 2, "{what}");
+            assert_eq!(ask("SELECT DISTINCT e FROM AT").await.len(), count + 1, "{what}");
+            let groups = ask("SELECT e, count(*) FROM AT GROUP BY e").await;
+            assert!(
+                groups.len() == count + 1 && groups.iter().all(|group| group.ends_with(" | 2")),
+                "{what}: {groups:?}"
+            );
+            assert_eq!(
+                ask("SELECT count(e), count(DISTINCT e) FROM AT").await,
+                [format!("{} | {count}", 2 * count)],
+                "{what}"
+            );
+            let joined = ask("SELECT count(*) FROM AT AS a JOIN AT AS b ON a.e = b.e").await;
+            assert_eq!(joined, [(4 * count).to_string()], "{what}");
+            assert_eq!(ask("SELECT count(*) FROM AT WHERE e IS NULL").await, ["2"], "{what}");
+            assert_eq!(ask("SELECT e FROM AT ORDER BY e, x LIMIT 3").await.len(), 3, "{what}");
+            assert_eq!(ask("SELECT x FROM AT WHERE e = (SELECT e FROM AT WHERE x = 1)").await.len(), 2, "{what}");
+            assert_eq!(
+                ask("SELECT x FROM AT WHERE e <> (SELECT e FROM AT WHERE x = 1)").await.len(),
+                2 * count - 2,
+                "{what}"
+            );
+            assert_eq!(ask("SELECT x FROM AT WHERE e IN (SELECT e FROM AT WHERE x < 2)").await.len(), 4, "{what}");
+        });
+    }
+}
+
+#[test]
+fn boolean_enumerations_are_booleans() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("array");
+        let enumeration = Enumeration::fixed("values", "", Datatype::Bool, vec![1u8, 0]).unwrap();
+        array(&path, Datatype::Int8, enumeration, NewColumn::values(&[0i8, 1, 0, 7, -1]), 5);
+        let session = local(1);
+        let ask = async |sql: &str| {
+            sorted(rows(&session, &sql.replace("AT", &format!("'{}'", path.display()))).await.unwrap())
+        };
+        assert_eq!(ask("SELECT x FROM AT WHERE e").await, ["0", "2"]);
+        assert_eq!(ask("SELECT x FROM AT WHERE e = true").await, ["0", "2"]);
+        assert_eq!(ask("SELECT x FROM AT WHERE NOT e").await, ["1"]);
+        assert_eq!(ask("SELECT x FROM AT WHERE e IS NOT TRUE").await, ["1", "3", "4"]);
+        assert_eq!(ask("SELECT e, count(*) FROM AT GROUP BY e").await, ["NULL | 2", "false | 1", "true | 2"]);
+        let plan = rows(&session, &format!("EXPLAIN SELECT x FROM '{}' WHERE NOT e", path.display())).await.unwrap();
+        assert!(!plan.join("\n").contains("FilterExec"), "{plan:?}");
+        rows(&session, &format!("INSERT INTO '{}' VALUES (7, false), (8, NULL)", path.display())).await.unwrap();
+        assert_eq!(ask("SELECT x FROM AT WHERE NOT e").await, ["1", "7"]);
+        let empty = folder.path().join("empty");
+        let none = Enumeration::fixed("values", "", Datatype::Bool, Vec::new()).unwrap();
+        array(&empty, Datatype::UInt8, none, NewColumn::values(&[0u8, 255]), 2);
+        let sql = format!("SELECT e, count(*) FROM '{}' GROUP BY e", empty.display());
+        assert_eq!(rows(&session, &sql).await.unwrap(), ["NULL | 2"]);
+    });
+}

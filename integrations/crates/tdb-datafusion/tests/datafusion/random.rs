@@ -5,15 +5,15 @@ use std::path::Path;
 use tdb_datafusion::TableOptions;
 use tdb_datafusion::datafusion::prelude::SessionContext;
 
-use crate::support::{DAYS, FLOATS, LONGS, Random, STRINGS, dense, local, local_with, rows, run, sorted, sparse, twin};
+use crate::support::{FLOATS, LONGS, Random, STRINGS, dense, local, local_with, rows, run, sorted, sparse, twin};
 
 struct Asker<'r> {
     random: &'r mut Random,
     columns: Vec<&'static str>,
 }
 
-const SPARSE: [&str; 12] = ["x", "name", "y", "f", "g", "n", "u", "s", "e", "day", "t", "b"];
-const DENSE: [&str; 11] = ["x", "y", "f", "g", "n", "u", "s", "e", "day", "t", "b"];
+const SPARSE: [&str; 13] = ["x", "name", "y", "f", "g", "n", "u", "s", "e", "day", "t", "b", "c"];
+const DENSE: [&str; 12] = ["x", "y", "f", "g", "n", "u", "s", "e", "day", "t", "b", "c"];
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
@@ -57,21 +57,24 @@ impl Asker<'_> {
             "late" => random.one(&["0", "2", "4", "-32768"]).to_owned(),
             "s" => quoted(random.one(&STRINGS)),
             "e" => quoted(random.one(&["PASS", "q10", "", "s50", "unknown"])),
-            "day" => {
-                let day = random.one(&DAYS[1..5]);
-                format!(
-                    "DATE '{}'",
-                    if day < 0 {
-                        "1969-12-31"
-                    } else if day == 0 {
-                        "1970-01-01"
-                    } else {
-                        "2022-01-08"
-                    }
-                )
-            }
+            "day" => random
+                .one(&[
+                    "DATE '1969-12-31'",
+                    "DATE '1970-01-01'",
+                    "'2022-01-08'",
+                    "'2022-01-08 12:00:00'",
+                    "'9999-12-31'",
+                ])
+                .to_owned(),
             "t" => random
-                .one(&["TIMESTAMP '1970-01-01T00:00:00.007'", "TIMESTAMP '1970-01-01'", "TIMESTAMP '2000-01-01'"])
+                .one(&[
+                    "TIMESTAMP '1970-01-01T00:00:00.007'",
+                    "TIMESTAMP '1970-01-01'",
+                    "TIMESTAMP '2000-01-01'",
+                    "'1970-01-01 00:00:00.0075'",
+                    "'9999-12-31'",
+                    "TIMESTAMP '0001-01-01'",
+                ])
                 .to_owned(),
             _ => random.one(&["true", "false"]).to_owned(),
         }
@@ -80,12 +83,15 @@ impl Asker<'_> {
     fn test(&mut self) -> String {
         let column = self.random.one(&self.columns);
         let value = self.value(column);
-        if column == "b" {
+        if matches!(column, "b" | "c") {
             return self.random.one(&[
-                "b".to_owned(),
-                "NOT b".to_owned(),
-                format!("b = {value}"),
-                format!("b <> {value}"),
+                column.to_owned(),
+                format!("NOT {column}"),
+                format!("{column} = {value}"),
+                format!("{column} <> {value}"),
+                format!("{column} IS NULL"),
+                format!("{column} IS DISTINCT FROM {value}"),
+                format!("{column} NOT IN ({value})"),
             ]);
         }
         match self.random.below(12) {
@@ -132,15 +138,19 @@ impl Asker<'_> {
         };
         let column = self.random.one(&self.columns);
         let other = self.random.one(&self.columns);
-        // What DataFusion takes for the least of some floats with NaNs and zeros of either sign follows from the order in which they come.
-        let ordered: Vec<&str> = self.columns.iter().copied().filter(|column| !matches!(*column, "f" | "g")).collect();
-        let ordered = self.random.one(&ordered);
-        match self.random.below(8) {
+        // Which rows of equal zeros come first follows from the order in which they come.
+        let sortable: Vec<&str> = self.columns.iter().copied().filter(|column| !matches!(*column, "f" | "g")).collect();
+        let sortable = self.random.one(&sortable);
+        let ordered = self.random.one(&self.columns);
+        match self.random.below(10) {
             0 => format!("SELECT count(*) FROM t{whether}"),
             1 => format!("SELECT count({column}), min({ordered}), max({ordered}) FROM t{whether}"),
             2 => format!("SELECT sum(n % 1000), sum(u), count(DISTINCT {column}) FROM t{whether}"),
             3 => format!("SELECT {column}, count(*), min({ordered}) FROM t{whether} GROUP BY {column}"),
-            4 => format!("SELECT {ordered} FROM t{whether} ORDER BY {ordered} LIMIT {}", self.random.below(9)),
+            4 => format!("SELECT {sortable} FROM t{whether} ORDER BY {sortable} LIMIT {}", self.random.below(9)),
+            // These may overflow.
+            8 => format!("SELECT sum(n), max(n - x), min(u * x) FROM t{whether}"),
+            9 => format!("SELECT {column}, sum(n) FROM t{whether} GROUP BY {column}"),
             5 => format!("SELECT {other}, {column} FROM t{whether}"),
             6 => {
                 let few = self.condition(1);

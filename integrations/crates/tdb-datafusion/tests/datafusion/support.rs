@@ -126,7 +126,7 @@ pub(crate) const LONGS: [i64; 8] = [i64::MIN, i64::MAX, 0, -1, 1, 7, 100, -100];
 pub(crate) const STRINGS: [&str; 11] =
     ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\", "twelve bytes", "more than twelve bytes"];
 pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
-pub(crate) const DAYS: [i64; 6] = [i64::MIN, 0, -1, 19_000, 19_001, 2_000_000_000];
+const DAYS: [i64; 6] = [i64::MIN, 0, -1, 19_000, 19_001, 2_000_000_000];
 
 /// Attributes of every kind, of some cells.
 struct Filled {
@@ -139,6 +139,7 @@ struct Filled {
     positions: Vec<Option<u8>>,
     days: Vec<i64>,
     flags: Vec<u8>,
+    choices: Vec<Option<u8>>,
 }
 
 impl Filled {
@@ -153,6 +154,7 @@ impl Filled {
             positions: Vec::new(),
             days: Vec::new(),
             flags: Vec::new(),
+            choices: Vec::new(),
         };
         // Some fragments have tame values, so that statistics say something of them.
         let is_tame = random.below(2) == 0;
@@ -172,6 +174,8 @@ impl Filled {
             filled.positions.push(some(random).then_some(position));
             filled.days.push(random.one(if is_tame { &DAYS[1..] } else { &DAYS }));
             filled.flags.push(random.below(3) as u8);
+            let choice = if is_tame { random.below(2) as u8 } else { random.one(&[0, 1, 2, 255]) };
+            filled.choices.push(some(random).then_some(choice));
         }
         filled
     }
@@ -187,6 +191,7 @@ impl Filled {
             .with("day", &self.days)
             .with("t", &self.times)
             .with("b", &self.flags)
+            .with("c", NewColumn::options(self.choices.iter().copied()))
     }
 }
 
@@ -201,11 +206,14 @@ fn with_attributes(builder: SchemaBuilder) -> ArrayDefinition {
         .attribute(Attribute::new("day", Datatype::DatetimeDay))
         .attribute(Attribute::new("t", Datatype::DatetimeMs))
         .attribute(Attribute::new("b", Datatype::Bool))
+        .attribute(Attribute::new("c", Datatype::UInt8).with_enumeration("choices").nullable(false))
         .enumeration(EnumerationRef::unplaced("filters"))
+        .enumeration(EnumerationRef::unplaced("choices"))
         .build()
         .unwrap();
+    let choices = Enumeration::fixed("choices", "", Datatype::Bool, vec![1u8, 0]).unwrap();
     let filters = Enumeration::strings("filters", "", Datatype::StringUtf8, VALUES).unwrap();
-    ArrayDefinition::new(schema).unwrap().with_enumeration(filters).unwrap()
+    ArrayDefinition::new(schema).unwrap().with_enumeration(filters).unwrap().with_enumeration(choices).unwrap()
 }
 
 /// The coordinates of one fragment of an array with dimensions x (int32, all of the type), name (string) and y (float64).

@@ -53,13 +53,9 @@ fn of_one(datatype: Datatype) -> DataType {
     }
 }
 
-/// Whether the number is another one in SQL, which has no word for "no time" then.
-fn is_converted(datatype: Datatype) -> bool {
-    use Datatype as D;
-    matches!(
-        datatype,
-        D::DatetimeYear | D::DatetimeMonth | D::DatetimeWeek | D::DatetimeDay | D::DatetimeHr | D::DatetimeMin
-    ) || matches!(datatype, D::TimeHr | D::TimeMin | D::TimeSec | D::TimeMs)
+/// Whether values are dates or times, of which SQL sees "no time" as null.
+fn is_time(datatype: Datatype) -> bool {
+    datatype.is_datetime() || datatype.is_time()
 }
 
 /// The type of a column.
@@ -72,7 +68,7 @@ pub(super) fn type_of(datatype: Datatype, number: Number) -> DataType {
         (true, Number::Any) => DataType::LargeBinary,
         (false, Number::One) => of_one(datatype),
         (false, number) => {
-            let item = Arc::new(Field::new("item", of_one(datatype), is_converted(datatype)));
+            let item = Arc::new(Field::new("item", of_one(datatype), is_time(datatype)));
             if number == Number::Two { DataType::FixedSizeList(item, 2) } else { DataType::LargeList(item) }
         }
     }
@@ -82,6 +78,9 @@ pub(super) fn type_of(datatype: Datatype, number: Number) -> DataType {
 pub(super) fn key(datatype: Datatype, number: Number, bytes: &[u8]) -> Option<Key> {
     if is_bytes(datatype) {
         return Some(Key::Bytes(bytes.to_vec()));
+    }
+    if number == Number::One && is_time(datatype) && bytes == i64::MIN.to_le_bytes() {
+        return None;
     }
     let mut values = bytes.chunks_exact(datatype.size()).map(|bytes| of_value(datatype, bytes));
     match number {

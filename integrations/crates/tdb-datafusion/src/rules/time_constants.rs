@@ -1,0 +1,229 @@
+//! Comparisons of dates and times with constants, in the unit of the column.
+//!
+//! DataFusion compares a timestamp with a text in nanoseconds, which have no room for the year 9999, and rounds constants that are finer than
+//! the column.
+
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::DFSchema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::Transformed;
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::optimizer::AnalyzerRule;
+use datafusion::scalar::ScalarValue;
+
+use super::expressions::rewritten;
+
+/// Replaces constants by values of the column's type.
+#[derive(Debug)]
+pub(super) struct TimeConstants;
+
+impl AnalyzerRule for TimeConstants {
+    fn name(&self) -> &'static str {
+        "time_constants"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, |expr, schema| Ok(replaced(expr, schema)))
+    }
+}
+
+fn replaced(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let changed = match &expr {
+        Expr::BinaryExpr(binary) => {
+            let swapped = binary.op.swap().and_then(|op| compared(&binary.right, op, &binary.left, schema));
+            compared(&binary.left, binary.op, &binary.right, schema).or(swapped)
+        }
+        Expr::Between(between) => {
+            let low = compared(&between.expr, Operator::GtEq, &between.low, schema);
+            let high = compared(&between.expr, Operator::LtEq, &between.high, schema);
+            (low.is_some() || high.is_some()).then(|| {
+                let plain = |op, bound: &Expr| binary(between.expr.as_ref().clone(), op, bound.clone());
+                let low = low.unwrap_or_else(|| plain(Operator::GtEq, &between.low));
+                let both = low.and(high.unwrap_or_else(|| plain(Operator::LtEq, &between.high)));
+                if between.negated { !both } else { both }
+            })
+        }
+        Expr::InList(list) => member(list, schema),
+        _ => None,
+    };
+    match changed {
+        Some(changed) => Transformed::yes(changed),
+        None => Transformed::no(expr),
+    }
+}
+
+fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
+    Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+}
+
+/// A side of a comparison with the other, if that is a constant time.
+fn compared(side: &Expr, op: Operator, constant: &Expr, schema: &DFSchema) -> Option<Expr> {
+    use Operator as O;
+    let data_type = time_type(side, schema)?;
+    let constant = Constant::of(constant, &data_type)?;
+    let (side, value) = (side.clone(), lit(constant.floor));
+    if constant.exact {
+        return matches!(
+            op,
+            O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom
+        )
+        .then(|| binary(side, op, value));
+    }
+    // The constant is between two values of the type: the first of them, and the next.
+    Some(match op {
+        O::Lt | O::LtEq => binary(side, O::LtEq, value),
+        O::Gt | O::GtEq => binary(side, O::Gt, value),
+        O::Eq => never(side),
+        O::NotEq => !never(side),
+        O::IsDistinctFrom => lit(true),
+        O::IsNotDistinctFrom => lit(false),
+        _ => return None,
+    })
+}
+
+/// False, or null of null.
+fn never(expr: Expr) -> Expr {
+    expr.is_null().and(Expr::Literal(ScalarValue::Boolean(None), None))
+}
+
+fn member(list: &InList, schema: &DFSchema) -> Option<Expr> {
+    let data_type = time_type(&list.expr, schema)?;
+    let constants: Vec<Option<Constant>> = list.list.iter().map(|value| Constant::of(value, &data_type)).collect();
+    if constants.iter().all(Option::is_none) {
+        return None;
+    }
+    let values = list.list.iter().zip(constants).filter_map(|(value, constant)| match constant {
+        Some(constant) => constant.exact.then(|| lit(constant.floor)),
+        None => Some(value.clone()),
+    });
+    let values: Vec<Expr> = values.collect();
+    let never = || never(list.expr.as_ref().clone());
+    Some(match (values.is_empty(), list.negated) {
+        (true, true) => !never(),
+        (true, false) => never(),
+        (false, negated) => list.expr.as_ref().clone().in_list(values, negated),
+    })
+}
+
+/// The type of an expression of dates or times that is no constant.
+fn time_type(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
+    if expr.column_refs().is_empty() {
+        return None;
+    }
+    expr.get_type(schema).ok().filter(|data_type| nanoseconds(data_type).is_some())
+}
+
+/// The unit of dates or times.
+fn nanoseconds(data_type: &DataType) -> Option<i128> {
+    let unit = |unit: &TimeUnit| match unit {
+        TimeUnit::Second => 1_000_000_000,
+        TimeUnit::Millisecond => 1_000_000,
+        TimeUnit::Microsecond => 1000,
+        TimeUnit::Nanosecond => 1,
+    };
+    match data_type {
+        DataType::Timestamp(of, _) | DataType::Time32(of) | DataType::Time64(of) => Some(unit(of)),
+        DataType::Date32 => Some(86_400_000_000_000),
+        _ => None,
+    }
+}
+
+/// A constant as a value of a type.
+struct Constant {
+    /// The greatest value of the type that is not greater.
+    floor: ScalarValue,
+    exact: bool,
+}
+
+impl Constant {
+    /// A text, or a date or time, as a value of a type of dates or times.
+    fn of(expr: &Expr, data_type: &DataType) -> Option<Self> {
+        let value = literal(expr, data_type)?;
+        let fine = match value.try_as_str() {
+            Some(text) => of_text(text?, data_type)?,
+            // Others are compared as DataFusion does, or refused.
+            None if is_same_kind(&value.data_type(), data_type) => {
+                i128::from(number(&value)?) * nanoseconds(&value.data_type())?
+            }
+            None => return None,
+        };
+        let unit = nanoseconds(data_type)?;
+        let floor = i64::try_from(fine.div_euclid(unit)).ok()?;
+        Some(Self { floor: time(floor, data_type)?, exact: fine.rem_euclid(unit) == 0 })
+    }
+}
+
+/// A constant: a literal, or a text that is cast to a timestamp.
+fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
+    match expr {
+        Expr::Literal(value, _) if !value.is_null() => Some(value.clone()),
+        Expr::Cast(cast) => match (cast.expr.as_ref(), cast.field.data_type()) {
+            (Expr::Literal(value, _), DataType::Timestamp(_, zone)) if value.try_as_str().flatten().is_some() => {
+                let same_zone = match data_type {
+                    DataType::Timestamp(_, other) => other == zone,
+                    _ => zone.is_none(),
+                };
+                same_zone.then(|| value.clone())
+            }
+            _ => None,
+        },
+        Expr::Alias(alias) => literal(&alias.expr, data_type),
+        _ => None,
+    }
+}
+
+/// Whether values of both types are counted from the same moment.
+fn is_same_kind(data_type: &DataType, other: &DataType) -> bool {
+    match (data_type, other) {
+        (DataType::Timestamp(_, zone), DataType::Timestamp(_, other)) => zone == other,
+        (DataType::Timestamp(_, None), DataType::Date32) => true,
+        (DataType::Time32(_) | DataType::Time64(_), DataType::Time32(_) | DataType::Time64(_)) => true,
+        _ => false,
+    }
+}
+
+/// A text as a time of the kind of a type, in nanoseconds: as one of the finest unit that has room for it.
+fn of_text(text: &str, data_type: &DataType) -> Option<i128> {
+    let units = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond, TimeUnit::Second];
+    let kinds = match data_type {
+        DataType::Time32(_) | DataType::Time64(_) => vec![DataType::Time64(TimeUnit::Nanosecond)],
+        DataType::Timestamp(_, zone) => units.map(|unit| DataType::Timestamp(unit, zone.clone())).to_vec(),
+        _ => units.map(|unit| DataType::Timestamp(unit, None)).to_vec(),
+    };
+    let text = ScalarValue::from(text);
+    let value = |kind: &DataType| Some(i128::from(number(&text.cast_to(kind).ok()?)?) * nanoseconds(kind)?);
+    kinds.iter().find_map(value)
+}
+
+/// The number of a date or time.
+fn number(value: &ScalarValue) -> Option<i64> {
+    use ScalarValue as S;
+    match value {
+        S::TimestampSecond(number, _) | S::TimestampMillisecond(number, _) | S::TimestampMicrosecond(number, _) => {
+            *number
+        }
+        S::TimestampNanosecond(number, _) | S::Time64Microsecond(number) | S::Time64Nanosecond(number) => *number,
+        S::Time32Second(number) | S::Time32Millisecond(number) | S::Date32(number) => number.map(i64::from),
+        _ => None,
+    }
+}
+
+/// A value of a type of dates or times.
+fn time(number: i64, data_type: &DataType) -> Option<ScalarValue> {
+    use ScalarValue as S;
+    let short = i32::try_from(number).ok();
+    Some(match data_type {
+        DataType::Timestamp(TimeUnit::Second, zone) => S::TimestampSecond(Some(number), zone.clone()),
+        DataType::Timestamp(TimeUnit::Millisecond, zone) => S::TimestampMillisecond(Some(number), zone.clone()),
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => S::TimestampMicrosecond(Some(number), zone.clone()),
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => S::TimestampNanosecond(Some(number), zone.clone()),
+        DataType::Date32 => S::Date32(Some(short?)),
+        DataType::Time32(TimeUnit::Second) => S::Time32Second(Some(short?)),
+        DataType::Time32(_) => S::Time32Millisecond(Some(short?)),
+        DataType::Time64(TimeUnit::Microsecond) => S::Time64Microsecond(Some(number)),
+        DataType::Time64(_) => S::Time64Nanosecond(Some(number)),
+        _ => return None,
+    })
+}
