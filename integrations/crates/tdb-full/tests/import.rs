@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int32Type};
 use arrow_array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float16Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+    ArrayRef, Decimal128Array, DictionaryArray, Float16Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use command::{tdb, text};
@@ -300,10 +301,11 @@ fn damaged_files_are_told() {
 #[test]
 fn decimals_and_half_floats_are_converted_on_demand() {
     let folder = tempfile::tempdir().unwrap();
-    let decimals = |values: Vec<Option<i128>>| {
-        Decimal128Array::from(values).with_precision_and_scale(38, 2).unwrap()
-    };
-    let halves: Float16Array = [1.5_f32, -0.25, 65504.0].map(|value| Some(<Float16Type as ArrowPrimitiveType>::Native::from_f32(value))).into_iter().collect();
+    let decimals = |values: Vec<Option<i128>>| Decimal128Array::from(values).with_precision_and_scale(38, 2).unwrap();
+    let halves: Float16Array = [1.5_f32, -0.25, 65504.0]
+        .map(|value| Some(<Float16Type as ArrowPrimitiveType>::Native::from_f32(value)))
+        .into_iter()
+        .collect();
     let columns: [(&str, ArrayRef); 3] = [
         ("x", Arc::new(Int64Array::from(vec![1, 2, 3]))),
         ("price", Arc::new(decimals(vec![Some(1999), None, Some(300)]))),
@@ -324,10 +326,15 @@ fn decimals_and_half_floats_are_converted_on_demand() {
         assert!(!array.exists());
         let unknown = told(&[&import[..], &["--type", "cost=int64"]].concat(), 2);
         assert!(unknown.contains("no column is called \"cost\""), "{unknown}");
-        for (datatype, first) in [("float64", "19.99"), ("float32", "19.99"), ("string_utf8", "19.99"), ("blob", "31392e3939")] {
+        for (datatype, first) in
+            [("float64", "19.99"), ("float32", "19.99"), ("string_utf8", "19.99"), ("blob", "31392e3939")]
+        {
             let array = folder.path().join(format!("{ending}-{datatype}"));
             let price = format!("price={datatype}");
-            told(&["import", path(&array), path(&file), "--dimensions", "x", "--type", &price, "--type", "half=float32"], 0);
+            told(
+                &["import", path(&array), path(&file), "--dimensions", "x", "--type", &price, "--type", "half=float32"],
+                0,
+            );
             let read = told(&["read", path(&array), "--format", "csv"], 0);
             assert!(read.contains(&format!("1,{first},1.5\n")) && read.contains("\n2,,-0.25\n"), "{read}");
         }

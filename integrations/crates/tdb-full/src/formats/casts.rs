@@ -100,11 +100,8 @@ fn retyped(field: &Field, datatype: Datatype) -> Option<Field> {
         other => other.clone(),
     };
     let number = if is_text { CellValNum::Var } else { CellValNum::ONE };
-    let said = [
-        (ROLE_KEY, "attribute"),
-        (DATATYPE_KEY, datatype.name()),
-        (VALUES_KEY, if is_text { "var" } else { "1" }),
-    ];
+    let said =
+        [(ROLE_KEY, "attribute"), (DATATYPE_KEY, datatype.name()), (VALUES_KEY, if is_text { "var" } else { "1" })];
     let metadata = said.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     let field = field.clone().with_data_type(data_type).with_metadata(metadata);
     (cells_of(&field).ok() == Some((datatype, number))).then_some(field)

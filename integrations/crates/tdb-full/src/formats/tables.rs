@@ -192,7 +192,9 @@ impl ColumnFiles for Tables {
         self.each(&fields, &mut |file, first, (batch, unconverted)| {
             let rows = batch.num_rows();
             match cells_for(&batch, definition) {
-                Ok(cells) if unconverted.is_empty() => each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() }),
+                Ok(cells) if unconverted.is_empty() => {
+                    each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() })
+                }
                 Ok(_) | Err(Error::Cell { .. }) => {
                     let (good, rejected) = self.sort_out(file, (&batch, unconverted), definition)?;
                     let cells = cells_for(&good, definition).map_err(|error| self.failure(file, error))?;
