@@ -358,9 +358,9 @@ pub enum CellProblem {
         /// The filter.
         filter: &'static str,
         /// The value.
-        value: String,
+        value: Box<str>,
         /// The values that it can represent.
-        expected: String,
+        expected: Box<str>,
     },
     /// The cell belongs before the one before it.
     #[error("it comes before the cell before it; cells must come in {order}")]

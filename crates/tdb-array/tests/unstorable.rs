@@ -34,7 +34,7 @@ fn refused(result: Result<(), ArrayError>, cell: u64, value: &str, storage: &Arc
     let ArrayError::Cell { field, cell: found, problem: CellProblem::Unstorable { value: shown, .. } } = &error else {
         panic!("{error}");
     };
-    assert_eq!((field.as_str(), *found, shown.as_str()), ("a", cell, value));
+    assert_eq!((field.as_str(), *found, &**shown), ("a", cell, value));
     assert_eq!(array_on(storage, 1).fragments().unwrap().len(), 0);
 }
 

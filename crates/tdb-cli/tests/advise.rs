@@ -1,4 +1,5 @@
 //! `tdb advise` and `tdb report`.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod support;
 

@@ -194,9 +194,9 @@ pub enum FilterError {
         /// Number of the value, in its chunk or among those that were checked.
         index: u64,
         /// The value.
-        value: String,
+        value: Box<str>,
         /// The values that the filter can represent.
-        expected: String,
+        expected: Box<str>,
     },
     /// A tile of strings can't be written without the offsets of its cells.
     #[error("{filter}: the offsets of the cells are needed")]

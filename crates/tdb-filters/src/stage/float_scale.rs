@@ -182,7 +182,7 @@ impl FloatScale {
         };
         match found {
             Some((index, value)) => {
-                let (index, expected) = (index as u64, self.expected());
+                let (index, value, expected) = (index as u64, value.into(), self.expected().into());
                 Err(FilterError::OutOfRange { filter: FILTER, index, value, expected })
             }
             None => Ok(()),

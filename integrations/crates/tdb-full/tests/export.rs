@@ -181,8 +181,8 @@ fn what_fails_leaves_nothing_and_overwrites_nothing() {
 #[test]
 fn streams_go_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
-    let array = fixtures::named("v22-by-2.30.0-sparse-2d").array_dir();
-    let array = array.to_str().unwrap();
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let array = fixture.array_dir().to_str().unwrap();
     for format in ["arrows", "arrow"] {
         let file = folder.path().join(format!("cells.{format}"));
         assert!(tdb(&["export", array, file.to_str().unwrap()]).status.success());
