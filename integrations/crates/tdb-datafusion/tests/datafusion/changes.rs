@@ -173,8 +173,9 @@ fn a_table_is_the_folder_of_that_name() {
             let opened = tdb_datafusion::tdb_array::Group::open(&uri).unwrap();
             opened.change().add(*name, true, None).commit().unwrap();
         }
-        let catalog = TdbCatalog::group(&format!("file://{uri}"), &Opener::local(), TableOptions::new());
-        session.register_catalog("g", catalog.await.unwrap());
+        let (place, opener) = (format!("file://{uri}"), Opener::local());
+        let catalog = TdbCatalog::group(&place, &opener, TableOptions::new()).await.unwrap();
+        session.register_catalog("g", catalog);
         for (number, name) in names.iter().enumerate() {
             for table in [format!("g.public.\"{name}\""), format!("'{uri}/{name}'"), format!("'file://{uri}/{name}'")] {
                 let found = rows(&session, &format!("SELECT a FROM {table}")).await.unwrap();
