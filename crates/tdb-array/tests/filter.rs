@@ -143,7 +143,12 @@ impl Known {
         match seed.kind {
             Kind::Null { negated } => null(negated),
             Kind::Member { negated } => {
-                let is_in = |cell: &Vec<u8>| chosen.contains(cell) != negated;
+                // An OR of `=`, which is not a comparison of bytes for floats.
+                let equals = |cell: &Vec<u8>, value: &Vec<u8>| match kind.datatype {
+                    Datatype::Float32 | Datatype::Float64 => compare(kind.datatype, Operator::Equal, cell, value),
+                    _ => cell == value,
+                };
+                let is_in = |cell: &Vec<u8>| chosen.iter().any(|value| equals(cell, value)) != negated;
                 let truth = cells.iter().map(|cell| cell.as_ref().map(is_in)).collect();
                 let field = field(name);
                 (if negated { field.not_in(shown) } else { field.is_in(shown) }, truth)

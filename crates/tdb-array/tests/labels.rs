@@ -101,5 +101,5 @@ fn ranges_of_labels_and_of_coordinates_add_up() {
     let batches: Vec<_> = query.batches().unwrap().map(Result::unwrap).collect();
     let cells: Vec<i32> =
         batches.iter().flat_map(|batch| batch.column("x").unwrap().values().unwrap()).copied().collect();
-    assert_eq!(cells, [5, 0]);
+    assert_eq!(cells, [0, 5]);
 }

@@ -203,7 +203,7 @@ fn files_of_others_become_new_arrays() {
         let values = opened.enumeration("kind").unwrap();
         assert_eq!(values.values().collect::<Vec<_>>(), [&b"a"[..], b"bb", b"", b"dddd"]);
         let cells = told(&["read", path(&array), "--range", "pos=69998..70001", "--format", "csv"], 0);
-        let expected = "pos,word,kind,at,x\n69998,,,1970-01-01T00:00:00.069998,34999.0\n\
+        let expected = "pos,word,kind,at,x\n69998,\"\",\"\",1970-01-01T00:00:00.069998,34999.0\n\
             69999,,,1970-01-01T00:00:00.069999,34999.5\n70000,a,a,1970-01-01T00:00:00.070000,35000.0\n\
             70001,bb,bb,1970-01-01T00:00:00.070001,35000.5\n";
         assert_eq!(cells.replace("35000,", "35000.0,").replace("34999,", "34999.0,"), expected, "{ending}");
