@@ -69,7 +69,7 @@ fn value(datatype: Datatype, random: &mut SplitMix64) -> Vec<u8> {
         return value.to_le_bytes().into();
     }
     if datatype.is_datetime() || datatype.is_time() {
-        let odd = [i64::MIN, i64::MIN + 1, i64::MAX, 0, -1, 1, 803_000, -1971, 1_700_000_000_000];
+        let odd = [i64::MIN, i64::MIN + 1, i64::MAX, 0, -1, 1, 8030, 803_000, -1971, 1_700_000_000_000];
         let value = if bits & 1 == 0 { random.next() as i64 } else { odd[(bits >> 1) as usize % odd.len()] };
         return value.to_le_bytes().into();
     }
@@ -183,11 +183,11 @@ fn create(path: &Path, seed: u64) -> Vec<Vec<Option<Vec<u8>>>> {
         NewCells::new().with("x", NewColumn::owned(places.iter().flat_map(|x| x.to_le_bytes()).collect(), None, None));
     let cells = fields.iter().fold(cells, |cells, field| cells.with(field.attribute.name().to_owned(), column(field)));
     Array::open(path).unwrap().write().any_utf8().cells(cells).unwrap();
-    fields.into_iter().map(copied).collect()
+    fields.iter().map(copied).collect()
 }
 
 /// No time, which becomes null, stays null where a field has nulls.
-fn copied(field: Field) -> Vec<Option<Vec<u8>>> {
+fn copied(field: &Field) -> Vec<Option<Vec<u8>>> {
     let is_one = field.attribute.cell_val_num() == CellValNum::ONE && field.attribute.is_nullable();
     let is_no_time = |cell: &Vec<u8>| match &field.enumeration {
         Some(values) => values.datatype().is_datetime() && *cell == [0],

@@ -317,7 +317,9 @@ fn maintenance_that_is_going_on_is_no_finding() {
             consolidate(&disk, None).unwrap();
             disk
         };
-        let jobs: [(&dyn Fn() -> Arc<dyn Storage>, &dyn Fn(&Arc<dyn Storage>) -> Result<(), MaintainError>); 3] = [
+        type Disk<'a> = &'a dyn Fn() -> Arc<dyn Storage>;
+        type Job<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> Result<(), MaintainError>;
+        let jobs: [(Disk<'_>, Job<'_>); 3] = [
             (&|| filled(number), &|storage| consolidate(storage, None)),
             (&|| filled(number), &|storage| consolidate(storage, Some(1))),
             (&consolidated, &vacuum),
