@@ -328,7 +328,7 @@ impl Job<'_> {
             Stop::OutOfOrder(source) => self.sources[source].corrupt("its cells can't be put in order".to_owned()),
             Stop::Repeated(source) => ArrayError::Write(format!(
                 "{}: cannot consolidate: expected each coordinate once, as the array does not allow duplicates, found cells of \
-                 equal coordinates; delete all but one of them with `tdb delete` and consolidate with --purge, or leave the \
+                 equal coordinates; delete all but one of them with `tdb delete` and consolidate with --purge-deleted, or leave the \
                  fragment out",
                 self.array.storage().describe(self.sources[source].fragment.folder())
             )),
