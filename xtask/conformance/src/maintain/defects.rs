@@ -177,12 +177,21 @@ pub fn misplaces_footers(history: &History, array: &Path) -> Option<&'static str
 }
 
 /// Why a sound array has such a finding; `None` if it shouldn't. `deleted` are ranges of time whose fragments the library has
-/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it.
-pub fn left_behind(finding: &Finding, deleted: &[Window]) -> Option<&'static str> {
+/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it. Of versions of one time
+/// either may count: a later delete can remove the one and not the other.
+pub fn left_behind(finding: &Finding, deleted: &[Window], ties: &Ties) -> Option<&'static str> {
     let name = TimestampedName::parse(file_name(&finding.file).strip_suffix(".vac")?)?;
-    let was_deleted = deleted.iter().any(|(start, end)| *start <= name.start() && name.end() <= *end);
-    (finding.kind == FindingKind::Replacement && was_deleted)
-        .then_some("deletes a joined fragment, but neither its vacuum file nor what that takes out of sight")
+    let window @ (first, last) = (name.start(), name.end());
+    let was_deleted = deleted.iter().any(|(start, end)| *start <= first && last <= *end);
+    match finding.kind {
+        FindingKind::Replacement if was_deleted => {
+            Some("deletes a joined fragment, but neither its vacuum file nor what that takes out of sight")
+        }
+        FindingKind::Replacement if ties.are_in(window) => {
+            Some("keeps one of the versions of one time, either of which may count")
+        }
+        _ => None,
+    }
 }
 
 /// Why the library couldn't do something; `None` if it should have.

@@ -485,7 +485,7 @@ impl Run<'_> {
             .folder(&self.uri)
             .map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
         for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
-            match defects::left_behind(finding, &self.deleted) {
+            match defects::left_behind(finding, &self.deleted, &self.ties) {
                 Some(reason) => self.excuse(reason),
                 None => return Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
             }
