@@ -11,7 +11,7 @@ use crate::Result;
 use crate::cargo::{cargo, show, workspace};
 
 /// The most bytes that a package may have, compressed: sources alone, no fixtures, corpora and snapshots.
-const LARGEST: u64 = 400 << 10;
+const LARGEST: u64 = 420 << 10;
 
 /// As much of a package of the workspace as is asked for here.
 #[derive(Debug, Deserialize)]
