@@ -79,7 +79,7 @@ impl ArrowField {
         let layout = match enumeration {
             Some(enumeration) if cell_val_num == CellValNum::ONE && !datatype.is_float() => {
                 let values = to_arrow::enumeration_values(&enumeration, options)?;
-                Layout::of_enumeration(enumeration, values)
+                Layout::of_enumeration(enumeration, values, options)
             }
             _ => Layout::of(name, datatype, cell_val_num, options)?,
         };

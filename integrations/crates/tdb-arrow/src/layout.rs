@@ -55,9 +55,10 @@ impl Layout {
 
     /// How positions in an enumeration become an array. Arrow casts no array to a dictionary of booleans or lists, so that programs
     /// fail to group and compare them, and Parquet files of them are unreadable.
-    pub(crate) fn of_enumeration(enumeration: Arc<Enumeration>, values: ArrayRef) -> Self {
+    pub(crate) fn of_enumeration(enumeration: Arc<Enumeration>, values: ArrayRef, options: &ArrowOptions) -> Self {
         match values.data_type() {
             data_type if *data_type == DataType::Boolean || data_type.is_nested() => Self::Values(enumeration, values),
+            data_type if data_type.is_floating() && options.float_values => Self::Values(enumeration, values),
             _ => Self::Positions(enumeration, values),
         }
     }

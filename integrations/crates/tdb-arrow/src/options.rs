@@ -10,6 +10,8 @@ pub struct ArrowOptions {
     pub(crate) dates: bool,
     pub(crate) seconds: bool,
     pub(crate) outside_is_null: bool,
+    pub(crate) far_is_null: bool,
+    pub(crate) float_values: bool,
     pub(crate) definition: bool,
     pub(crate) wide_keys: bool,
 }
@@ -31,6 +33,8 @@ impl ArrowOptions {
             dates: true,
             seconds: true,
             outside_is_null: true,
+            far_is_null: false,
+            float_values: false,
             definition: true,
             wide_keys: false,
         }
@@ -71,6 +75,18 @@ impl ArrowOptions {
     /// Refuses cells whose position their enumeration doesn't have, instead of making them null.
     pub fn refuse_outside_enumeration(mut self) -> Self {
         self.outside_is_null = false;
+        self
+    }
+
+    /// Dates and times that their Arrow type cannot hold as null, instead of refusing them. Coordinates are refused nevertheless.
+    pub fn far_dates_as_null(mut self) -> Self {
+        self.far_is_null = true;
+        self
+    }
+
+    /// Enumerations of floats as their values instead of dictionaries: programs compare floats within dictionaries in other ways.
+    pub fn float_enumerations_as_values(mut self) -> Self {
+        self.float_values = true;
         self
     }
 

@@ -19,6 +19,7 @@ use tdb_array::tdb_types::{Buffer, SharedBuffer};
 use crate::layout::Layout;
 use crate::{ArrowOptions, Error, Result};
 use cells::Cells;
+use values::NullDates;
 
 /// The array of a column's cells.
 pub(crate) fn array(
@@ -68,8 +69,12 @@ pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptio
 
 /// The array of cells that are no positions.
 fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &ArrowOptions) -> Result<ArrayRef> {
+    let when_null =
+        |may_become_null| NullDates { no_time: may_become_null, far: may_become_null && options.far_is_null };
     Ok(match layout {
-        Layout::One(element) => values::array(&cells, element, cells.nulls.clone(), may_become_null, |value| value)?,
+        Layout::One(element) => {
+            values::array(&cells, element, cells.nulls.clone(), when_null(may_become_null), |value| value)?
+        }
         Layout::FixedBytes(size) => {
             Arc::new(FixedSizeBinaryArray::try_new(*size, buffers::shared(cells.values), cells.nulls)?)
         }
@@ -77,13 +82,13 @@ fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &Arr
         Layout::Bytes { text } => strings::array(cells, *text, options.large)?,
         Layout::FixedList(element, size, item) => {
             let per_cell = usize::try_from(*size).unwrap_or(1);
-            let values = values::array(&cells, element, None, true, |value| value / per_cell)?;
+            let values = values::array(&cells, element, None, when_null(true), |value| value / per_cell)?;
             Arc::new(FixedSizeListArray::try_new(Arc::clone(item), *size, values, cells.nulls)?)
         }
         Layout::List(element, item) => {
             let offsets: &[u64] = cells.offsets.as_ref().and_then(|offsets| offsets.values()).unwrap_or(&[0]);
             let cell_of = |value: usize| offsets.partition_point(|offset| *offset <= value as u64).saturating_sub(1);
-            let values = values::array(&cells, element, None, true, cell_of)?;
+            let values = values::array(&cells, element, None, when_null(true), cell_of)?;
             match options.large {
                 true => {
                     let offsets = buffers::large_offsets(cells.offsets);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-pub(crate) use arithmetic::Operation;
+pub(crate) use arithmetic::{combined, is_checked, negated};
 
 use aggregate::MappedAggregate;
 use arithmetic::CheckedArithmetic;
@@ -18,7 +18,7 @@ use arithmetic::CheckedArithmetic;
 /// The function of checked arithmetic with this name, for plans that arrive as bytes.
 #[must_use]
 pub fn scalar_function(name: &str) -> Option<Arc<ScalarUDF>> {
-    Operation::ALL.into_iter().find(|operation| operation.name() == name).map(checked)
+    CheckedArithmetic::named(name).map(|function| Arc::new(function.into()))
 }
 
 /// Whether plans have to say that a function is one of these.
@@ -37,11 +37,6 @@ pub fn aggregate_function(name: &str) -> Option<Arc<AggregateUDF>> {
 #[must_use]
 pub fn is_own_aggregate(function: &AggregateUDF) -> bool {
     function.inner().is::<MappedAggregate>()
-}
-
-/// Checked arithmetic.
-pub(crate) fn checked(operation: Operation) -> Arc<ScalarUDF> {
-    Arc::new(CheckedArithmetic::new(operation).into())
 }
 
 /// What computes an aggregate of a type instead of DataFusion's function, if that can be wrong.

@@ -2,6 +2,7 @@
 //!
 //! - [`session`]: a session in which arrays are tables by their URIs, with INSERT, DELETE, CREATE EXTERNAL TABLE, COPY TO and tables of what an
 //!   array is. [`SessionOptions`] say how much memory and how many threads it has, [`Opener`] where URIs lead to.
+//! - [`parse`]: a statement, unless DataFusion would pass over a part of it.
 //! - [`TdbTable`]: an array as a table, for any session; [`TableOptions`]: as of when, within which budget. [`TdbCatalog`]: a group as a
 //!   catalog.
 //! - [`functions`]: arithmetic and aggregates that report overflows, for codecs of plans.
@@ -16,7 +17,9 @@ mod catalog;
 mod constants;
 mod create;
 mod error;
+mod files;
 mod filter;
+mod floats;
 pub mod functions;
 mod info;
 mod opened;
@@ -28,6 +31,7 @@ mod recent;
 mod rules;
 mod scan;
 mod session;
+mod statement;
 mod table;
 mod time;
 mod write;
@@ -40,6 +44,7 @@ pub use opener::Opener;
 pub use options::{DenseCells, TableOptions};
 pub use scan::{Scan, ScanPieces};
 pub use session::{SessionOptions, session, session_with};
+pub use statement::parse;
 pub use table::TdbTable;
 
 /// The example of the crate's README compiles, and does what it says.

@@ -132,6 +132,7 @@ impl TableOptions {
     /// How its cells are told in Arrow's terms.
     pub(crate) fn arrow(&self) -> tdb_arrow::ArrowOptions {
         let options = tdb_arrow::ArrowOptions::new().without_definition().wide_keys().string_views();
+        let options = options.far_dates_as_null().float_enumerations_as_values();
         if self.binary_strings { options.strings_as_binary() } else { options }
     }
 }

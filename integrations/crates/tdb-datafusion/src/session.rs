@@ -15,8 +15,10 @@ use datafusion_session::SessionStore;
 use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
+use crate::files::ExactFiles;
 use crate::info::{Info, InfoFunction};
-use crate::rules::{PlainRelations, analyzer_rules};
+use crate::rules::analyzer_rules;
+use crate::statement::PlainRelations;
 use crate::{Opener, TableOptions};
 
 /// What arrays are called in `STORED AS`.
@@ -131,12 +133,12 @@ pub fn session_with(
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
         .with_relation_planners(vec![Arc::new(PlainRelations)])
-        .with_query_planner(Arc::new(ArrayPlanner))
-        .with_table_factory(
-            STORED_AS.to_owned(),
-            Arc::new(ArrayFactory { opener: opener.clone(), options: table.clone() }),
-        );
+        .with_query_planner(Arc::new(ArrayPlanner));
     let mut state = change(builder).build();
+    let arrays = ArrayFactory { opener: opener.clone(), options: table.clone() };
+    let factories = state.table_factories_mut();
+    factories.values_mut().for_each(|factory| *factory = Arc::new(ExactFiles(factory.clone())));
+    factories.insert(STORED_AS.to_owned(), Arc::new(arrays));
     let listed = Arc::new(DynamicListTableFactory::new(SessionStore::new()));
     let others = files.then(|| listed.clone() as Arc<dyn UrlTableFactory>);
     state.register_file_format(Arc::new(ArrayFormatFactory { opener: opener.clone() }), true)?;

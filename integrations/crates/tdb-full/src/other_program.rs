@@ -27,8 +27,9 @@ fn beside(name: &str) -> Option<PathBuf> {
 
 #[cfg(unix)]
 fn become_it(program: &mut Command) -> Error {
-    // Ctrl-C is that one's from here on.
-    std::os::unix::process::CommandExt::exec(program)
+    use std::os::unix::process::CommandExt;
+    // Ctrl-C is that one's from here on. Its help names the command that was typed.
+    program.arg0("tdb").exec()
 }
 
 #[cfg(not(unix))]

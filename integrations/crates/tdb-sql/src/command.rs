@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
+use std::{panic, thread};
 
 use clap::{ArgMatches, Args, FromArgMatches};
 use datafusion::prelude::SessionContext;
@@ -34,6 +35,10 @@ pub struct Settings {
     pub scheduler: Option<String>,
 }
 
+/// Bytes of the stack of each thread, of which the system gives the pages that are used: DataFusion descends into a statement as deep as it nests,
+/// and [`tdb_datafusion::parse`] refuses deeper ones.
+const STACK: usize = 256 << 20;
+
 type Begin = dyn Fn(&Settings, &Context) -> Result<SessionContext> + Send + Sync;
 
 /// `tdb sql`. Not `Debug`-printed in any useful way: it is a function with a name.
@@ -63,13 +68,32 @@ impl FurtherCommand for SqlCommand {
         let args = SqlArgs::from_arg_matches(matches).map_err(Failure::usage)?;
         let settings = Settings::of(&args)?;
         let statements = given(&args)?;
+        thread::scope(|scope| {
+            let run = move || self.run_on_thread(args, &settings, statements, context);
+            let run = thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, run)
+                .map_err(|error| no_threads(&error))?;
+            run.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+        })
+    }
+}
+
+impl SqlCommand {
+    fn run_on_thread(
+        &self,
+        args: SqlArgs,
+        settings: &Settings,
+        statements: Option<(String, String)>,
+        context: &Context,
+    ) -> Result<()> {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(settings.threads).enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::new(Exit::Unavailable, format!("threads: {error}")))?;
+        let runtime = runtime.worker_threads(settings.threads).thread_stack_size(STACK).enable_all().build();
+        let runtime = runtime.map_err(|error| no_threads(&error))?;
         // The session may start tasks of its own while it is made.
         let session = {
             let _inside = runtime.enter();
-            (self.begin)(&settings, context)?
+            (self.begin)(settings, context)?
         };
         let output = Output { format: args.format, null: args.null };
         let runner = Runner { session, context, interrupts: Interrupts::new(context), output };
@@ -81,6 +105,10 @@ impl FurtherCommand for SqlCommand {
         runtime.shutdown_background();
         result
     }
+}
+
+fn no_threads(error: &io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, format!("threads: {error}"))
 }
 
 impl Settings {
@@ -137,7 +165,8 @@ fn given(args: &SqlArgs) -> Result<Option<(String, String)>> {
         Some(file) if file == "-" => true,
         Some(file) => {
             let name = file.to_string_lossy().into_owned();
-            let text = fs::read_to_string(file).map_err(|error| Failure::io(&name, &error))?;
+            let bytes = fs::read(file).map_err(|error| Failure::io(&name, &error))?;
+            let text = text_of(&name, &bytes)?;
             return Ok(Some((name, text)));
         }
         None => !io::stdin().is_terminal(),
@@ -145,9 +174,23 @@ fn given(args: &SqlArgs) -> Result<Option<(String, String)>> {
     if !from_input {
         return Ok(None);
     }
-    let mut text = String::new();
-    io::stdin().read_to_string(&mut text).map_err(|error| Failure::io("standard input", &error))?;
-    Ok(Some(("standard input".to_owned(), text)))
+    let (name, mut bytes) = ("standard input", Vec::new());
+    io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::io(name, &error))?;
+    Ok(Some((name.to_owned(), text_of(name, &bytes)?)))
+}
+
+/// The text of a file, without the byte order mark that editors write before it.
+fn text_of(name: &str, bytes: &[u8]) -> Result<String> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(text).map(str::to_owned).map_err(|error| {
+        let (before, rest) = text.split_at(error.valid_up_to());
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+        let found = rest.first().map_or_else(String::new, |byte| format!(", found byte 0x{byte:02x}"));
+        let message =
+            format!("{name}:{line}: cannot read statements: expected UTF-8 at byte {column} of the line{found}");
+        Failure::usage(message).with_hint("save the file as UTF-8")
+    })
 }
 
 #[cfg(test)]

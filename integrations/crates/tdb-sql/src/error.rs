@@ -169,6 +169,9 @@ fn hint(error: &DataFusionError) -> Option<String> {
     if let Some(found) = error.diagnostic() {
         let helps = found.helps.iter().map(|help| help.message.as_str());
         let notes = found.notes.iter().map(|note| note.message.as_str());
+        if found.message.ends_with("is ambiguous") {
+            return Some(which(notes));
+        }
         if let Some(more) = helps.chain(notes).next() {
             return Some(more.to_owned());
         }
@@ -188,6 +191,17 @@ fn hint(error: &DataFusionError) -> Option<String> {
             Some("`--memory SIZE` allows more, and `--threads 1` shares it among fewer".to_owned())
         }
         _ => None,
+    }
+}
+
+/// How to say which of several columns is meant. DataFusion names those that there are without quotes.
+fn which<'a>(notes: impl Iterator<Item = &'a str>) -> String {
+    let columns: Vec<&str> = notes.filter_map(|note| note.strip_prefix("possible column ")).collect();
+    let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c));
+    let are_distinct = columns.iter().enumerate().all(|(place, name)| !columns[..place].contains(name));
+    match columns.len() > 1 && are_distinct && columns.iter().all(is_plain) {
+        true => format!("write {}", columns.join(" or ")),
+        false => "give each table a name, such as FROM 'PATH' AS a, and write a.COLUMN".to_owned(),
     }
 }
 

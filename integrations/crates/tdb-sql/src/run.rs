@@ -93,8 +93,7 @@ impl Runner<'_> {
     /// The plan of a statement, in which tables are called by the last part of their paths.
     async fn plan(&self, text: &str) -> Result<LogicalPlan, DataFusionError> {
         let state = self.session.state();
-        let dialect = state.config().options().sql_parser.dialect;
-        let mut statement = state.sql_to_statement(text, &dialect)?;
+        let mut statement = tdb_datafusion::parse(&state, text)?;
         short_names::shorten(&mut statement);
         state.statement_to_plan(statement).await
     }

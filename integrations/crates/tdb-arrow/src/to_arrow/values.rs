@@ -18,20 +18,28 @@ use crate::dates::{Converted, NO_TIME, Unit};
 use crate::element::Element;
 use crate::{Problem, Result};
 
-/// The array of all values of some cells. Those that became null are so if that is allowed; `cell_of` says of a value which
-/// cell it belongs to.
+/// Which dates and times become null.
+#[derive(Clone, Copy)]
+pub(super) struct NullDates {
+    /// "No time".
+    pub(super) no_time: bool,
+    /// Those that the Arrow type cannot hold.
+    pub(super) far: bool,
+}
+
+/// The array of all values of some cells. `cell_of` returns the cell that a value belongs to.
 pub(super) fn array(
     cells: &Cells<'_>,
     element: &Element,
     nulls: Option<NullBuffer>,
-    may_become_null: bool,
+    null_dates: NullDates,
     cell_of: impl Fn(usize) -> usize,
 ) -> Result<ArrayRef> {
-    let nulls = match may_become_null && element.may_become_null() {
+    let nulls = match null_dates.no_time && element.may_become_null() {
         true => with_no_time(cells, nulls),
         false => nulls,
     };
-    let dates = Dates { cells, nulls: nulls.as_ref() };
+    let dates = Dates { cells, nulls: nulls.as_ref(), far_is_null: null_dates.far };
     match element {
         Element::Same(data_type) | Element::Time(data_type) => same(cells, data_type, nulls),
         // Bytes become no array by themselves, but for those of a type that nothing better is known of.
@@ -93,6 +101,8 @@ fn with_no_time(cells: &Cells<'_>, nulls: Option<NullBuffer>) -> Option<NullBuff
 struct Dates<'a> {
     cells: &'a Cells<'a>,
     nulls: Option<&'a NullBuffer>,
+    /// Whether a value beyond the other type is null, and no error.
+    far_is_null: bool,
 }
 
 impl Dates<'_> {
@@ -101,7 +111,7 @@ impl Dates<'_> {
         T::Native: TryFrom<i64>,
     {
         let values: &[i64] = self.cells.values.values().unwrap_or_default();
-        let mut converted = Vec::with_capacity(values.len());
+        let (mut converted, mut far) = (Vec::with_capacity(values.len()), Vec::new());
         for (index, value) in values.iter().enumerate() {
             if self.nulls.is_some_and(|nulls| nulls.is_null(index)) {
                 converted.push(T::Native::default());
@@ -111,9 +121,21 @@ impl Dates<'_> {
                 Converted::To(number) => T::Native::try_from(number).ok(),
                 Converted::NotWhole | Converted::OutOfRange => None,
             };
-            let problem = || Problem::OutOfRange { value: *value, datatype: self.cells.datatype };
-            converted.push(number.ok_or_else(|| self.cells.error(cell_of(index), problem()))?);
+            if number.is_none() {
+                if !self.far_is_null {
+                    let problem = Problem::OutOfRange { value: *value, datatype: self.cells.datatype };
+                    return Err(self.cells.error(cell_of(index), problem));
+                }
+                far.push(index);
+            }
+            converted.push(number.unwrap_or_default());
         }
-        Ok(Arc::new(PrimitiveArray::<T>::try_new(converted.into(), self.nulls.cloned())?))
+        let mut nulls = self.nulls.cloned();
+        if !far.is_empty() {
+            let mut valid = vec![true; values.len()];
+            far.iter().for_each(|index| valid[*index] = false);
+            nulls = NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::from(valid)));
+        }
+        Ok(Arc::new(PrimitiveArray::<T>::try_new(converted.into(), nulls)?))
     }
 }

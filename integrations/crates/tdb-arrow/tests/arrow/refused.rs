@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, ListBuilder};
+use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, Date32Array, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeBinaryArray, NullArray,
@@ -111,6 +112,8 @@ fn dates_that_the_other_has_no_number_for() {
     let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is beyond what the other type can hold";
     assert!(error.ends_with(expected), "{error}");
     assert_eq!(read(&array, &ArrowOptions::new().other_dates_as_integers()).unwrap().num_rows(), 2);
+    let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
+    assert_eq!((batch.column(1).is_null(0), batch.column(1).is_null(1)), (false, true));
     let error = take(&array, Arc::new(Date32Array::from(vec![10_957, 10_958]))).unwrap_err();
     assert_eq!(error.to_string(), "cell 1, field \"a\": 10958 is no whole number of units of datetime_year");
     let seconds = TimestampSecondArray::from(vec![i64::MAX]);
@@ -120,6 +123,9 @@ fn dates_that_the_other_has_no_number_for() {
     let array = of_attribute(list, None);
     write(&array, 2, NewColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 1, field \"a\""));
+    let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
+    let list = batch.column(1).as_list::<i64>().value(1);
+    assert_eq!((list.len(), list.null_count()), (3, 2));
 }
 
 #[test]

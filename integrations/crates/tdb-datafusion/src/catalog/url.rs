@@ -7,7 +7,7 @@ use datafusion::error::Result;
 use tdb_array::{ArrayError, Group};
 use tdb_storage::StorageError;
 
-use crate::{Opener, TableOptions, TdbTable, error, time};
+use crate::{Opener, TableOptions, TdbTable, error, files, time};
 
 /// Opens what lies at URIs.
 #[derive(Debug)]
@@ -48,7 +48,11 @@ impl UrlTables {
                 let members = if members.is_empty() { "nothing".to_owned() } else { members.join(", ") };
                 Err(error::plan(format!("{name:?} is a group and no table; it has {members}")))
             }
-            (Found::Nothing, Some(others)) => others.try_new(name).await,
+            (Found::Nothing, Some(others)) => {
+                let table = others.try_new(&files::to_read(name)?).await?;
+                table.iter().try_for_each(|table| files::check(name, &table.schema()))?;
+                Ok(table)
+            }
             (Found::Nothing, None) => Ok(None),
         }
     }

@@ -11,6 +11,7 @@ use tdb_array::tdb_condition::{Condition, Literal, Members};
 use tdb_array::tdb_schema::FieldRef;
 
 use super::pushed::Pushed;
+use crate::floats::array_with_one_nan;
 use crate::opened::Opened;
 
 /// Enumerations of more values aren't asked value by value.
@@ -58,7 +59,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
 /// The values of an enumeration as those of the column.
 fn enumeration_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
     let conversion = opened.conversion(&[column.to_owned()]).ok()?;
-    conversion.enumeration_values(0).cloned()
+    conversion.enumeration_values(0).map(array_with_one_nan)
 }
 
 /// Whether the expression, or its negation, is true where the column is null.

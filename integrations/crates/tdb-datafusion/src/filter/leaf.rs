@@ -53,19 +53,32 @@ pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &Scal
         Kind::IntegerOrNoTime => {
             let value = Literal::from(bytes(cells.datatype, value)?);
             let compared = Pushed::exact(Condition::Compare { field: column.to_owned(), operator, value });
-            all([Some(compared), Some(is_time(column))])
+            all([Some(compared), Some(is_time(column, cells.datatype))])
         }
     }
 }
 
-/// It is not "no time", which SQL sees as null.
-fn is_time(column: &str) -> Pushed {
-    Pushed::exact(field(column).ne(i64::MIN.to_le_bytes().to_vec()))
+/// Whether SQL has 32 bits for dates or times of a datatype. Those beyond are null, as "no time" is.
+fn is_short(datatype: Datatype) -> bool {
+    matches!(datatype, Datatype::DatetimeDay | Datatype::TimeSec | Datatype::TimeMs)
 }
 
-/// It is "no time", or null.
-fn is_no_time(column: &str, nullable: bool) -> Pushed {
-    let no_time = field(column).eq(i64::MIN.to_le_bytes().to_vec());
+/// It is neither "no time" nor beyond the type in SQL, which are null there.
+fn is_time(column: &str, datatype: Datatype) -> Pushed {
+    let long = |value: i64| value.to_le_bytes().to_vec();
+    Pushed::exact(match is_short(datatype) {
+        true => field(column).ge(long(i32::MIN.into())).and(field(column).le(long(i32::MAX.into()))),
+        false => field(column).ne(long(i64::MIN)),
+    })
+}
+
+/// It is "no time", beyond the type in SQL, or null.
+fn is_no_time(column: &str, datatype: Datatype, nullable: bool) -> Pushed {
+    let long = |value: i64| value.to_le_bytes().to_vec();
+    let no_time = match is_short(datatype) {
+        true => field(column).lt(long(i32::MIN.into())).or(field(column).gt(long(i32::MAX.into()))),
+        false => field(column).eq(long(i64::MIN)),
+    };
     let null = Condition::Null { field: column.to_owned(), negated: false };
     Pushed::exact(if nullable { no_time.or(null) } else { no_time })
 }
@@ -136,7 +149,7 @@ pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&Sc
         return if negated { null(opened, column, false) } else { Some(Pushed::constant(false)) };
     }
     let found = Pushed::exact(Condition::Member { field: column.to_owned(), negated, values: members });
-    if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column))]) } else { Some(found) }
+    if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column, cells.datatype))]) } else { Some(found) }
 }
 
 /// The column is one of these floats, or none. Whether zeros of either sign, and NaNs of any bits, are the same isn't the same everywhere
@@ -175,7 +188,10 @@ pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed
     }
     let found = plain(opened, column);
     if found.is_some_and(|(_, _, kind)| kind == Kind::IntegerOrNoTime) {
-        return Some(if wanted { is_no_time(column, cells.nullable) } else { is_time(column) });
+        return Some(match wanted {
+            true => is_no_time(column, cells.datatype, cells.nullable),
+            false => is_time(column, cells.datatype),
+        });
     }
     // Arrow has other nulls, too: positions outside of enumerations, dates of other units.
     let is_plain = found.is_some();

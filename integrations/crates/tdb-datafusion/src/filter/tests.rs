@@ -46,7 +46,7 @@ fn array() -> Array {
     let pick = |step: usize, count: usize| (0..240usize).map(move |row| row / step % count);
     let floats: Vec<f64> = pick(5, 6).map(|value| [0.0, -0.0, 1.5, f64::NAN, -1.5, f64::INFINITY][value]).collect();
     let flags: Vec<u8> = pick(3, 3).map(|value| value as u8).collect();
-    let days = pick(7, 5).map(|value| [None, Some(i64::MIN), Some(0i64), Some(-1), Some(19_000)][value]);
+    let days = pick(7, 6).map(|value| [None, Some(i64::MIN), Some(1 << 31), Some(0i64), Some(-1), Some(19_000)][value]);
     let numbers = pick(1, 5).map(|value| [None, Some(-1), Some(0), Some(1), Some(i64::MAX)][value]);
     let strings = pick(2, 4).map(|value| [None, Some(""), Some("ab"), Some("b")][value]);
     let positions = pick(11, 5).map(|value| [None, Some(0u8), Some(1), Some(2), Some(9)][value]);

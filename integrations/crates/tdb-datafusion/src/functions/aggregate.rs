@@ -86,20 +86,23 @@ impl AggregateUDFImpl for MappedAggregate {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        if !self.is_sum() {
-            return self.inner.accumulator(args);
-        }
         let to = args.return_type().clone();
+        if !self.is_sum() {
+            return Ok(one_nan(self.inner.accumulator(args)?, &to));
+        }
         let inner =
             self.inner.accumulator(AccumulatorArgs { return_field: self.mapped_field(&args.return_field), ..args })?;
         Ok(self.mapped(inner, &to))
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        if !self.is_sum() || args.is_distinct {
+        let to = args.return_type().clone();
+        if !self.is_sum() {
+            return Ok(one_nan(self.inner.create_sliding_accumulator(args)?, &to));
+        }
+        if args.is_distinct {
             return self.inner.create_sliding_accumulator(args);
         }
-        let to = args.return_type().clone();
         let args = AccumulatorArgs { return_field: self.mapped_field(&args.return_field), ..args };
         Ok(self.mapped(self.inner.create_sliding_accumulator(args)?, &to))
     }
@@ -141,7 +144,12 @@ impl AggregateUDFImpl for MappedAggregate {
     }
 }
 
-/// A sum of all rows.
+/// A minimum or maximum of all rows, which is in DataFusion's order of floats but for the bits of NaNs.
+fn one_nan(inner: Box<dyn Accumulator>, to: &DataType) -> Box<dyn Accumulator> {
+    Box::new(MappedAccumulator { inner, mapping: Mapping::OneNan, to: to.clone() })
+}
+
+/// An aggregate of all rows.
 #[derive(Debug)]
 struct MappedAccumulator {
     inner: Box<dyn Accumulator>,

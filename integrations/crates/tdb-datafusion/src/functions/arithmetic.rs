@@ -6,26 +6,28 @@ use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::exec_err;
 use datafusion::error::Result;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
-    Volatility,
+    BinaryExpr, ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
 
-/// What is computed.
+/// The operators of a chain that one function computes. Longer chains nest: all operands are in memory at once.
+const LONGEST: usize = 64;
+const PREFIX: &str = "checked_";
+const NEGATE: &str = "checked_negate";
+
+/// An operator that may overflow without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Operation {
+enum Operation {
     Add,
     Subtract,
     Multiply,
-    Negate,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 4] = [Self::Add, Self::Subtract, Self::Multiply, Self::Negate];
-
-    /// The operation of an operator that may overflow without an error.
-    pub(crate) fn of(operator: Operator) -> Option<Self> {
+    fn of(operator: Operator) -> Option<Self> {
         match operator {
             Operator::Plus => Some(Self::Add),
             Operator::Minus => Some(Self::Subtract),
@@ -34,58 +36,112 @@ impl Operation {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Add => "checked_add",
-            Self::Subtract => "checked_subtract",
-            Self::Multiply => "checked_multiply",
-            Self::Negate => "checked_negate",
-        }
+    fn from_sign(sign: char) -> Option<Self> {
+        [Self::Add, Self::Subtract, Self::Multiply].into_iter().find(|operation| operation.sign() == sign)
     }
 
-    /// The expression as it was written.
-    fn written(self, args: &[Expr]) -> Option<Expr> {
-        let binary = |operator| match args {
-            [left, right] => {
-                Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left.clone()), operator, Box::new(right.clone()))))
-            }
-            _ => None,
-        };
+    fn sign(self) -> char {
         match self {
-            Self::Add => binary(Operator::Plus),
-            Self::Subtract => binary(Operator::Minus),
-            Self::Multiply => binary(Operator::Multiply),
-            Self::Negate => args.first().map(|arg| Expr::Negative(Box::new(arg.clone()))),
+            Self::Add => '+',
+            Self::Subtract => '-',
+            Self::Multiply => '*',
         }
     }
 }
 
-/// A function that is displayed as the operator that it replaces.
+/// A function that is displayed as the operators that it replaces.
+///
+/// A chain `a + b - c` is one function of three operands, and no function of a function: DataFusion asks each function for the types and
+/// names of all below it, again and again.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct CheckedArithmetic {
-    operation: Operation,
+    name: String,
+    /// From the left to the right; `None` negates one operand.
+    chain: Option<Vec<Operation>>,
     signature: Signature,
 }
 
 impl CheckedArithmetic {
-    pub(super) fn new(operation: Operation) -> Self {
-        let operands = if operation == Operation::Negate { 1 } else { 2 };
-        // The operands have the types that the operator had after coercion.
-        Self { operation, signature: Signature::any(operands, Volatility::Immutable) }
+    fn new(chain: Option<Vec<Operation>>) -> Self {
+        let signs = |chain: &Vec<Operation>| chain.iter().map(|operation| operation.sign()).collect::<String>();
+        let name = chain.as_ref().map_or_else(|| NEGATE.to_owned(), |chain| format!("{PREFIX}{}", signs(chain)));
+        let operands = chain.as_ref().map_or(0, Vec::len) + 1;
+        // The operands have the types that the operators had after coercion.
+        Self { name, chain, signature: Signature::any(operands, Volatility::Immutable) }
     }
+
+    /// The function with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        if name == NEGATE {
+            return Some(Self::new(None));
+        }
+        let signs = name.strip_prefix(PREFIX).filter(|signs| (1..=LONGEST).contains(&signs.len()))?;
+        Some(Self::new(Some(signs.chars().map(Operation::from_sign).collect::<Option<_>>()?)))
+    }
+
+    fn of(expr: &Expr) -> Option<&Self> {
+        match expr {
+            Expr::ScalarFunction(function) => function.func.inner().downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// The expression as it was written.
+    fn written(&self, args: &[Expr], text: impl Fn(&Expr) -> String) -> String {
+        let operand = |expr: &Expr| if Self::of(expr).is_some() { format!("({})", text(expr)) } else { text(expr) };
+        let Some((first, rest)) = args.split_first() else { return self.name.clone() };
+        let Some(chain) = &self.chain else { return format!("(- {})", text(first)) };
+        let (mut written, mut is_sum) = (operand(first), false);
+        for (operation, arg) in chain.iter().zip(rest) {
+            if *operation == Operation::Multiply && is_sum {
+                written = format!("({written})");
+            }
+            is_sum = *operation != Operation::Multiply;
+            written.push_str(&format!(" {} {}", operation.sign(), operand(arg)));
+        }
+        written
+    }
+}
+
+/// Whether an expression is arithmetic that was replaced before.
+pub(crate) fn is_checked(expr: &Expr) -> bool {
+    CheckedArithmetic::of(expr).is_some()
+}
+
+fn call(chain: Option<Vec<Operation>>, args: Vec<Expr>) -> Expr {
+    let function: ScalarUDF = CheckedArithmetic::new(chain).into();
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
+}
+
+/// The checked negation of integers.
+pub(crate) fn negated(operand: Expr) -> Expr {
+    call(None, vec![operand])
+}
+
+/// The checked operation on integers; `None` of others. It extends the chain that the left operand is.
+pub(crate) fn combined(binary: &BinaryExpr, is_integer: impl Fn(&Expr) -> bool) -> Option<Expr> {
+    let (left, right) = (binary.left.as_ref(), binary.right.as_ref());
+    let operation = Operation::of(binary.op).filter(|_| is_integer(right) && is_integer(left))?;
+    Some(match (left, CheckedArithmetic::of(left).and_then(|function| function.chain.as_ref())) {
+        (Expr::ScalarFunction(function), Some(chain)) if chain.len() < LONGEST => {
+            let args = function.args.iter().chain([right]).cloned().collect();
+            call(Some(chain.iter().copied().chain([operation]).collect()), args)
+        }
+        _ => call(Some(vec![operation]), vec![left.clone(), right.clone()]),
+    })
 }
 
 impl ScalarUDFImpl for CheckedArithmetic {
     fn name(&self) -> &str {
-        self.operation.name()
+        &self.name
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(self.operation.written(args).map_or_else(|| self.name().to_owned(), |expr| expr.to_string()))
+        Ok(self.written(args, ToString::to_string))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(self.operation.written(args).map_or_else(|| self.name().to_owned(), |expr| expr.schema_name().to_string()))
+        Ok(self.written(args, |arg| arg.schema_name().to_string()))
     }
 
     fn signature(&self) -> &Signature {
@@ -110,15 +166,17 @@ impl ScalarUDFImpl for CheckedArithmetic {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match (self.operation, &args.args[..]) {
-            (Operation::Add, [left, right]) => apply(left, right, add),
-            (Operation::Subtract, [left, right]) => apply(left, right, sub),
-            (Operation::Multiply, [left, right]) => apply(left, right, mul),
-            (Operation::Negate, [ColumnarValue::Array(array)]) => Ok(ColumnarValue::Array(neg(array.as_ref())?)),
-            (Operation::Negate, [ColumnarValue::Scalar(value)]) => {
-                Ok(ColumnarValue::Scalar(value.arithmetic_negate()?))
+        match (&self.chain, &args.args[..]) {
+            (None, [ColumnarValue::Array(array)]) => Ok(ColumnarValue::Array(neg(array.as_ref())?)),
+            (None, [ColumnarValue::Scalar(value)]) => Ok(ColumnarValue::Scalar(value.arithmetic_negate()?)),
+            (Some(chain), [first, rest @ ..]) if chain.len() == rest.len() => {
+                chain.iter().zip(rest).try_fold(first.clone(), |left, (operation, right)| match operation {
+                    Operation::Add => apply(&left, right, add),
+                    Operation::Subtract => apply(&left, right, sub),
+                    Operation::Multiply => apply(&left, right, mul),
+                })
             }
-            _ => exec_err!("{}: {} operands", self.name(), args.args.len()),
+            (_, args) => exec_err!("{}: {} operands", self.name(), args.len()),
         }
     }
 }

@@ -10,14 +10,20 @@ use datafusion::arrow::datatypes::{
 use datafusion::common::internal_err;
 use datafusion::error::{DataFusionError, Result};
 
+use crate::floats::array_with_one_nan;
+
 /// How values become others, and results become values again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Mapping {
     /// Integers of 64 bits as ones of 128 bits.
     Wide,
-    /// Floats as integers in the total order: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN.
+    /// Floats as integers in the order -inf, …, -0.0, 0.0, …, inf, NaN, whatever bits a NaN has.
     Ordered,
+    /// Floats whose NaNs have the same bits.
+    OneNan,
 }
+
+type F16 = <Float16Type as ArrowPrimitiveType>::Native;
 
 /// Sums of integers.
 const WIDE: DataType = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
@@ -37,17 +43,18 @@ impl Mapping {
     /// The mapped values.
     pub(super) fn forward(self, values: &ArrayRef) -> Result<ArrayRef> {
         Ok(match (self, values.data_type()) {
+            (Self::OneNan, _) => array_with_one_nan(values),
             (Self::Wide, DataType::Int64) => wide::<Int64Type>(values),
             (Self::Wide, DataType::UInt64) => wide::<UInt64Type>(values),
-            (Self::Ordered, DataType::Float16) => {
-                mapped::<Float16Type, Int16Type>(values, |value| ordered_16(value.to_bits().cast_signed()))
-            }
-            (Self::Ordered, DataType::Float32) => {
-                mapped::<Float32Type, Int32Type>(values, |value| ordered_32(value.to_bits().cast_signed()))
-            }
-            (Self::Ordered, DataType::Float64) => {
-                mapped::<Float64Type, Int64Type>(values, |value| ordered_64(value.to_bits().cast_signed()))
-            }
+            (Self::Ordered, DataType::Float16) => mapped::<Float16Type, Int16Type>(values, |value| {
+                ordered_16(if value.is_nan() { F16::NAN } else { value }.to_bits().cast_signed())
+            }),
+            (Self::Ordered, DataType::Float32) => mapped::<Float32Type, Int32Type>(values, |value| {
+                ordered_32(if value.is_nan() { f32::NAN } else { value }.to_bits().cast_signed())
+            }),
+            (Self::Ordered, DataType::Float64) => mapped::<Float64Type, Int64Type>(values, |value| {
+                ordered_64(if value.is_nan() { f64::NAN } else { value }.to_bits().cast_signed())
+            }),
             (_, other) => return internal_err!("{other} is not mapped"),
         })
     }
@@ -57,8 +64,8 @@ impl Mapping {
     /// # Errors
     /// A sum exceeds it.
     pub(super) fn back(self, results: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-        type F16 = <Float16Type as ArrowPrimitiveType>::Native;
         Ok(match (self, to) {
+            (Self::OneNan, _) => results.clone(),
             (Self::Wide, DataType::Int64) => narrow::<Int64Type>(results)?,
             (Self::Wide, DataType::UInt64) => narrow::<UInt64Type>(results)?,
             (Self::Ordered, DataType::Float16) => {
@@ -117,16 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordered_floats_are_in_the_total_order_and_come_back() {
-        let values = [-f64::NAN, f64::NEG_INFINITY, -1.5, -0.0, 0.0, f64::MIN_POSITIVE, 1.5, f64::INFINITY, f64::NAN];
+    fn ordered_floats_come_back_and_nan_is_above_all() {
+        let values = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, f64::MIN_POSITIVE, 1.5, f64::INFINITY, f64::NAN, -f64::NAN];
         let floats: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
         let keys = Mapping::Ordered.forward(&floats).unwrap();
-        assert!(keys.as_primitive::<Int64Type>().values().is_sorted_by(|a, b| a < b));
+        assert!(keys.as_primitive::<Int64Type>().values()[..8].is_sorted_by(|a, b| a < b));
         let back = Mapping::Ordered.back(&keys, &DataType::Float64).unwrap();
         let bits = |array: &ArrayRef| {
             array.as_primitive::<Float64Type>().values().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
         };
-        assert_eq!(bits(&back), bits(&floats));
+        assert_eq!(bits(&back)[..8], bits(&floats)[..8]);
+        assert_eq!(bits(&back)[8], f64::NAN.to_bits());
     }
 
     #[test]

@@ -6,12 +6,12 @@ use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result;
-use datafusion::logical_expr::expr::{ScalarFunction, WindowFunctionDefinition};
+use datafusion::logical_expr::expr::WindowFunctionDefinition;
 use datafusion::logical_expr::{AggregateUDF, Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::expressions::rewritten;
-use crate::functions::{Operation, checked, exact_aggregate};
+use crate::functions::{combined, exact_aggregate, is_checked, negated};
 
 /// Replaces operators and aggregate functions. Overflows are errors unless `datafusion.execution.enable_ansi_mode` is off, which DataFusion
 /// has for this purpose and does not heed.
@@ -30,17 +30,15 @@ impl AnalyzerRule for ExactFunctions {
 }
 
 fn replaced(expr: Expr, schema: &DFSchema, checks: bool) -> Transformed<Expr> {
-    let is_integer = |expr: &Expr| expr.get_type(schema).is_ok_and(|data_type| data_type.is_integer());
+    // The type of what was replaced is known, and takes long to find out.
+    let is_integer =
+        |expr: &Expr| is_checked(expr) || expr.get_type(schema).is_ok_and(|data_type| data_type.is_integer());
     match expr {
-        Expr::BinaryExpr(binary) if checks && is_integer(&binary.left) && is_integer(&binary.right) => {
-            match Operation::of(binary.op) {
-                Some(operation) => Transformed::yes(function(operation, vec![*binary.left, *binary.right])),
-                None => Transformed::no(Expr::BinaryExpr(binary)),
-            }
-        }
-        Expr::Negative(operand) if checks && is_integer(&operand) => {
-            Transformed::yes(function(Operation::Negate, vec![*operand]))
-        }
+        Expr::BinaryExpr(binary) if checks => match combined(&binary, is_integer) {
+            Some(combined) => Transformed::yes(combined),
+            None => Transformed::no(Expr::BinaryExpr(binary)),
+        },
+        Expr::Negative(operand) if checks && is_integer(&operand) => Transformed::yes(negated(*operand)),
         Expr::AggregateFunction(mut aggregate) => {
             match exact(&aggregate.func, &aggregate.params.args, schema, checks) {
                 Some(exact) => {
@@ -67,10 +65,6 @@ fn replaced(expr: Expr, schema: &DFSchema, checks: bool) -> Transformed<Expr> {
         }
         other => Transformed::no(other),
     }
-}
-
-fn function(operation: Operation, args: Vec<Expr>) -> Expr {
-    Expr::ScalarFunction(ScalarFunction::new_udf(checked(operation), args))
 }
 
 fn exact(function: &AggregateUDF, args: &[Expr], schema: &DFSchema, checks: bool) -> Option<Arc<AggregateUDF>> {

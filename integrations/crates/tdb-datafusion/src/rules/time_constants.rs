@@ -1,15 +1,15 @@
 //! Comparisons of dates and times with constants, in the unit of the column.
 //!
-//! DataFusion compares a timestamp with a text in nanoseconds, which have no room for the year 9999, and rounds constants that are finer than
-//! the column.
+//! DataFusion compares timestamps with texts, dates and timestamps of other units in nanoseconds, which have no room for the year 9999, and rounds
+//! constants that are finer than the column.
 
-use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
 use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, cast, lit};
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::scalar::ScalarValue;
 
@@ -58,29 +58,39 @@ fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
     Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
 }
 
-/// A side of a comparison with the other, if that is a constant time.
-fn compared(side: &Expr, op: Operator, constant: &Expr, schema: &DFSchema) -> Option<Expr> {
+/// A side of a comparison with the other, if that is a constant time, or a time of another unit.
+fn compared(side: &Expr, op: Operator, other: &Expr, schema: &DFSchema) -> Option<Expr> {
     use Operator as O;
     let data_type = time_type(side, schema)?;
-    let constant = Constant::of(constant, &data_type)?;
-    let (side, value) = (side.clone(), lit(constant.floor));
-    if constant.exact {
-        return matches!(
-            op,
-            O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom
-        )
-        .then(|| binary(side, op, value));
+    let is_comparison =
+        matches!(op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom);
+    if !is_comparison {
+        return None;
     }
-    // The constant is between two values of the type: the first of them, and the next.
-    Some(match op {
-        O::Lt | O::LtEq => binary(side, O::LtEq, value),
-        O::Gt | O::GtEq => binary(side, O::Gt, value),
-        O::Eq => never(side),
-        O::NotEq => !never(side),
-        O::IsDistinctFrom => lit(true),
-        O::IsNotDistinctFrom => lit(false),
-        _ => return None,
+    let Some(constant) = Constant::of(other, &data_type) else {
+        let other_type = time_type(other, schema).filter(|other| *other != data_type)?;
+        return Some(binary(exactly(side, &data_type)?, op, exactly(other, &other_type)?));
+    };
+    let side = side.clone();
+    Some(match (constant, op) {
+        (Constant::Exact(value), op) => binary(side, op, lit(value)),
+        (_, O::Eq) => never(side),
+        (_, O::NotEq) => !never(side),
+        (_, O::IsDistinctFrom) => lit(true),
+        (_, O::IsNotDistinctFrom) => lit(false),
+        (Constant::Above(value), O::Lt | O::LtEq) => binary(side, O::LtEq, lit(value)),
+        (Constant::Above(value), _) => binary(side, O::Gt, lit(value)),
+        (Constant::BeyondAll, O::Lt | O::LtEq) | (Constant::BelowAll, O::Gt | O::GtEq) => !never(side),
+        (Constant::BeyondAll | Constant::BelowAll, _) => never(side),
     })
+}
+
+/// A timestamp or date in nanoseconds, of which decimals have enough: timestamps of nanoseconds end with the year 2262.
+fn exactly(expr: &Expr, data_type: &DataType) -> Option<Expr> {
+    let (DataType::Timestamp(_, None) | DataType::Date32) = data_type else { return None };
+    let decimal = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
+    let unit = ScalarValue::Decimal128(Some(nanoseconds(data_type)?), DECIMAL128_MAX_PRECISION, 0);
+    Some(cast(cast(expr.clone(), DataType::Int64), decimal) * lit(unit))
 }
 
 /// False, or null of null.
@@ -95,7 +105,8 @@ fn member(list: &InList, schema: &DFSchema) -> Option<Expr> {
         return None;
     }
     let values = list.list.iter().zip(constants).filter_map(|(value, constant)| match constant {
-        Some(constant) => constant.exact.then(|| lit(constant.floor)),
+        Some(Constant::Exact(value)) => Some(lit(value)),
+        Some(_) => None,
         None => Some(value.clone()),
     });
     let values: Vec<Expr> = values.collect();
@@ -130,15 +141,18 @@ fn nanoseconds(data_type: &DataType) -> Option<i128> {
     }
 }
 
-/// A constant as a value of a type.
-struct Constant {
-    /// The greatest value of the type that is not greater.
-    floor: ScalarValue,
-    exact: bool,
+/// Where a constant is among the values of a type.
+enum Constant {
+    /// It is this value.
+    Exact(ScalarValue),
+    /// It is between this value and the next one.
+    Above(ScalarValue),
+    BeyondAll,
+    BelowAll,
 }
 
 impl Constant {
-    /// A text, or a date or time, as a value of a type of dates or times.
+    /// A text, or a date or time, among the values of a type of dates or times.
     fn of(expr: &Expr, data_type: &DataType) -> Option<Self> {
         let value = literal(expr, data_type)?;
         let fine = match value.try_as_str() {
@@ -150,12 +164,17 @@ impl Constant {
             None => return None,
         };
         let unit = nanoseconds(data_type)?;
-        let floor = i64::try_from(fine.div_euclid(unit)).ok()?;
-        Some(Self { floor: time(floor, data_type)?, exact: fine.rem_euclid(unit) == 0 })
+        let floor = fine.div_euclid(unit);
+        Some(match i64::try_from(floor).ok().and_then(|floor| time(floor, data_type)) {
+            Some(value) if fine.rem_euclid(unit) == 0 => Self::Exact(value),
+            Some(value) => Self::Above(value),
+            None if floor < 0 => Self::BelowAll,
+            None => Self::BeyondAll,
+        })
     }
 }
 
-/// A constant: a literal, or a text that is cast to a timestamp.
+/// A constant: a literal, or a text that is cast to a timestamp or date.
 fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     match expr {
         Expr::Literal(value, _) if !value.is_null() => Some(value.clone()),
@@ -166,6 +185,9 @@ fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
                     _ => zone.is_none(),
                 };
                 same_zone.then(|| value.clone())
+            }
+            (Expr::Literal(value, _), DataType::Date32) if value.try_as_str().flatten().is_some() => {
+                value.cast_to(&DataType::Date32).ok()
             }
             _ => None,
         },
@@ -178,7 +200,7 @@ fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
 fn is_same_kind(data_type: &DataType, other: &DataType) -> bool {
     match (data_type, other) {
         (DataType::Timestamp(_, zone), DataType::Timestamp(_, other)) => zone == other,
-        (DataType::Timestamp(_, None), DataType::Date32) => true,
+        (DataType::Timestamp(_, None), DataType::Date32) | (DataType::Date32, DataType::Timestamp(_, None)) => true,
         (DataType::Time32(_) | DataType::Time64(_), DataType::Time32(_) | DataType::Time64(_)) => true,
         _ => false,
     }

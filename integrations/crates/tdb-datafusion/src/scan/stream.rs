@@ -16,6 +16,7 @@ use tdb_array::{ArrayError, Monitor, Query, QueryPart};
 use tdb_arrow::Conversion;
 
 use super::Scan;
+use crate::floats::with_one_nan;
 use crate::options::LEAST_BUDGET;
 use crate::{error, filter};
 
@@ -125,7 +126,7 @@ impl Run {
             let timer = self.baseline.elapsed_compute().timer();
             let Some(batch) = batches.next() else { return Ok(true) };
             let batch = conversion.record_batch(batch.map_err(failed)?);
-            let batch = batch.map_err(|error| error::of_arrow(self.scan.uri(), error))?;
+            let batch = with_one_nan(batch.map_err(|error| error::of_arrow(self.scan.uri(), error))?)?;
             drop(timer);
             self.baseline.record_output(batch.num_rows());
             if !give(batch) {

@@ -54,10 +54,11 @@ fn select_all_gives_every_cell() {
         let array = open(&fixture);
         for binary in [false, true] {
             let (options, arrow) = match binary {
-                false => (TableOptions::new().partitions(2), ArrowOptions::new()),
-                true => {
-                    (TableOptions::new().partitions(1).strings_as_binary(), ArrowOptions::new().strings_as_binary())
-                }
+                false => (TableOptions::new().partitions(2), ArrowOptions::new().far_dates_as_null()),
+                true => (
+                    TableOptions::new().partitions(1).strings_as_binary(),
+                    ArrowOptions::new().far_dates_as_null().strings_as_binary(),
+                ),
             };
             let found = run(async {
                 let session = local(1);
@@ -75,7 +76,7 @@ fn select_all_gives_every_cell() {
                     assert!(found == wanted, "{name}: {} rows, not {}", found.len(), wanted.len());
                     cells += found.len();
                 }
-                // Texts that are none, and dates beyond those of Arrow.
+                // Texts that are none, and coordinates beyond the dates of Arrow.
                 (Err(found), Err(wanted)) => {
                     let known = ["not valid UTF-8", "is beyond what the other"];
                     let named = known.iter().any(|known| wanted.contains(known) && found.contains(known));

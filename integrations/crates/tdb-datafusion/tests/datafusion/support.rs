@@ -126,7 +126,8 @@ pub(crate) const LONGS: [i64; 8] = [i64::MIN, i64::MAX, 0, -1, 1, 7, 100, -100];
 pub(crate) const STRINGS: [&str; 11] =
     ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\", "twelve bytes", "more than twelve bytes"];
 pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
-const DAYS: [i64; 6] = [i64::MIN, 0, -1, 19_000, 19_001, 2_000_000_000];
+/// The first ones are null in SQL.
+const DAYS: [i64; 8] = [i64::MIN, 1 << 62, -(1 << 32), 0, -1, 19_000, 19_001, 2_000_000_000];
 
 /// Attributes of every kind, of some cells.
 struct Filled {
@@ -172,7 +173,7 @@ impl Filled {
             // Not every position is one of a value.
             let position = if is_tame { random.below(4) as u8 } else { random.one(&[0, 1, 2, 3, 4, 255]) };
             filled.positions.push(some(random).then_some(position));
-            filled.days.push(random.one(if is_tame { &DAYS[1..] } else { &DAYS }));
+            filled.days.push(random.one(if is_tame { &DAYS[3..] } else { &DAYS }));
             filled.flags.push(random.below(3) as u8);
             let choice = if is_tame { random.below(2) as u8 } else { random.one(&[0, 1, 2, 255]) };
             filled.choices.push(some(random).then_some(choice));

@@ -16,7 +16,7 @@ use tdb_datafusion::datafusion::datasource::MemTable;
 use tdb_datafusion::datafusion::error::{DataFusionError, Result};
 use tdb_datafusion::datafusion::logical_expr::LogicalPlan;
 use tdb_datafusion::datafusion::prelude::SessionContext;
-use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
+use tdb_datafusion::{Opener, SessionOptions, TableOptions, parse, session};
 
 /// What a column holds, as a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,9 @@ impl AsyncDB for Engine {
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<Kind>> {
         let session = if self.in_memory && is_query(sql) { self.twin().await? } else { self.session.clone() };
-        let frame = session.sql(sql).await?;
+        let state = session.state();
+        let plan = state.statement_to_plan(parse(&state, sql)?).await?;
+        let frame = session.execute_logical_plan(plan).await?;
         let changes = matches!(frame.logical_plan(), LogicalPlan::Dml(_) | LogicalPlan::Copy(_));
         let types: Vec<Kind> = frame.schema().fields().iter().map(|field| Kind::of(field.data_type())).collect();
         let batches = frame.collect().await?;

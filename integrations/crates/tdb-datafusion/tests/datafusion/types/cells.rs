@@ -7,6 +7,8 @@ use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimensio
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 use tdb_datafusion::tdb_array::{Array, NewCells, NewColumn};
 
+use super::told::is_null;
+
 /// How many values a cell has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
@@ -58,16 +60,20 @@ fn values(datatype: Datatype) -> Vec<Scalar> {
         Datatype::Char => [i8::MIN, -1, 0, 1, i8::MAX].map(Scalar::I8).to_vec(),
         Datatype::Bool => [0, 1, 0, 255, 2].map(Scalar::U8).to_vec(),
         // Dates of Arrow count days in 32 bits, and its seconds are as many as ours.
-        Datatype::DatetimeYear => long(&[-1970, -30, 0, 54, 8029]),
-        Datatype::DatetimeMonth => long(&[-23_640, -1, 0, 649, 96_348]),
-        Datatype::DatetimeWeek => long(&[-306_783_378, -1, 0, 2800, 306_783_378]),
-        Datatype::DatetimeDay => long(&[i32::MIN.into(), -1, 0, 19_000, i32::MAX.into(), i64::MIN]),
-        Datatype::DatetimeHr => long(&[-2_562_047_788_015_215, -1, 0, 400_000, 2_562_047_788_015_215, i64::MIN]),
-        Datatype::DatetimeMin => long(&[-153_722_867_280_912_930, -1, 0, 28_000_000, 153_722_867_280_912_930]),
-        Datatype::TimeHr => long(&[0, 1, 12, 22, 23]),
-        Datatype::TimeMin => long(&[0, 1, 720, 1438, 1439]),
-        Datatype::TimeSec => long(&[0, 1, 43_200, 86_398, 86_399, i64::MIN]),
-        Datatype::TimeMs => long(&[0, 1, 43_200_000, 86_399_998, 86_399_999, i64::MIN]),
+        Datatype::DatetimeYear => long(&[-1970, -30, 0, 54, 8029, 6_000_000]),
+        Datatype::DatetimeMonth => long(&[-23_640, -1, 0, 649, 96_348, i64::MAX]),
+        Datatype::DatetimeWeek => long(&[-306_783_378, -1, 0, 2800, 306_783_378, 306_783_379]),
+        Datatype::DatetimeDay => long(&[i32::MIN.into(), -1, 0, 19_000, i32::MAX.into(), i64::MIN, 1 << 31]),
+        Datatype::DatetimeHr => {
+            long(&[-2_562_047_788_015_215, -1, 0, 400_000, 2_562_047_788_015_215, i64::MIN, i64::MAX])
+        }
+        Datatype::DatetimeMin => {
+            long(&[-153_722_867_280_912_930, -1, 0, 28_000_000, 153_722_867_280_912_930, i64::MIN + 1])
+        }
+        Datatype::TimeHr => long(&[0, 1, 12, 22, 23, 1_000_000]),
+        Datatype::TimeMin => long(&[0, 1, 720, 1438, 1439, 1 << 62]),
+        Datatype::TimeSec => long(&[0, 1, 43_200, 86_398, 86_399, i64::MIN, -1 << 32]),
+        Datatype::TimeMs => long(&[0, 1, 43_200_000, 86_399_998, 86_399_999, i64::MIN, i64::MAX]),
         _ => ends(datatype.physical()),
     }
 }
@@ -93,7 +99,7 @@ fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops:
     let mut values = values(datatype);
     if number != Number::One && (datatype.is_datetime() || datatype.is_time()) {
         // Where lists with nulls are in an order of lists is not looked at.
-        values.retain(|value| *value != Scalar::I64(i64::MIN));
+        values.retain(|value| !is_null(datatype, value.to_integer().unwrap()));
     }
     let (mut bytes, mut offsets, mut validity) = (Vec::new(), vec![0u64], vec![0u8; rows.len().div_ceil(8)]);
     for (place, row) in rows.clone().enumerate() {
@@ -135,25 +141,10 @@ pub(super) fn write(path: &Path, datatype: Datatype) {
     }
 }
 
-/// Values that SQL has no word for, and what is said of them.
-pub(super) fn unsayable() -> Vec<(Datatype, Vec<u8>, &'static str)> {
-    let long = |value: i64| value.to_le_bytes().to_vec();
-    vec![
-        (Datatype::DatetimeYear, long(6_000_000), "is beyond what the other"),
-        (Datatype::DatetimeMonth, long(i64::MAX), "is beyond what the other"),
-        (Datatype::DatetimeWeek, long(306_783_379), "is beyond what the other"),
-        (Datatype::DatetimeDay, long(i64::from(i32::MAX) + 1), "is beyond what the other"),
-        (Datatype::DatetimeHr, long(i64::MAX), "is beyond what the other"),
-        (Datatype::DatetimeMin, long(i64::MIN + 1), "is beyond what the other"),
-        (Datatype::TimeHr, long(1_000_000), "is beyond what the other"),
-        (Datatype::TimeMs, long(i64::MAX), "is beyond what the other"),
-    ]
-}
-
-/// An array of one cell, whose attribute `odd` has these bytes.
-pub(super) fn write_one(path: &Path, datatype: Datatype, bytes: &[u8]) {
-    let schema = SchemaBuilder::sparse().dimension(x()).attribute(Attribute::new("odd", datatype)).build().unwrap();
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    let cells = NewCells::new().with("x", &[7i32]).with("odd", NewColumn::bytes(bytes));
-    Array::open(path).unwrap().write().cells(cells).unwrap();
+/// An array of one cell, whose coordinate `odd` SQL has no value for.
+pub(super) fn write_one(path: &Path, datatype: Datatype, value: i64) {
+    let odd = Dimension::new("odd", datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1));
+    let schema = SchemaBuilder::sparse().dimension(odd).attribute(Attribute::new("a", Datatype::Int32));
+    Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    Array::open(path).unwrap().write().cells(NewCells::new().with("odd", &[value]).with("a", &[7i32])).unwrap();
 }

@@ -79,8 +79,11 @@ pub(super) fn key(datatype: Datatype, number: Number, bytes: &[u8]) -> Option<Ke
     if is_bytes(datatype) {
         return Some(Key::Bytes(bytes.to_vec()));
     }
-    if number == Number::One && is_time(datatype) && bytes == i64::MIN.to_le_bytes() {
-        return None;
+    if number == Number::One && is_time(datatype) {
+        let scalar = Scalar::from_le_bytes(datatype.physical(), bytes).unwrap();
+        if is_null(datatype, scalar.to_integer().unwrap()) {
+            return None;
+        }
     }
     let mut values = bytes.chunks_exact(datatype.size()).map(|bytes| of_value(datatype, bytes));
     match number {
@@ -97,6 +100,16 @@ fn of_value(datatype: Datatype, bytes: &[u8]) -> Key {
         Scalar::U8(value) if datatype == Datatype::Bool => Key::Truth(value != 0),
         _ => Key::Number(in_sql(datatype, scalar.to_integer().unwrap())),
     }
+}
+
+/// Whether SQL has null for a date or time: "no time", and numbers that the type in SQL lacks.
+pub(super) fn is_null(datatype: Datatype, value: i128) -> bool {
+    let told = in_sql(datatype, value);
+    let fits = match of_one(datatype) {
+        DataType::Date32 | DataType::Time32(_) => i32::try_from(told).is_ok(),
+        _ => i64::try_from(told).is_ok(),
+    };
+    value == i64::MIN.into() || !fits
 }
 
 /// A number in the unit that SQL counts in.

@@ -1,0 +1,142 @@
+//! Files of other formats than arrays, by their names.
+//!
+//! DataFusion (55.2) decodes `%41` in URIs, ends names at `#` and `?`, and takes `*`, `?` and `[` in paths for patterns, also where it writes.
+//! Here each byte of a name is itself; a pattern is only asked where no file has the name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::error::Result;
+use datafusion::logical_expr::dml::CopyTo;
+use datafusion::logical_expr::{CreateExternalTable, LogicalPlan};
+use datafusion::optimizer::AnalyzerRule;
+use url::Url;
+
+use crate::error;
+
+/// What makes a path a pattern.
+const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// A name, or a pattern of names, as DataFusion has to be given it to read.
+///
+/// # Errors
+/// There is no current folder.
+pub(crate) fn to_read(name: &str) -> Result<String> {
+    let Some(path) = local(name)? else { return Ok(name.to_owned()) };
+    if !name.contains(PATTERN) || path.symlink_metadata().is_ok() {
+        return exact(name, &path);
+    }
+    // Folders that are there are no patterns.
+    let folder = path.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+    let text = path.to_str().filter(|_| folder.and_then(Path::to_str).is_some_and(|folder| !folder.contains(PATTERN)));
+    let text = text.ok_or_else(|| {
+        error::plan(format!("{name:?}: a pattern cannot be within a folder whose name has *, ? or ["))
+    })?;
+    Ok(if name.ends_with('/') && !text.ends_with('/') { format!("{text}/") } else { text.to_owned() })
+}
+
+/// A name as DataFusion has to be given it to write.
+fn to_write(name: &str) -> Result<String> {
+    local(name)?.map_or_else(|| Ok(name.to_owned()), |path| exact(name, &path))
+}
+
+/// The absolute path that a name is, unless it is a URI of another scheme.
+fn local(name: &str) -> Result<Option<PathBuf>> {
+    let path = name.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(name);
+    let is_scheme = |scheme: &str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match path.split_once("://") {
+        Some((scheme, _)) if is_scheme(scheme) => Ok(None),
+        _ => Ok(Some(std::path::absolute(path)?)),
+    }
+}
+
+/// A path as DataFusion reads it back: as it is, or as a URI where it would be a pattern. A folder ends with a slash, be it that the name
+/// says so alone.
+fn exact(name: &str, path: &Path) -> Result<String> {
+    let failed = || error::plan(format!("{name:?} is no path of a file in UTF-8"));
+    let is_folder = name.ends_with('/') || path.is_dir();
+    let mut text = path.to_str().ok_or_else(failed)?.to_owned();
+    if text.contains(PATTERN) {
+        let uri = if is_folder { Url::from_directory_path(path) } else { Url::from_file_path(path) };
+        return Ok(uri.map_err(|()| failed())?.into());
+    }
+    if is_folder && !text.ends_with('/') {
+        text.push('/');
+    }
+    Ok(text)
+}
+
+/// Gives the targets of COPY as they are written. Those of arrays are no files.
+#[derive(Debug)]
+pub(crate) struct ExactTargets;
+
+impl AnalyzerRule for ExactTargets {
+    fn name(&self) -> &'static str {
+        "exact_targets"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let exactly = |plan: LogicalPlan| match plan {
+            LogicalPlan::Copy(copy) if copy.file_type.get_ext() != "tiledb" => {
+                let output_url = to_write(&copy.output_url)?;
+                Ok(Transformed::yes(LogicalPlan::Copy(CopyTo { output_url, ..copy })))
+            }
+            other => Ok(Transformed::no(other)),
+        };
+        Ok(plan.transform_down(exactly)?.data)
+    }
+}
+
+/// What makes tables of files, with the names that the statement has.
+#[derive(Debug)]
+pub(crate) struct ExactFiles(pub(crate) Arc<dyn TableProviderFactory>);
+
+#[async_trait]
+impl TableProviderFactory for ExactFiles {
+    async fn create(&self, state: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
+        let locations = command.locations.iter().map(|name| to_read(name)).collect::<Result<Vec<_>>>()?;
+        let ending = |name: &String| Path::new(name).extension().map(ToOwned::to_owned);
+        if let Some((name, _)) =
+            command.locations.iter().zip(&locations).find(|(name, exact)| ending(name) != ending(exact))
+        {
+            return Err(error::plan(format!("{name:?}: DataFusion finds no file with such an ending; rename it")));
+        }
+        let table = self.0.create(state, &CreateExternalTable { locations, ..command.clone() }).await?;
+        check(&command.locations.join(", "), &table.schema())?;
+        Ok(table)
+    }
+}
+
+/// Refuses what DataFusion can't read.
+///
+/// # Errors
+/// A column is a dictionary of booleans, which Arrow casts to and from nothing.
+pub(crate) fn check(name: &str, schema: &SchemaRef) -> Result<()> {
+    match schema.fields().iter().find(|field| has_dictionary_of_booleans(field)) {
+        None => Ok(()),
+        Some(field) => Err(error::plan(format!(
+            "{name:?}: column {:?} holds dictionaries of booleans, which DataFusion cannot read; write the file with plain booleans",
+            field.name()
+        ))),
+    }
+}
+
+fn has_dictionary_of_booleans(field: &Field) -> bool {
+    let found = |field: &Field| has_dictionary_of_booleans(field);
+    match field.data_type() {
+        DataType::Dictionary(_, values) => **values == DataType::Boolean,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::Map(item, _) => found(item),
+        DataType::Struct(fields) => fields.iter().any(|field| found(field)),
+        _ => false,
+    }
+}
