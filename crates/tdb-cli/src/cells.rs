@@ -8,6 +8,7 @@ mod zone;
 
 pub(crate) use field::Field;
 pub(crate) use hex_object::hex_member;
+pub use parse::cell_of_text;
 pub(crate) use parse::{CellParser, encode, unhex};
 pub(crate) use value::Kind;
 pub(crate) use zone::in_utc;

@@ -3,6 +3,7 @@
 mod columns;
 mod folders;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -124,11 +125,31 @@ pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) ->
     Err(failure.with_hint(format!("they know {}", known.join("; "))))
 }
 
-/// What stands before and behind the first `=` of each option.
+/// Splits each option at its first `=` into name and value.
+///
+/// # Errors
+/// An option without `=`; a name given twice.
 pub(crate) fn options(given: &[String]) -> Result<Vec<(String, String)>> {
     let split = |text: &String| match text.split_once('=') {
         Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
         None => Err(Failure::usage(format!("--option {text}: NAME=VALUE is needed"))),
     };
-    given.iter().map(split).collect()
+    let options = given.iter().map(split).collect::<Result<Vec<_>>>()?;
+    check_once("--option", &options)?;
+    Ok(options)
+}
+
+/// Checks that all settings have distinct names, since a second setting would override the first.
+///
+/// # Errors
+/// A name given twice.
+pub(crate) fn check_once<T>(argument: &str, settings: &[(String, T)]) -> Result<()> {
+    let mut seen = HashSet::new();
+    match settings.iter().find(|(name, _)| !seen.insert(name)) {
+        Some((name, _)) => {
+            Err(Failure::usage(format!("{argument} {name}: given twice"))
+                .with_hint(format!("give {argument} {name} once")))
+        }
+        None => Ok(()),
+    }
 }

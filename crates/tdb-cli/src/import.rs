@@ -22,7 +22,9 @@ mod source;
 mod write;
 
 pub(crate) use check::{Checked, check};
+pub(crate) use infer::Guesses;
 pub(crate) use new_array::new_array;
+pub(crate) use quotes::Quotes;
 pub(crate) use reading::{Imported, Reading, Writing};
 pub(crate) use rows::{Input, RowsFormat};
 pub(crate) use source::Source;

@@ -1,4 +1,4 @@
-//! Ctrl-C: what is under way is cancelled, and the command says so.
+//! Ctrl-C and other signals: the running work is cancelled, and the command reports it.
 
 use std::process;
 
@@ -20,30 +20,35 @@ pub(crate) fn cancels(monitor: &Monitor) {
     });
 }
 
-/// The same, also of a `SIGTERM`: for what writes a file beside its place, to be removed unless it is finished.
+/// Makes Ctrl-C, `SIGTERM` and `SIGHUP` cancel a command that writes a temporary file or folder. The command removes the file before the
+/// process ends; a second signal does not skip the removal. `SIGHUP` stays ignored under `nohup`.
 pub(crate) fn ends(monitor: &Monitor) {
-    cancels(monitor);
+    let on_interrupt = monitor.clone();
+    calls(move || on_interrupt.cancel());
     #[cfg(unix)]
     terminates(monitor.clone());
 }
 
-/// Has a `SIGTERM` cancel queries, and a second one end the process.
+/// Makes `SIGTERM`, and `SIGHUP` unless ignored, cancel queries.
 #[cfg(unix)]
 fn terminates(monitor: Monitor) {
-    use signal_hook::consts::SIGTERM;
+    use signal_hook::consts::{SIGHUP, SIGTERM};
     use signal_hook::iterator::Signals;
-    use signal_hook::low_level::emulate_default_handler;
 
-    // Without a handler the signal ends the process, as it does by itself.
+    // Without a handler, signals keep their default action.
     let Ok(mut signals) = Signals::new([SIGTERM]) else { return };
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            if monitor.is_cancelled() {
-                let _ = emulate_default_handler(signal);
-            }
-            monitor.cancel();
-        }
-    });
+    if is_ignored(SIGHUP) == Some(false) {
+        let _ = signals.add_signal(SIGHUP);
+    }
+    std::thread::spawn(move || signals.forever().for_each(|_| monitor.cancel()));
+}
+
+/// Returns whether the process ignores a signal; `None` on systems without `/proc`.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> Option<bool> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    Some(u64::from_str_radix(mask.trim(), 16).ok()? >> (signal - 1) & 1 == 1)
 }
 
 /// Has Ctrl-C call a function, on a thread of its own. Once in a run.

@@ -24,6 +24,9 @@ mod condition;
 mod extensions;
 mod failure;
 mod files;
+// Entry points for fuzz targets into private parsers; no part of the interface.
+#[doc(hidden)]
+pub mod fuzzed;
 mod import;
 mod inspect;
 mod interrupt;
@@ -53,6 +56,7 @@ use terminal::Terminal;
 // What stands in this crate's signatures; its users needn't name them in a manifest.
 pub use {clap, tdb_array, tdb_storage};
 
+pub use cells::cell_of_text;
 pub use extensions::{Context, Extensions, FurtherCommand};
 pub use failure::{Exit, Failure, Result};
 pub use files::{

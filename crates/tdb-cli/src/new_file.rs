@@ -32,7 +32,7 @@ impl<'a> NewFile<'a> {
     pub(crate) fn begin(path: &'a Path) -> Result<Self> {
         let place = if path == Path::new(STDOUT) {
             stdout().map(Place::Stream)
-        } else if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        } else if is_stream(path) {
             OpenOptions::new().write(true).open(path).map(Place::Stream)
         } else if fs::symlink_metadata(path).is_ok() {
             Err(ErrorKind::AlreadyExists.into())
@@ -63,6 +63,11 @@ impl<'a> NewFile<'a> {
         let named = file.as_file().sync_all().and_then(|()| named(file, self.path));
         named.map_err(|error| failed(self.path, &error))
     }
+}
+
+/// Returns whether the command writes to a path directly, without a temporary file: standard output, a pipe or a device.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path == Path::new(STDOUT) || fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 /// Gives a file its name, which must be free.

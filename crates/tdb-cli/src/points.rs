@@ -9,6 +9,7 @@ use tdb_array::{ArrayError, Query, QueryBox};
 use tdb_schema::ArraySchema;
 
 use crate::failure::{Failure, Result};
+use crate::import::Quotes;
 use crate::{location, range};
 
 /// Adds the points of a CSV file, whose header names the dimensions, to a query; `-` is standard input.
@@ -17,7 +18,7 @@ use crate::{location, range};
 /// The file can't be read, or its header doesn't name each dimension once; a row has no coordinate where it should, or one outside
 /// of the domain. Rows are named by their lines.
 pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result<Query> {
-    let (name, input): (String, Box<dyn Read>) = if file == "-" {
+    let (name, mut input): (String, Box<dyn Read>) = if file == "-" {
         ("standard input".to_owned(), Box::new(stdin().lock()))
     } else {
         let path = location::local(file)?;
@@ -25,6 +26,11 @@ pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result
         let file = File::open(&path).map_err(|error| Failure::io(&name, &error))?;
         (name, Box::new(file))
     };
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|error| Failure::io(&name, &error))?;
+    if let Some(line) = unclosed_quote(&bytes) {
+        return Err(Failure::usage(format!("{name}:{line}: a quote that begins in this row is never closed")));
+    }
     let broken = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => Failure::io(&name, &error),
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
@@ -33,7 +39,7 @@ pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result
         }
         other => Failure::usage(format!("{name}: no CSV: {other:?}")),
     };
-    let mut rows = ReaderBuilder::new().from_reader(input);
+    let mut rows = ReaderBuilder::new().from_reader(&*bytes);
     let header = rows.byte_headers().map_err(broken)?.clone();
     let columns = columns(schema, &header).map_err(|why| {
         let names = schema.dimensions().iter().map(tdb_schema::Dimension::name).collect::<Vec<_>>().join(",");
@@ -60,6 +66,18 @@ pub(crate) fn apply(query: &Query, schema: &ArraySchema, file: &OsStr) -> Result
         let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
         Failure::usage(format!("{name}:{line}: dimension {dimension:?}: {why}"))
     })
+}
+
+/// The first line of a row with an unclosed quote.
+fn unclosed_quote(bytes: &[u8]) -> Option<usize> {
+    let (mut quotes, mut begin) = (Quotes::new(b','), 0);
+    for (line, bytes) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if !quotes.is_open() {
+            begin = line + 1;
+        }
+        quotes.pass(bytes);
+    }
+    quotes.is_open().then_some(begin)
 }
 
 /// Which dimension each column is.

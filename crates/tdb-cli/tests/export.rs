@@ -40,6 +40,8 @@ fn the_kind_of_file_may_be_said() {
         ("a.parquet", "", 4, "hint: export CSV; or try the full tdb"),
         ("a", "--format arrow", 4, "the full tdb"),
         ("a.csv", "--option compression=zstd", 2, "they know null"),
+        ("a.json", "--option null=NA", 2, "leave out null, or choose CSV"),
+        ("a.csv", "--option null=NA --option null=-", 2, "--option null: given twice"),
         ("a.csv", "--option raw=maybe", 2, "true or false"),
         ("a.csv", "--option raw", 2, "NAME=VALUE"),
         ("cells", "--format csv", 5, "hint: choose another name"),
@@ -87,7 +89,7 @@ mod unix {
     use tdb_types::{Datatype, Scalar};
 
     use super::ARRAY;
-    use super::support::{command, tdb};
+    use super::support::tdb;
 
     const CELLS: i64 = 5_000_000;
 
@@ -106,10 +108,11 @@ mod unix {
         paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".tdb-unfinished-")).collect()
     }
 
-    /// An export that has begun its file.
-    fn begun(folder: &Path, file: &str) -> Child {
-        let mut export = command();
-        export.arg("export").arg(folder.join("array")).arg(folder.join(file)).args(["--budget", "1MiB"]);
+    /// Starts an export under a shell command such as `exec`, and waits for the temporary file.
+    fn begun(folder: &Path, file: &str, runner: &str) -> Child {
+        let mut export = Command::new("sh");
+        export.args(["-c", &format!("{runner} \"$@\""), "sh", env!("CARGO_BIN_EXE_tdb"), "export"]);
+        export.arg(folder.join("array")).arg(folder.join(file)).args(["--budget", "1MiB"]).stdout(Stdio::null());
         let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
         while temporary_files(folder).is_empty() {
             assert!(child.try_wait().unwrap().is_none(), "it ended before anybody saw a temporary file");
@@ -126,9 +129,11 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         large_array(&folder.path().join("array"));
         for file in ["cells.csv", "cells.json", "cells.jsonl"] {
-            for name in ["-INT", "-TERM"] {
-                let mut child = begun(folder.path(), file);
+            for name in ["-INT", "-TERM", "-HUP"] {
+                let mut child = begun(folder.path(), file, "exec");
+                // A second signal may arrive before the export has removed the file.
                 signal(&child, name);
+                let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
                 assert_eq!(child.wait().unwrap().code(), Some(130), "{name} {file}");
                 assert!(
                     !folder.path().join(file).exists() && temporary_files(folder.path()).is_empty(),
@@ -136,7 +141,12 @@ mod unix {
                 );
             }
         }
-        let mut child = begun(folder.path(), "cells.csv");
+        // Under nohup the export ignores the signal and completes.
+        let mut child = begun(folder.path(), "cells.csv", "exec nohup");
+        signal(&child, "-HUP");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        fs::remove_file(folder.path().join("cells.csv")).unwrap();
+        let mut child = begun(folder.path(), "cells.csv", "exec");
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!folder.path().join("cells.csv").exists());

@@ -127,6 +127,37 @@ fn columns_may_be_given_a_type() {
         let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", option]);
         assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");
     }
+    // With --type, JSON numbers become text unless the parser may have lost digits.
+    let text = "{\"x\":1,\"a\":7,\"b\":\"7\"}\n{\"x\":2,\"a\":-1.5,\"b\":\"8\"}\n{\"x\":3,\"a\":true,\"b\":\"-1\"}\n";
+    let types = ["--dimensions", "x", "--type", "a=string_utf8", "--type", "b=int8"];
+    let (_, read) = imported("a.jsonl", text, &types);
+    let numbers = text.replace("7,\"b\":\"7\"", "\"7\",\"b\":7").replace("-1.5,\"b\":\"8\"", "\"-1.5\",\"b\":8");
+    assert_eq!(read.stdout, numbers.replace("true,\"b\":\"-1\"", "\"true\",\"b\":-1"));
+    let (import, _) = imported("a.jsonl", "{\"x\":1,\"a\":123456789012345678901234}", &types[..4]);
+    assert!(
+        import.code == Some(1) && import.stderr.contains("write the number in quotes to keep all digits"),
+        "{import}"
+    );
+    let (import, read) = imported("a.jsonl", "{\"x\":1,\"a\":\"123456789012345678901234\"}", &types[..4]);
+    assert!(import.code == Some(0) && read.stdout.contains("\"123456789012345678901234\""), "{import}");
+}
+
+#[test]
+fn repeated_types_and_options_of_other_formats_are_refused() {
+    let json = "[{\"x\":1,\"a\":2}]";
+    for (name, text, more, why) in [
+        ("a.csv", "x,a\n1,2\n", &["--type", "a=int8", "--type", "a=int16"][..], "--type a: given twice"),
+        ("a.json", json, &["--null", "NA"], "leave out --null"),
+        ("a.jsonl", json, &["--delimiter", ";"], "leave out --delimiter"),
+    ] {
+        let (import, _) = imported(name, text, &[&["--dimensions", "x"], more].concat());
+        assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");
+    }
+    // An explicit comma overrides the tab of a .tsv file.
+    let (_, read) = imported("a.tsv", "x,a\n1,2\n", &["--dimensions", "x", "--delimiter", ","]);
+    assert_eq!(read.stdout, "{\"x\":1,\"a\":2}\n");
+    let (_, read) = imported("a.tsv", "x\ta\n1\t2\n", &["--dimensions", "x"]);
+    assert_eq!(read.stdout, "{\"x\":1,\"a\":2}\n");
 }
 
 #[test]
@@ -167,7 +198,12 @@ fn wrong_text_is_told_by_its_place() {
         ("a.csv", "x,a\r\n1,2\r\n2\r\n", "a.csv:3: the row has 1 fields, and the header 2"),
         ("a.csv", "x,a\n1,\"2\n", "a.csv:2: a quote that begins in this row is never closed"),
         ("a.csv", "x,x\n1,2\n", "two columns are called \"x\""),
-        ("a.json", "{\"x\":1,\"a\":\"t\"}\n{\"x\":2,\"a\":1}\n", "a.json:2: a: "),
+        (
+            "a.json",
+            "{\"x\":1,\"a\":\"t\"}\n{\"x\":2,\"a\":1}\n",
+            "a.json:2: a: 1 is no string_utf8; write the value in quotes",
+        ),
+        ("a.json", "[{\"x\":1,\"a\":2},\n]", "a.json:2: a comma stands before the end of the JSON array; delete it"),
     ] {
         let (import, _) = imported(name, text, &["--dimensions", "x"]);
         assert!(import.code != Some(0) && import.stderr.contains(place), "{import}");

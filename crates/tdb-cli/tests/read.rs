@@ -130,6 +130,8 @@ fn points() {
             failed("y,x\n1,1\n1\n"),
             failed("y,x\n1,1\n1,one\n"),
             failed("y,x\n1,1\n1,2\n1,1000000\n"),
+            failed("y,x\n1,1\n\n1,\"2\n1,1\n"),
+            failed("y,\"x\n1,1\n"),
         ]
         .concat()
     );

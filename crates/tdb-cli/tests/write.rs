@@ -140,6 +140,31 @@ fn values_of_an_enumeration_that_end_within_an_integer_are_shown_as_bytes() {
         run.code == Some(1) && run.stdout.contains("has 2 bytes, which is no multiple of the 4 bytes of int32"),
         "{run}"
     );
+    for value in ["bb", "7"] {
+        let refused =
+            "value 0 has 2 bytes, which are no whole number of values of int32; add an enumeration of another datatype";
+        bench.bad(&format!("evolve @/a --extend colours={value}"), 2, refused);
+    }
+    let cells = "row,colour\n5,\"{\"\"hex\"\":\"\"6161\"\"}\"\n6,[1]\n7,\"{\"\"hex\"\":\"\"626263\"\"}\"\n";
+    fs::write(bench.path().join("cells.csv"), cells).unwrap();
+    assert_eq!(bench.run("import @/a @/cells.csv").code, Some(0));
+    assert_eq!(bench.good("read @/a --format csv"), cells);
+    fs::write(bench.path().join("cells.jsonl"), bench.good("read @/a --format jsonl")).unwrap();
+    assert_eq!(bench.run("import @/b @/cells.jsonl --schema @/uneven.toml").code, Some(0));
+    assert_eq!(bench.good("read @/b --format csv"), cells);
+    fs::write(bench.path().join("other.csv"), cells.replace("6161", "6162")).unwrap();
+    bench.bad("import @/a @/other.csv", 1, "is no value of enumeration \"colours\"");
+}
+
+#[test]
+fn verify_reports_values_of_an_enumeration_of_booleans_that_are_neither() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("\"string_utf8\"", "\"bool\"").replace("[\"red\"]", "[true, { hex = \"02\" }]");
+    let schema = schema.replace("values_per_value = \"var\"\n", "");
+    fs::write(bench.path().join("odd.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/odd.toml");
+    let run = bench.run("verify @/a");
+    assert!(run.code == Some(1) && run.stdout.contains("of bool has the bytes [2], not 0 or 1"), "{run}");
 }
 
 #[test]

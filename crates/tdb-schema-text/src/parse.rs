@@ -117,7 +117,7 @@ fn own_filters(filters: Option<&document::Filters>, what: &str) -> Result<Filter
 fn scalar(datatype: Datatype, value: &Given, key: &'static str, what: &str) -> Result<Scalar> {
     value
         .value(datatype)
-        .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {value} is no value of {datatype}")).at(key))
+        .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {}", value.no_value(datatype))).at(key))
 }
 
 /// An extent, which is unsigned whatever the type of the dimension.
@@ -235,9 +235,9 @@ fn enumeration(text: &document::Enumeration) -> Result<Enumeration> {
         None => CellValNum::ONE,
     };
     let values = text.values.iter().map(|value| {
-        value.cell(datatype, number).ok_or_else(|| {
-            SchemaTextError::invalid(what.as_str(), format!("{value} is no value of {datatype}")).at("values")
-        })
+        value
+            .cell(datatype, number)
+            .ok_or_else(|| SchemaTextError::invalid(what.as_str(), value.no_value(datatype)).at("values"))
     });
     let values = values.collect::<Result<Vec<_>>>()?;
     let enumeration = match number {

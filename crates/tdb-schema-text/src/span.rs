@@ -77,4 +77,21 @@ mod tests {
             assert_eq!(marked, span, "{bad}: {message}");
         }
     }
+
+    #[test]
+    fn dates_that_are_no_values_come_with_one_that_is() {
+        let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"t\"\ndatatype = \"datetime_day\"\n\
+                    domain = [\"2000-01-01\", \"2024-01-01\"]\n[[attribute]]\nname = \"a\"\ndatatype = \"int8\"\n";
+        from_toml(text).unwrap();
+        for (bad, why) in [
+            ("\"2024\"", "\"2024\" is several values of datetime_day; write a more precise date, as in \"2024-01-01\""),
+            ("2024-01-01", "2024-01-01 is no value of datetime_day; write a date in quotes, as in \"2024-05-01\""),
+            ("\"soon\"", "write a date in quotes, as in \"2024-05-01\""),
+            ("\"20240101\"", "or 20240101D for days since 1970"),
+            ("\"7h\"", "write a number of days, as in 7D"),
+        ] {
+            let (marked, message) = marked(&text.replace("\"2024-01-01\"", bad));
+            assert!(message.contains(why) && marked.contains(bad), "{bad}: {message}");
+        }
+    }
 }

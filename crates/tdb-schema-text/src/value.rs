@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use tdb_types::datetime::{self, Written};
+use tdb_types::datetime::{self, Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use toml::{Table, Value};
 
@@ -29,6 +29,28 @@ impl Given {
         match self {
             Self::Plain(value) => parse_value(datatype, value),
             Self::Large(_) | Self::List(_) => self.scalar(datatype.physical()),
+        }
+    }
+
+    /// Returns the reason why this is no value of a datatype, with an example for dates.
+    pub(crate) fn no_value(&self, datatype: Datatype) -> String {
+        let plain = format!("{self} is no value of {datatype}");
+        if !datatype.is_datetime() {
+            return plain;
+        }
+        let written = match self {
+            Self::Plain(Value::String(text)) => datetime::written(datatype, text),
+            _ => Err(WrittenError::NotAValue),
+        };
+        match written {
+            Ok(Written::Period(first, _)) => {
+                let first = datetime::display(datatype, first).unwrap_or_default();
+                format!("{self} is several values of {datatype}; write a more precise date, as in {first:?}")
+            }
+            Ok(Written::One(_)) | Err(WrittenError::NotAValue) => {
+                format!("{plain}; write a date in quotes, as in \"2024-05-01\"")
+            }
+            Err(why) => why.to_string(),
         }
     }
 

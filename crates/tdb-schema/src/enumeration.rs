@@ -137,7 +137,7 @@ impl Enumeration {
     /// The same enumeration with more values of its kind after those that it has.
     ///
     /// # Errors
-    /// A value that is there already, or isn't of the right size.
+    /// A value that is there already, or isn't of the right size; values, old or new, that end within an element of the datatype.
     pub fn extended<V: AsRef<[u8]>>(mut self, values: impl IntoIterator<Item = V>) -> Result<Self> {
         let size = self.value_size();
         for value in values {
@@ -151,6 +151,14 @@ impl Enumeration {
                 }
             }
             self.data.extend_from_slice(value);
+        }
+        if let Some(position) = self.uneven_value() {
+            let (len, datatype) = (self.value(position).map_or(0, <[u8]>::len), self.datatype);
+            let why = format!("value {position} has {len} bytes, which are no whole number of values of {datatype}");
+            return Err(SchemaError::invalid(
+                format!("enumeration {:?}", self.name),
+                format!("{why}; add an enumeration of another datatype instead of extending this one"),
+            ));
         }
         self.validated()
     }

@@ -1,6 +1,9 @@
 //! Small schemas written down byte by byte, as the format describes them.
 
-use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, FieldRef, SchemaBuilder};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{
+    ArrayDefinition, ArraySchema, Attribute, Dimension, Enumeration, FieldRef, SchemaBuilder, SchemaEvolution,
+};
 use tdb_types::{ArrayType, ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
 /// Strings of hexadecimal digits with spaces between, one field or a few per line.
@@ -112,6 +115,36 @@ fn version_22_as_the_builder_makes_it() {
     let dimension = &schema.dimensions()[0];
     assert_eq!((dimension.tile_extent(), dimension.extent_cells()), (Some(Scalar::I8(-56)), Some(200)));
     assert_eq!((dimension.tile_count(), dimension.tile_range(0), dimension.tile_range(1)), (1, Some((28, 227)), None));
+}
+
+/// Release 2.30.0 wrote the same bytes through its C interface.
+#[test]
+fn current_domain_of_dates() {
+    let days = Dimension::new("t", Datatype::DatetimeDay, Scalar::I64(10957), Scalar::I64(21915))
+        .with_tile_extent(Scalar::I64(10));
+    let schema = SchemaBuilder::sparse().dimension(days).attribute(Attribute::new("a", Datatype::Int32));
+    let definition = ArrayDefinition::new(schema.build().expect("a schema")).expect("no enumeration is missing");
+    let year = DimRange::Fixed { lo: Scalar::I64(11323).key(), hi: Scalar::I64(11688).key() };
+    let evolution = SchemaEvolution::new().expand_current_domain(NdRange(vec![year]));
+    let mut writer = ByteWriter::new();
+    evolution.build(&definition).expect("within the domain").schema().write(&mut writer).expect("it can be written");
+    let expected = bytes(&[
+        "16000000  00  01 00 00  1027000000000000 ",
+        ZSTD,
+        ZSTD,
+        RLE,
+        "01000000 ",
+        "01000000 74  15 01000000 ",
+        NONE,
+        "1000000000000000  cd2a000000000000 9b55000000000000  00 0a00000000000000 ",
+        "01000000 ",
+        "01000000 61  00 01000000 ",
+        NONE,
+        "0400000000000000 00000080  00 00  00  00000000  00000000  00000000 ",
+        "00000000 00  00  3b2c000000000000 a82d000000000000 ", // a rectangle, and its range
+    ]);
+    assert_eq!(writer.as_slice(), expected);
+    read(&expected);
 }
 
 #[test]

@@ -17,11 +17,18 @@ pub(crate) struct CellParser {
     datatype: Datatype,
     number: CellValNum,
     kind: Kind,
+    /// Permits cells that end within a value, as values of some enumerations do.
+    is_uneven: bool,
+    /// Permits numbers and booleans of JSON in text fields.
+    takes_numbers: bool,
     values: Option<Values>,
 }
 
 /// Characters of a date that names a day.
 const DAY: usize = "2020-01-31".len();
+
+/// Larger JSON numbers may lose digits: the parser keeps a float.
+const MOST_EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// The values of an enumeration, and their indices.
 #[derive(Debug)]
@@ -33,14 +40,21 @@ struct Values {
 
 impl CellParser {
     pub(crate) fn new(datatype: Datatype, number: CellValNum) -> Self {
-        Self { datatype, number, kind: Kind::of(datatype, number, false), values: None }
+        let kind = Kind::of(datatype, number, false);
+        Self { datatype, number, kind, is_uneven: false, takes_numbers: false, values: None }
+    }
+
+    /// Accepts numbers and booleans of JSON as text, like CSV does.
+    pub(crate) fn take_numbers(&mut self) {
+        self.takes_numbers = true;
     }
 
     /// Cells are given as values of the enumeration, and stored as their indices.
     pub(crate) fn with_enumeration(mut self, enumeration: &Enumeration) -> Self {
+        let parser = Self::new(enumeration.datatype(), enumeration.cell_val_num());
         self.values = Some(Values {
             name: enumeration.name().to_owned(),
-            parser: Box::new(Self::new(enumeration.datatype(), enumeration.cell_val_num())),
+            parser: Box::new(Self { is_uneven: enumeration.uneven_value().is_some(), ..parser }),
             indices: enumeration.values().zip(0..).map(|(value, index)| (value.to_vec(), index)).collect(),
         });
         self
@@ -110,10 +124,12 @@ impl CellParser {
     pub(crate) fn json(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         let many = self.number != CellValNum::ONE && !matches!(self.kind, Kind::Text { .. } | Kind::Bytes);
-        match value {
-            Value::Array(members) if many => members.iter().try_for_each(|member| self.one(member, out))?,
-            other if many => return Err(format!("{other} is no array of values")),
-            other => self.one(other, out)?,
+        match (value, hex_member(value)) {
+            (Value::Array(members), _) if many => members.iter().try_for_each(|member| self.one(member, out))?,
+            // The printed form of cells that end within a value.
+            (_, Some(digits)) if self.is_uneven => unhex(digits, out)?,
+            (other, _) if many => return Err(format!("{other} is no array of values")),
+            (other, _) => self.one(other, out)?,
         }
         self.check_len(out.len() - start)
     }
@@ -150,6 +166,18 @@ impl CellParser {
             (Kind::Text { unit }, Value::String(text)) => {
                 encode(text, unit, out);
                 Ok(())
+            }
+            (Kind::Text { .. }, Value::Number(number))
+                if number.as_f64().is_none_or(|number| number.abs() >= MOST_EXACT) =>
+            {
+                Err(format!("{}; write the number in quotes to keep all digits", self.no_cell(value)))
+            }
+            (Kind::Text { unit }, Value::Number(_) | Value::Bool(_)) if self.takes_numbers => {
+                encode(&value.to_string(), unit, out);
+                Ok(())
+            }
+            (Kind::Text { .. }, Value::Number(_) | Value::Bool(_)) => {
+                Err(format!("{}; write the value in quotes", self.no_cell(value)))
             }
             (Kind::Text { .. } | Kind::Bytes, Value::Object(_)) => match hex_member(value) {
                 Some(digits) => unhex(digits, out),
@@ -201,12 +229,20 @@ impl CellParser {
             Some(number) if len != size * number as usize => {
                 Err(format!("a cell has {number} values of {}, and not {}", self.datatype, len / size))
             }
-            None if !len.is_multiple_of(size) => {
+            None if !self.is_uneven && !len.is_multiple_of(size) => {
                 Err(format!("{len} bytes are no whole number of values of {}", self.datatype))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Parses a CSV field as one value of a datatype and appends its bytes.
+///
+/// # Errors
+/// The reason why the field is no value of the datatype.
+pub fn cell_of_text(datatype: Datatype, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    CellParser::new(datatype, CellValNum::ONE).text(text, out)
 }
 
 /// The text without white space around it.

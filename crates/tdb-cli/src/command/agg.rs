@@ -90,9 +90,9 @@ pub(crate) struct Args {
     #[arg(long)]
     raw: bool,
 
-    /// What CSV shows for null
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    null: String,
+    /// Text for null in CSV [default: empty]
+    #[arg(long, value_name = "TEXT")]
+    null: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -113,14 +113,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if by.is_empty() {
         let found = query.aggregate(aggregates.clone())?;
         fields.extend(shown(&array, &aggregates, found.batch(), args.raw)?);
-        let mut writer = cell_writer(format, fields, &args.null, terminal);
+        let mut writer = cell_writer(format, fields, args.null.as_deref(), terminal)?;
         writer.rows(found.batch(), 0..found.batch().len(), &mut out)?;
         writer.finish(&mut out)?;
         saturated = found.saturated().to_vec();
     } else {
         let mut groups = query.group_by(&by, aggregates.clone())?;
         fields.extend(shown(&array, &aggregates, &groups.empty_batch(), args.raw)?);
-        let mut writer = cell_writer(format, fields, &args.null, terminal);
+        let mut writer = cell_writer(format, fields, args.null.as_deref(), terminal)?;
         while left > 0
             && let Some(batch) = groups.next()
         {

@@ -1,10 +1,12 @@
 //! `tdb evolve`: the schema of an array is changed.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fmt::Display;
 
 use tdb_array::Array;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::{Dimension, SchemaEvolution};
+use tdb_schema::{Dimension, Enumeration, SchemaEvolution};
 use tdb_schema_text::additions_from_toml;
 
 use super::create::parsed;
@@ -69,6 +71,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("--extend {extension}: write NAME=VALUE")))?;
         let enumeration = array.enumeration(name)?;
+        // The reason counts more than a parse error of the value.
+        Enumeration::clone(&enumeration).extended::<&[u8]>([]).map_err(Failure::usage)?;
         let value = value::bytes(enumeration.datatype(), enumeration.cell_val_num(), text)?;
         evolution = evolution.extend_enumeration(name, [value]);
     }
@@ -91,16 +95,25 @@ fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
         Some(current) => current.0.iter().cloned().map(Some).collect(),
         None => schema.dimensions().iter().map(whole).collect(),
     };
+    let mut seen = HashSet::new();
     for expansion in expansions {
+        let wrong = |why: &dyn Display| Failure::usage(format!("--expand {expansion}: {why}"));
         let parts = expansion.split_once('=').and_then(|(name, range)| Some((name, range.split_once("..")?)));
         let Some((name, (first, last))) = parts else {
-            return Err(Failure::usage(format!("--expand {expansion}: write DIMENSION=FIRST..LAST")));
+            return Err(wrong(&"write DIMENSION=FIRST..LAST"));
         };
         let mut dimensions = schema.dimensions().iter().zip(&mut ranges);
         let Some((dimension, range)) = dimensions.find(|(dimension, _)| dimension.name() == name) else {
-            return Err(Failure::usage(format!("--expand {expansion}: the array has no dimension {name:?}")));
+            return Err(wrong(&format_args!("the array has no dimension {name:?}")));
         };
-        *range = Some(self::range(dimension, first, last.strip_prefix('=').unwrap_or(last))?);
+        if !seen.insert(name) {
+            return Err(wrong(&format_args!("dimension {name:?} already has a range")));
+        }
+        let last = last.strip_prefix('=').unwrap_or(last);
+        if !dimension.is_var() && (first.is_empty() || last.is_empty()) {
+            return Err(wrong(&"both ends are needed: write DIMENSION=FIRST..LAST"));
+        }
+        *range = Some(self::range(dimension, first, last).map_err(|failure| wrong(&failure.message()))?);
     }
     let ranges = ranges.into_iter().zip(schema.dimensions()).map(|(range, dimension)| {
         let name = dimension.name();

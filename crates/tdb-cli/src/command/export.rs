@@ -16,7 +16,7 @@ use super::selection::{Selected, selected};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
-use crate::new_file::NewFile;
+use crate::new_file::{self, NewFile};
 use crate::output::{CellWriter, RowFormat, cell_writer};
 use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
@@ -34,7 +34,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let fields = selected(array.schema(), &args.select)?;
     let query = query(&array, args, &fields)?;
     let monitor = Monitor::new();
-    interrupt::ends(&monitor);
+    match new_file::is_stream(&path) {
+        true => interrupt::cancels(&monitor),
+        false => interrupt::ends(&monitor),
+    }
     let new = NewFile::begin(&path)?;
     let _bar = QueryProgress::of(&monitor, terminal.stderr);
     let (query, file, budget) = (query.monitor(&monitor), new.file()?, saturating_len(args.budget));
@@ -65,7 +68,7 @@ enum Kind {
 
 /// What is known of rows.
 const ROW_OPTIONS: &[files::FileOption] = &[
-    files::FileOption { name: "null", what: "what CSV shows for a null cell" },
+    files::FileOption { name: "null", what: "what CSV shows for a null cell, instead of nothing" },
     files::FileOption { name: "raw", what: "true: what is stored in place of dates and enumerated values" },
 ];
 
@@ -118,7 +121,7 @@ fn write_rows(
         Some(other) => return Err(Failure::usage(format!("--option raw={other}: true or false is needed"))),
     };
     let shown = fields.iter().map(|field| field.field(array, is_raw)).collect::<Result<Vec<_>>>()?;
-    let writer = cell_writer(format, shown, option("null").unwrap_or_default(), terminal);
+    let writer = cell_writer(format, shown, option("null"), terminal)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let cells = write_batches(query, writer, &mut out)?;
     out.flush()?;

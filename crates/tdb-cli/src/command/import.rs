@@ -13,6 +13,7 @@ pub(crate) use args::Args;
 use counted::counted;
 
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::import::{self, Checked, Imported, Reading, Source, Writing};
 use crate::key::Key;
 use crate::session;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if let Some((format, path)) = folder::named(args)? {
         return folder::run(args, format, path, key, terminal);
     }
+    files::check_once("--type", &args.types)?;
     let source = sources::source(
         &args.files,
         sources::How {
@@ -112,7 +114,7 @@ impl Imported {
 fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
     match &args.schema {
         Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
-        None => import::new_array(&reading.source, (&args.dimensions, &args.types), args.allow_duplicates),
+        None => import::new_array(&reading.source, &args.dimensions, args.allow_duplicates),
     }
 }
 

@@ -80,6 +80,12 @@ impl Cells {
         self.known.contains(name)
     }
 
+    /// Permits numbers and booleans of JSON in a text field.
+    pub(super) fn take_numbers(&mut self, name: &str) {
+        let field = self.fields.iter_mut().find(|field| field.name == name);
+        field.into_iter().for_each(|field| field.parser.take_numbers());
+    }
+
     /// Takes rows from now on that name their members themselves.
     pub(super) fn assign_nothing(&mut self) {
         self.fields.iter_mut().for_each(|field| field.place = None);

@@ -74,6 +74,12 @@ impl Elements {
                     self.input.consume(1);
                     Place::End
                 }
+                (Place::Comma, Some(b']')) => {
+                    return broken("a comma stands before the end of the JSON array; delete it");
+                }
+                (Place::First | Place::Comma, Some(b',')) => {
+                    return broken("a comma without a row before it in the JSON array");
+                }
                 (Place::First | Place::Comma, Some(_)) => return self.element(bytes, line),
                 (Place::Behind, Some(b',')) => {
                     self.input.consume(1);
@@ -194,6 +200,9 @@ mod tests {
             ("[{},", 1, UNCLOSED),
             ("[{},{\"a\":\"", 1, "the row is never closed: the file is cut off"),
             ("[{}\n{}]", 1, "a comma or the end of the JSON array is missing"),
+            ("[{},\n]", 1, "a comma stands before the end of the JSON array; delete it"),
+            ("[{},,{}]", 1, "a comma without a row before it in the JSON array"),
+            ("[,{}]", 0, "a comma without a row before it in the JSON array"),
             ("[{}]\n[]", 1, "something follows the end of the JSON array"),
         ] {
             let all = found(text, 100);

@@ -113,7 +113,7 @@ impl Guesses {
             return Err(Failure::usage(format!("--type {name}: no column is called {name:?}"))
                 .with_hint(format!("the columns are {}", names())));
         }
-        let told = |name: &str| types.iter().rev().find(|(known, _)| known == name).map(|(_, datatype)| *datatype);
+        let told = |name: &str| types.iter().find(|(known, _)| known == name).map(|(_, datatype)| *datatype);
         let mut builder = SchemaBuilder::sparse().allows_duplicates(duplicates);
         for name in dimensions {
             let place = self.places.get(name).ok_or_else(|| {

@@ -17,13 +17,9 @@ use crate::files::ColumnFiles;
 ///
 /// # Errors
 /// The files can't be read; they say too little, or hold what no array can.
-pub(crate) fn new_array(
-    source: &Source,
-    (dimensions, types): (&[String], &[(String, Datatype)]),
-    allows_duplicates: bool,
-) -> Result<ArrayDefinition> {
+pub(crate) fn new_array(source: &Source, dimensions: &[String], allows_duplicates: bool) -> Result<ArrayDefinition> {
     match source {
-        Source::Rows { inputs, nulls } => {
+        Source::Rows { inputs, nulls, types } => {
             let schema = guesses(inputs, nulls)?.schema(dimensions, types, allows_duplicates)?;
             ArrayDefinition::new(schema).map_err(|error: SchemaError| Failure::usage(error))
         }
@@ -66,8 +62,8 @@ fn of_columns(files: &dyn ColumnFiles, dimensions: &[String], allows_duplicates:
             let failure = Failure::usage(format!("no column is called {name:?}"));
             return Err(failure.with_hint(format!("the columns are {}", names())));
         };
-        // What nothing can hold is told by its name where the array is made.
-        kinds.push((name.as_str(), column.kind.unwrap_or((Datatype::Blob, CellValNum::Var))));
+        // An unsupported column fits no dimension of integers, so that the files refuse it with a hint.
+        kinds.push((name.as_str(), column.kind.unwrap_or((Datatype::Int64, CellValNum::ONE))));
     }
     let builder = || SchemaBuilder::sparse().allows_duplicates(allows_duplicates);
     let make = |seen: &HashMap<String, (u64, u64)>| {

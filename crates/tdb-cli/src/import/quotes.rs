@@ -2,7 +2,7 @@
 
 /// Follows bytes of CSV as its reader does, which takes what an open quote has behind it for a field, up to the end.
 #[derive(Debug)]
-pub(super) struct Quotes {
+pub(crate) struct Quotes {
     delimiter: u8,
     state: State,
 }
@@ -19,12 +19,12 @@ enum State {
 }
 
 impl Quotes {
-    pub(super) fn new(delimiter: u8) -> Self {
+    pub(crate) fn new(delimiter: u8) -> Self {
         Self { delimiter, state: State::Start }
     }
 
     /// Takes in the bytes that follow.
-    pub(super) fn pass(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn pass(&mut self, mut bytes: &[u8]) {
         while let Some(place) = memchr::memchr(b'"', bytes) {
             let (before, rest) = bytes.split_at(place);
             self.pass_others(before);
@@ -53,7 +53,7 @@ impl Quotes {
         };
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.state == State::Quoted
     }
 }

@@ -49,12 +49,17 @@ pub(crate) enum RowsFormat {
 
 impl Input {
     /// The file at `path`; none is standard input. What is no file, but a pipe, is held in memory.
-    pub(crate) fn new(path: Option<PathBuf>, format: RowsFormat, delimiter: u8) -> Result<Self> {
+    pub(crate) fn new(path: Option<PathBuf>, format: RowsFormat, delimiter: Option<u8>) -> Result<Self> {
         let name = path.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
         let is_tabbed = path.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "tsv"));
-        let delimiter = if is_tabbed && delimiter == b',' { b'\t' } else { delimiter };
+        let delimiter = delimiter.unwrap_or(if is_tabbed { b'\t' } else { b',' });
         let bytes = Bytes::new(path).map_err(|error| Failure::io(&name, &error))?;
         Ok(Self { name, bytes, format, delimiter, taken: Arc::default() })
+    }
+
+    /// An input from memory.
+    pub(crate) fn of_bytes(bytes: Arc<[u8]>, format: RowsFormat, delimiter: u8) -> Self {
+        Self { name: "bytes".to_owned(), bytes: Bytes::Memory(bytes), format, delimiter, taken: Arc::default() }
     }
 
     pub(crate) fn name(&self) -> &str {

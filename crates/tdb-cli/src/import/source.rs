@@ -1,6 +1,7 @@
 //! Where rows come from: files that are read line by line, or column by column.
 
 use tdb_schema::{ArrayDefinition, ArraySchema};
+use tdb_types::Datatype;
 
 use super::cells::Cells;
 use super::places::{At, Line};
@@ -11,8 +12,8 @@ use crate::progress::Progress;
 
 /// Files that rows are taken from, in passes of which each begins with the first row.
 pub(crate) enum Source {
-    /// Files of CSV or JSON; and what stands for a null cell in CSV.
-    Rows { inputs: Vec<Input>, nulls: Vec<String> },
+    /// Files of CSV or JSON; texts of null cells in CSV; columns with a `--type`.
+    Rows { inputs: Vec<Input>, nulls: Vec<String>, types: Vec<(String, Datatype)> },
     /// Files of columns, and how they are called.
     Columns { files: Box<dyn ColumnFiles>, names: Vec<String> },
 }
@@ -99,7 +100,8 @@ impl Source {
         let mut cells = target.cells()?;
         let mut progress = Progress::new(wanted);
         match self {
-            Self::Rows { inputs, nulls } => {
+            Self::Rows { inputs, nulls, types } => {
+                types.iter().for_each(|(name, _)| cells.take_numbers(name));
                 let mut walk = RowWalk { cells: &mut cells, visitor, number: 0, nulls };
                 let sizes: Vec<u64> = inputs.iter().map(|input| input.progress().0).collect();
                 for (file, input) in inputs.iter().enumerate() {

@@ -7,20 +7,28 @@ mod writer;
 
 use super::RowFormat;
 use crate::cells::Field;
+use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
 pub(crate) use writer::CellWriter;
 
-/// A writer for rows of these fields. `null` is what CSV shows for a null cell.
+/// Returns a writer for rows of some fields. `null` is the text of a null cell in CSV, by default empty.
+///
+/// # Errors
+/// `null` for a format other than CSV.
 pub(crate) fn cell_writer(
     format: RowFormat,
     fields: Vec<Field>,
-    null: &str,
+    null: Option<&str>,
     terminal: Terminal,
-) -> Box<dyn CellWriter> {
-    match format {
+) -> Result<Box<dyn CellWriter>> {
+    if null.is_some() && format != RowFormat::Csv {
+        let failure = Failure::usage("null: applies to CSV only");
+        return Err(failure.with_hint("leave out null, or choose CSV"));
+    }
+    Ok(match format {
         RowFormat::Table => Box::new(table::TableWriter::new(fields, terminal)),
         RowFormat::Json => Box::new(json::JsonWriter::array(fields)),
         RowFormat::Jsonl => Box::new(json::JsonWriter::lines(fields)),
-        RowFormat::Csv => Box::new(csv::CsvWriter::new(fields, null)),
-    }
+        RowFormat::Csv => Box::new(csv::CsvWriter::new(fields, null.unwrap_or_default())),
+    })
 }

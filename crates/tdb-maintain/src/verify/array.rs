@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Fragment, Monitor, TimeRange};
 use tdb_schema::Enumeration;
 use tdb_storage::{EntryKind, Storage};
+use tdb_types::Datatype;
 use tdb_types::names::{LABELS_FOLDER, METADATA_FOLDER};
 
 use super::Verify;
@@ -127,8 +128,16 @@ fn lost(array: &Array, damaged: &Damaged) -> Finding {
     unreadable(&array.storage().describe(&damaged.path), &damaged.error)
 }
 
-/// Checks that the values of an enumeration consist of whole elements of its datatype.
+/// Checks that the values of an enumeration consist of whole elements of its datatype, and that booleans are 0 or 1.
 fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
+    let wrong = |what| Some(Finding::wrong(FindingKind::Counts, file, what));
+    let is_boolean = |value: &[u8]| value.iter().all(|byte| *byte <= 1);
+    if enumeration.datatype() == Datatype::Bool
+        && let Some((position, value)) = enumeration.values().enumerate().find(|(_, value)| !is_boolean(value))
+    {
+        let name = enumeration.name();
+        return wrong(format!("value {position} of enumeration {name:?} of bool has the bytes {value:?}, not 0 or 1"));
+    }
     let position = enumeration.uneven_value()?;
     let what = format!(
         "value {position} of enumeration {:?} has {} bytes, which is no multiple of the {} bytes of {}",
@@ -137,7 +146,7 @@ fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
         enumeration.datatype().size(),
         enumeration.datatype()
     );
-    Some(Finding::wrong(FindingKind::Counts, file, what))
+    wrong(what)
 }
 
 /// All schemas, the enumerations and labels that they name.

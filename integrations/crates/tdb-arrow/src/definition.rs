@@ -102,7 +102,10 @@ impl NewArray {
     /// [`Error::Refused`] for values that an array can't hold.
     pub fn add_dictionaries(&mut self, batch: &RecordBatch) -> Result<()> {
         for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-            let Some(dictionary) = column.as_any_dictionary_opt() else { continue };
+            let Some(dictionary) = column.as_any_dictionary_opt().filter(|_| enumerated(field.data_type()).is_some())
+            else {
+                continue;
+            };
             let enumeration = match self.enumerations.remove(field.name()) {
                 None => enumeration(field, dictionary.values())?,
                 Some(known) => {
@@ -178,12 +181,12 @@ fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, O
         _ => field.is_nullable(),
     };
     let finish = |attribute: Attribute| if nullable { attribute.nullable(false) } else { attribute };
-    let DataType::Dictionary(key, values) = field.data_type() else {
-        let (datatype, number) = told(field).map_or_else(|| held(field, field.data_type()), Ok)?;
+    let Some((key, values)) = enumerated(field.data_type()) else {
+        let (datatype, number) = cells_of(field)?;
         return Ok((finish(Attribute::new(field.name(), datatype).with_cell_val_num(number)), None));
     };
     let datatype = match told(field) {
-        Some((datatype, CellValNum::ONE)) if crate::layout::integer(datatype) == **key => datatype,
+        Some((datatype, CellValNum::ONE)) if crate::layout::integer(datatype) == *key => datatype,
         _ => held(field, key)?.0,
     };
     let enumeration = match known {
@@ -191,6 +194,14 @@ fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, O
         None => enumeration(field, &new_empty_array(values))?,
     };
     Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(enumeration.name())), Some(enumeration)))
+}
+
+/// The key and value types of a dictionary that becomes an enumeration; `None` for booleans, which become plain values.
+fn enumerated(data_type: &DataType) -> Option<(&DataType, &DataType)> {
+    match data_type {
+        DataType::Dictionary(key, values) if **values != DataType::Boolean => Some((key, values)),
+        _ => None,
+    }
 }
 
 /// The enumeration of these values of a field's dictionary.

@@ -13,8 +13,10 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use tdb_array::tdb_schema::ArrayDefinition;
+use tdb_array::tdb_types::CellValNum;
 use tdb_array::{Array, NewCells};
 
+use crate::dates::NO_TIME;
 use crate::{Error, Problem, Result};
 
 use cells::{Cells, validity};
@@ -83,12 +85,27 @@ pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Re
 impl Target<'_> {
     /// The cells of a column of Arrow.
     pub(crate) fn cells<'a>(&self, array: &'a dyn arrow_array::Array) -> Result<Cells<'a>> {
+        if *array.data_type() == DataType::Null {
+            return self.nulls(array.len());
+        }
         match (array.as_any_dictionary_opt(), &self.enumeration) {
             (Some(dictionary), Some(enumeration)) => self.positions_of_dictionary(dictionary, enumeration),
             (Some(dictionary), None) => self.values_of_dictionary(dictionary),
             (None, Some(enumeration)) => self.positions_of_values(array, enumeration),
             (None, None) => self.plain(array),
         }
+    }
+
+    /// The cells of an untyped column, all of them null.
+    fn nulls(&self, len: usize) -> Result<Cells<'static>> {
+        if let Some(enumeration) = &self.enumeration {
+            return self.write_positions(&vec![None; len], |_| Err(&[][..]), enumeration);
+        }
+        let is_no_time = !self.nullable && self.has_no_time() && self.number == CellValNum::ONE;
+        let cell = if is_no_time { NO_TIME.to_le_bytes().to_vec() } else { vec![0; self.cell_size()] };
+        let offsets = self.number.is_var().then(|| Cow::Owned(vec![0; len + 1]));
+        let validity = (!is_no_time && len > 0).then(|| Cow::Owned(vec![0; len.div_ceil(8)]));
+        Ok(Cells { values: Cow::Owned(cell.repeat(len)), offsets, validity })
     }
 
     /// The cells of a column that is no dictionary, of a field without an enumeration.

@@ -95,6 +95,17 @@ impl Layout {
     }
 }
 
+/// The type of an enumeration's values in Arrow: binary if some end within an element of the datatype, `UInt8` if some booleans
+/// are neither 0 nor 1. Lists and booleans would lose such values.
+pub(crate) fn type_of_values(enumeration: &Enumeration) -> (Datatype, CellValNum) {
+    let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
+    match datatype {
+        _ if enumeration.uneven_value().is_some() => (Datatype::Blob, CellValNum::Var),
+        Datatype::Bool if enumeration.data().iter().any(|byte| *byte > 1) => (Datatype::UInt8, number),
+        _ => (datatype, number),
+    }
+}
+
 /// The integers that a datatype lies in memory as.
 pub(crate) fn integer(datatype: Datatype) -> DataType {
     use tdb_array::tdb_types::PhysicalType as P;

@@ -16,7 +16,7 @@ use tdb_array::Column;
 use tdb_array::tdb_schema::Enumeration;
 use tdb_array::tdb_types::{Buffer, SharedBuffer};
 
-use crate::layout::Layout;
+use crate::layout::{Layout, type_of_values};
 use crate::{ArrowOptions, Error, Result};
 use cells::Cells;
 use values::NullDates;
@@ -51,7 +51,7 @@ pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptio
         }
         error => error,
     };
-    let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
+    let (datatype, number) = type_of_values(enumeration);
     let size = datatype.size() as u64;
     // Dictionaries are small, and mostly looked for with offsets of 32 bits.
     let small = enumeration.data().len() as u64 / size <= i32::MAX.unsigned_abs().into();

@@ -69,6 +69,29 @@ fn a_statement_gives_the_cells_that_read_gives() {
     }
 }
 
+/// Text with a declared type of integers or dates is binary in SQL.
+#[test]
+fn values_of_an_enumeration_that_end_within_an_element_are_bytes() {
+    for datatype in ["int32", "datetime_day"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let schema = format!(
+            "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [0, 9]\n\
+             [[attribute]]\nname = \"a\"\ndatatype = \"uint8\"\nenumeration = \"e\"\n\
+             [[enumeration]]\nname = \"e\"\ndatatype = \"{datatype}\"\nvalues_per_value = \"var\"\n\
+             values = [{{ hex = \"6162\" }}, {{ hex = \"636465\" }}]\n"
+        );
+        fs::write(path("schema.toml"), schema).unwrap();
+        let cells = "{\"x\":1,\"a\":{\"hex\":\"6162\"}}\n{\"x\":2,\"a\":{\"hex\":\"636465\"}}\n{\"x\":3,\"a\":{\"hex\":\"6162\"}}\n";
+        fs::write(path("cells.jsonl"), cells).unwrap();
+        rows(&["import", &path("array"), &path("cells.jsonl"), "--schema", &path("schema.toml")]);
+        let select = format!("SELECT a, count(*) AS n FROM '{}' GROUP BY a ORDER BY a", path("array"));
+        assert_eq!(rows(&["sql", &select, "--format", "csv"]), "a,n\n6162,2\n636465,1\n", "{datatype}");
+        let select = format!("SELECT x FROM '{}' WHERE a = X'636465'", path("array"));
+        assert_eq!(rows(&["sql", &select, "--format", "csv"]), "x\n2\n", "{datatype}");
+    }
+}
+
 #[test]
 fn statements_come_from_files_and_pipes() {
     let fixture = fixtures::named(SPARSE);

@@ -39,12 +39,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ENDING")]
     pub(super) format: Option<String>,
 
-    /// What stands between the fields of CSV
-    #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = delimiter)]
-    pub(super) delimiter: u8,
+    /// Delimiter of CSV fields [default: a comma, or a tab in .tsv]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub(super) delimiter: Option<u8>,
 
-    /// What stands for a null cell in CSV, unless it stands in quotes; may be given many times
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Text of a null cell in CSV, unless in quotes; may be given many times [default: empty]
+    #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
 
     /// The type of a column of a new array, or that decimals and half floats are converted to; may be given many times

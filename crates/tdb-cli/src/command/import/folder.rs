@@ -34,6 +34,8 @@ pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, Pa
 
 pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &Key, terminal: Terminal) -> Result<()> {
     let said = [
+        ("--null", !args.null.is_empty()),
+        ("--delimiter", args.delimiter.is_some()),
         ("--ignore-others", args.ignore_others),
         ("--skip-rejects", args.skip_rejects),
         ("--keep-last", args.keep_last),

@@ -14,7 +14,7 @@ use crate::location;
 #[derive(Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) format: Option<&'a str>,
-    pub(super) delimiter: u8,
+    pub(super) delimiter: Option<u8>,
     pub(super) nulls: &'a [String],
     pub(super) types: &'a [(String, Datatype)],
     pub(super) budget: usize,
@@ -66,6 +66,12 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
     if !is_one_kind {
         return Err(Failure::usage("the files are of different kinds").with_hint("import each kind by itself"));
     }
+    let is_csv = columns.is_none() && formats.iter().all(|format| *format == RowsFormat::Csv);
+    let only_csv = [("--null", !how.nulls.is_empty()), ("--delimiter", how.delimiter.is_some())];
+    if let Some((option, _)) = only_csv.into_iter().find(|(_, is_given)| *is_given && !is_csv) {
+        let failure = Failure::usage(format!("{option}: applies to CSV files only"));
+        return Err(failure.with_hint(format!("leave out {option}")));
+    }
     match columns {
         Some(format) => of_columns(format, paths, how),
         None => of_rows(paths.into_iter().zip(formats), how),
@@ -84,7 +90,8 @@ fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how:
 
 fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {
     let inputs = files.map(|(path, format)| Input::new(path, format, how.delimiter)).collect::<Result<_>>()?;
-    Ok(Source::Rows { inputs, nulls: how.nulls.to_vec() })
+    let nulls = if how.nulls.is_empty() { vec![String::new()] } else { how.nulls.to_vec() };
+    Ok(Source::Rows { inputs, nulls, types: how.types.to_vec() })
 }
 
 impl Kind {

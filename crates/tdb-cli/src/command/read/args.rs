@@ -65,9 +65,9 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) raw: bool,
 
-    /// What CSV shows for a null cell
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub(super) null: String,
+    /// Text for a null cell in CSV [default: empty]
+    #[arg(long, value_name = "TEXT")]
+    pub(super) null: Option<String>,
 
     /// Print what would be read, tile by tile, what needn't be, and why; and read no cells
     #[arg(long)]

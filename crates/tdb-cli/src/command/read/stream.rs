@@ -37,7 +37,7 @@ pub(super) fn run(
 ) -> Result<u64> {
     let shown = fields.iter().map(|field| field.field(array, args.raw)).collect::<Result<Vec<_>>>()?;
     let format = RowFormat::or_default(args.format, terminal);
-    let mut writer = cell_writer(format, shown, &args.null, terminal);
+    let mut writer = cell_writer(format, shown, args.null.as_deref(), terminal)?;
     let mut out = stdout();
     // Where cells run over the same terminal, they are progress enough.
     let is_shown = terminal.stderr && !terminal.stdout;

@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use arrow_array::{AnyDictionaryArray, Array, new_empty_array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use tdb_array::tdb_schema::Enumeration;
-use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 
 use super::cells::{Cells, validity};
 use super::numbers::values_of;
 use super::target::Target;
+use crate::dates::NO_TIME;
 use crate::layout::integer;
 use crate::{Problem, Result};
 
@@ -21,7 +22,7 @@ impl Target<'_> {
         let cells = target.cells(dictionary.values())?;
         let each = cells.each(self.size());
         let keys = keys(dictionary);
-        let size = if self.number.is_var() { 0 } else { self.size() };
+        let size = self.cell_size();
         let (mut values, mut ends) = (Vec::new(), vec![0]);
         for key in &keys {
             match key.and_then(|key| each.get(key)) {
@@ -99,22 +100,27 @@ impl Target<'_> {
         self.write_positions(&keys, |cell| known.get(each[cell]).copied().ok_or_else(|| each[cell]), enumeration)
     }
 
-    /// Positions as cells; what is null and may not be so becomes what no position is, if there is such a number.
-    fn write_positions<'v>(
+    /// Writes positions as cells. Without validity, null becomes the position of "no time", or else the fill value unless that is a
+    /// position.
+    pub(super) fn write_positions<'v>(
         &self,
         keys: &[Option<usize>],
         position: impl Fn(usize) -> Result<usize, &'v [u8]>,
         enumeration: &Enumeration,
     ) -> Result<Cells<'static>> {
         let size = self.datatype.size();
+        let has_no_time = self.values_of(enumeration).has_no_time() && enumeration.cell_val_num() == CellValNum::ONE;
+        let no_time = has_no_time.then(|| enumeration.index_of(&NO_TIME.to_le_bytes())).flatten();
         // The fill value: the least number of those with a sign, the largest of others.
-        let none = match self.datatype {
-            Datatype::Bool => vec![u8::MAX],
-            datatype => datatype.default_fill(),
+        let none = match (no_time, self.datatype) {
+            (Some(no_time), _) => no_time.to_le_bytes()[..size].to_vec(),
+            (None, Datatype::Bool) => vec![u8::MAX],
+            (None, datatype) => datatype.default_fill(),
         };
         let of_none = Scalar::from_le_bytes(self.datatype.physical(), &none).and_then(Scalar::to_integer);
         let of_none = of_none.and_then(|none| usize::try_from(none).ok());
-        let may_be_null = self.nullable || of_none.is_some_and(|none| none < enumeration.len());
+        let is_position = no_time.is_none() && of_none.is_some_and(|none| none < enumeration.len());
+        let may_be_null = self.nullable || is_position;
         let mut values = Vec::with_capacity(keys.len() * size);
         for (cell, key) in keys.iter().enumerate() {
             let Some(key) = key else {

@@ -8,6 +8,7 @@ use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Enumeration, FieldRef}
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
 use crate::dates::Unit;
+use crate::layout::type_of_values;
 use crate::{Error, Result};
 
 /// The field of an array that cells are meant for, or the values of an enumeration.
@@ -63,13 +64,18 @@ impl<'a> Target<'a> {
 
     /// The values of an enumeration, in place of those of the field that has it.
     pub(crate) fn values_of(&self, enumeration: &Enumeration) -> Self {
-        let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
+        let (datatype, number) = type_of_values(enumeration);
         Self { name: self.name, datatype, number, nullable: true, is_dimension: false, enumeration: None }
     }
 
     /// Bytes of a cell, or of one of its values if cells differ in length.
     pub(crate) fn size(&self) -> usize {
         self.datatype.size() * self.number.fixed().unwrap_or(1) as usize
+    }
+
+    /// Bytes of a null cell: 0 for variable length.
+    pub(crate) fn cell_size(&self) -> usize {
+        if self.number.is_var() { 0 } else { self.size() }
     }
 
     /// Whether the field has a value for null: "no time" of dates and times. A coordinate is never null.

@@ -175,12 +175,20 @@ fn columns_of_another_type() {
     let error = take(&var(Datatype::StringUtf8), Arc::new(Int32Array::from(vec![1]))).unwrap_err();
     assert_eq!(error.to_string(), "field \"a\": Int32 doesn't fit any number of values of string_utf8");
     for column in [
-        Arc::new(NullArray::new(1)) as ArrayRef,
-        Arc::new(StringArray::from(vec!["1"])),
+        Arc::new(StringArray::from(vec!["1"])) as ArrayRef,
         new_empty_array(&DataType::Float16),
         Arc::new(DictionaryArray::<Int32Type>::from_iter(["a"])),
     ] {
         assert!(matches!(take(&of(Datatype::Int32), column), Err(Error::WrongType { .. })));
+    }
+    // A column without a type has nulls of every type.
+    let error = take(&of(Datatype::Int32), Arc::new(NullArray::new(1))).unwrap_err().to_string();
+    assert!(error.contains("not nullable"), "{error}");
+    for attribute in [Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("a", Datatype::DatetimeDay)]
+    {
+        let array = of_attribute(attribute, None);
+        take(&array, Arc::new(NullArray::new(1))).unwrap();
+        assert_eq!(read(&array, &ArrowOptions::new()).unwrap().column(1).null_count(), 1);
     }
     let open = of(Datatype::Int32).open();
     let batch = RecordBatch::try_from_iter([("b", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();

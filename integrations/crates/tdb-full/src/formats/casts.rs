@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_cast::cast;
 use tdb_arrow::arrow_array::cast::AsArray;
-use tdb_arrow::arrow_array::types::{
-    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
-};
 use tdb_arrow::arrow_array::{
-    Array, ArrayRef, Float32Array, Float64Array, Int64Array, PrimitiveArray, RecordBatch, StringArray, UInt64Array,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int64Array, LargeListArray,
+    RecordBatch, RecordBatchOptions, UInt64Array,
 };
 use tdb_arrow::arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::{DATATYPE_KEY, ROLE_KEY, VALUES_KEY, cells_of};
-use tdb_cli::{Failure, Result};
+use tdb_cli::{Failure, Result, cell_of_text};
 
 /// The types of columns, by their names.
 #[derive(Clone, Debug)]
@@ -29,7 +28,7 @@ impl Casts {
     }
 
     fn of(&self, name: &str) -> Option<Datatype> {
-        self.0.iter().rev().find(|(known, _)| known == name).map(|(_, datatype)| *datatype)
+        self.0.iter().find(|(known, _)| known == name).map(|(_, datatype)| *datatype)
     }
 
     /// The columns of a file as they are once they are converted.
@@ -47,7 +46,7 @@ impl Casts {
             Some(datatype) => retyped(field, datatype).map(Arc::new).ok_or_else(|| {
                 let (name, data_type) = (field.name(), field.data_type());
                 let why = format!("{}: column {name:?} of {data_type} can't become {datatype}", path.display());
-                Failure::usage(why).with_hint("docs/arrow.md says what becomes of which type")
+                Failure::usage(why).with_hint(format!("name another type, or leave out --type {name}={datatype}"))
             }),
         };
         let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect::<Result<_>>()?;
@@ -69,102 +68,218 @@ impl Casts {
             let (field, column) = match retyped {
                 None => (Arc::clone(field), Arc::clone(column)),
                 Some((field, datatype)) => {
-                    let column = converted(column, &field, datatype, &mut rejected);
+                    let column = converted(column, &field, datatype, &mut rejected)?;
                     (Arc::new(field.with_nullable(true)), column)
                 }
             };
             fields.push(field);
             columns.push(column);
         }
-        Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?, rejected))
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok((RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?, rejected))
     }
 }
 
-/// Whether values of a type are taken only if a person says as what.
-pub(super) fn is_castable(data_type: &DataType) -> bool {
-    data_type.is_decimal() || *data_type == DataType::Float16
+/// Types to suggest with `--type` for an unsupported column; `None` if no type helps.
+pub(super) fn castable(data_type: &DataType) -> Option<&'static str> {
+    match data_type {
+        DataType::Null => Some("float64, string_utf8 or any other type"),
+        DataType::Float16 => Some("float64, float32, int64 or string_utf8"),
+        data_type if data_type.is_decimal() => Some("float64, int64 or string_utf8"),
+        DataType::Dictionary(_, values) => castable(values),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)
+            if castable(item.data_type()).is_some() =>
+        {
+            Some("float64 or int64")
+        }
+        _ => None,
+    }
+}
+
+fn is_text(datatype: Datatype) -> bool {
+    datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Char
 }
 
 /// The field as an array holds it if it is of this datatype; none if its values can't become that.
 fn retyped(field: &Field, datatype: Datatype) -> Option<Field> {
-    let is_text = datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Char;
-    let data_type = match field.data_type() {
-        DataType::Float16 if datatype.is_float() => DataType::Float32,
-        data_type if data_type.is_decimal() => match datatype {
+    let source: &DataType = match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        data_type => data_type,
+    };
+    let list = |item: DataType| Arc::new(Field::new(Field::LIST_FIELD_DEFAULT_NAME, item, true));
+    let (item, number): (&DataType, CellValNum) = match source {
+        DataType::List(item) | DataType::LargeList(item) => (item.data_type(), CellValNum::Var),
+        DataType::FixedSizeList(item, size) => (item.data_type(), CellValNum::from_code(u32::try_from(*size).ok()?)?),
+        data_type if is_text(datatype) => (data_type, CellValNum::Var),
+        data_type => (data_type, CellValNum::ONE),
+    };
+    let as_column = |item: DataType| match source {
+        DataType::List(_) | DataType::LargeList(_) => DataType::LargeList(list(item)),
+        DataType::FixedSizeList(_, size) => DataType::FixedSizeList(list(item), *size),
+        _ => item,
+    };
+    let told = |data_type: DataType| {
+        let values = number.fixed().map_or_else(|| "var".to_owned(), |number| number.to_string());
+        let metadata = [(ROLE_KEY, "attribute"), (DATATYPE_KEY, datatype.name()), (VALUES_KEY, &values)];
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let field = Field::new(field.name(), data_type, field.is_nullable()).with_metadata(metadata);
+        (cells_of(&field).ok() == Some((datatype, number))).then_some(field)
+    };
+    let known = told(source.clone()).or_else(|| match item {
+        DataType::Float16 if datatype.is_float() => told(as_column(DataType::Float32)),
+        _ => None,
+    });
+    known.or_else(|| {
+        let parsed = match datatype {
+            Datatype::Bool => DataType::Boolean,
+            Datatype::UInt64 => DataType::UInt64,
             Datatype::Float32 => DataType::Float32,
             Datatype::Float64 => DataType::Float64,
-            Datatype::UInt64 => DataType::UInt64,
-            _ if is_text && datatype.size() == 1 => DataType::Utf8,
+            _ if is_text(datatype) => DataType::LargeUtf8,
             _ => DataType::Int64,
-        },
-        other => other.clone(),
-    };
-    let number = if is_text { CellValNum::Var } else { CellValNum::ONE };
-    let said =
-        [(ROLE_KEY, "attribute"), (DATATYPE_KEY, datatype.name()), (VALUES_KEY, if is_text { "var" } else { "1" })];
-    let metadata = said.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-    let field = field.clone().with_data_type(data_type).with_metadata(metadata);
-    (cells_of(&field).ok() == Some((datatype, number))).then_some(field)
+        };
+        told(as_column(parsed)).filter(|_| is_readable(item, datatype))
+    })
 }
 
-fn converted(column: &ArrayRef, to: &Field, datatype: Datatype, rejected: &mut Rejected) -> ArrayRef {
-    match column.data_type() {
-        DataType::Float16 => {
-            let values = column.as_primitive::<Float16Type>().iter();
-            Arc::new(values.map(|value| value.map(f32::from)).collect::<Float32Array>())
-        }
-        DataType::Decimal32(..) => decimals(column.as_primitive::<Decimal32Type>(), to, datatype, rejected),
-        DataType::Decimal64(..) => decimals(column.as_primitive::<Decimal64Type>(), to, datatype, rejected),
-        DataType::Decimal128(..) => decimals(column.as_primitive::<Decimal128Type>(), to, datatype, rejected),
-        DataType::Decimal256(..) => decimals(column.as_primitive::<Decimal256Type>(), to, datatype, rejected),
-        _ => Arc::clone(column),
+/// Returns whether values of an Arrow type convert to a datatype through their text.
+fn is_readable(item: &DataType, datatype: Datatype) -> bool {
+    let is_number = !is_text(datatype) && !datatype.is_datetime() && !datatype.is_time() && datatype != Datatype::Bool;
+    match item {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Boolean => is_text(datatype),
+        data_type if counts(data_type) => true,
+        data_type if data_type.is_numeric() => is_number || is_text(datatype) || datatype == Datatype::Bool,
+        data_type if data_type.is_temporal() => is_number || is_text(datatype),
+        _ => false,
     }
 }
 
-fn decimals<T: DecimalType>(
-    column: &PrimitiveArray<T>,
+/// Returns whether `Int64` holds all values of an integer type.
+fn counts(data_type: &DataType) -> bool {
+    data_type.is_integer() && *data_type != DataType::UInt64
+}
+
+/// Converts a column to the type of the field.
+fn converted(
+    column: &ArrayRef,
     to: &Field,
     datatype: Datatype,
     rejected: &mut Rejected,
-) -> ArrayRef {
-    let texts = (0..column.len()).map(|row| column.is_valid(row).then(|| column.value_as_string(row)));
-    let mut each = texts.enumerate();
-    let mut reject = |row: usize, text: &str| {
-        let why = format!("{}: {text} is no {datatype} without rounding", to.name());
-        rejected.entry(row).or_insert(why);
+) -> std::result::Result<ArrayRef, ArrowError> {
+    let column = match column.data_type() {
+        DataType::Dictionary(_, values) => &cast(column, values)?,
+        _ => column,
+    };
+    if column.data_type() == to.data_type() {
+        return Ok(Arc::clone(column));
+    }
+    let mut reject = |row: usize, why: String| {
+        rejected.entry(row).or_insert_with(|| format!("{}: {why}", to.name()));
+    };
+    Ok(match to.data_type() {
+        DataType::LargeList(item) => {
+            // Only the offsets change here.
+            let list = match column.data_type() {
+                DataType::List(item) => &cast(column, &DataType::LargeList(Arc::clone(item)))?,
+                _ => column,
+            };
+            let list = list.as_list::<i64>();
+            let ends = list.value_offsets();
+            let row = |value: usize| ends.partition_point(|end| *end <= value as i64).checked_sub(1);
+            let values = values(list.values(), item.data_type(), datatype, &mut |value, why| {
+                row(value).into_iter().for_each(|row| reject(row, why.clone()));
+            })?;
+            Arc::new(LargeListArray::try_new(Arc::clone(item), list.offsets().clone(), values, list.nulls().cloned())?)
+        }
+        DataType::FixedSizeList(item, size) => {
+            let list = column.as_fixed_size_list();
+            let each = usize::try_from(*size).unwrap_or(1).max(1);
+            let values =
+                values(list.values(), item.data_type(), datatype, &mut |value, why| reject(value / each, why))?;
+            Arc::new(FixedSizeListArray::try_new(Arc::clone(item), *size, values, list.nulls().cloned())?)
+        }
+        data_type => values(column, data_type, datatype, &mut reject)?,
+    })
+}
+
+/// Converts values, and calls `reject` for each value that does not convert.
+fn values(
+    column: &ArrayRef,
+    to: &DataType,
+    datatype: Datatype,
+    reject: &mut dyn FnMut(usize, String),
+) -> std::result::Result<ArrayRef, ArrowError> {
+    let from = column.data_type();
+    // Dates and durations become numbers of units.
+    let column = match from.is_temporal() && !is_text(datatype) {
+        true => &cast(column, &DataType::Int64)?,
+        false => column,
+    };
+    let is_direct = *from == DataType::Float16 && to.is_floating() || counts(from) && *to == DataType::Int64;
+    if *to == DataType::LargeUtf8 || is_direct {
+        return cast(column, to);
+    }
+    let texts = cast(column, &DataType::LargeUtf8)?;
+    let texts = texts.as_string::<i64>();
+    // Parses 64 bits; the conversion to cells checks the width of the field.
+    let wide = match to {
+        DataType::Int64 if !datatype.is_datetime() && !datatype.is_time() => Datatype::Int64,
+        _ => datatype,
+    };
+    let mut cell = |row: usize| -> Option<Vec<u8>> {
+        let text = texts.is_valid(row).then(|| texts.value(row))?;
+        let whole = if to.is_integer() { whole(text) } else { None };
+        let mut bytes = Vec::new();
+        let parsed = cell_of_text(wide, whole.as_deref().unwrap_or(text), &mut bytes);
+        let rounded = || from.is_decimal() && to.is_floating() && !is_same(text, to, &bytes);
+        match parsed {
+            Ok(()) if rounded() => reject(row, format!("{text} is no {datatype} without rounding")),
+            Ok(()) if datatype == Datatype::Bool && bytes != [0] && bytes != [1] => {
+                reject(row, format!("{text} is neither true nor false"));
+            }
+            Ok(()) => return Some(bytes),
+            Err(_) if from.is_numeric() => reject(row, format!("{text} is no {datatype}")),
+            Err(why) => reject(row, why),
+        }
+        None
     };
     macro_rules! numbers {
-        ($array:ty, $parse:expr) => {{
-            let number = |(row, text): (usize, Option<String>)| {
-                let text = text?;
-                let number = $parse(&text);
-                if number.is_none() {
-                    reject(row, &text);
-                }
-                number
-            };
-            Arc::new(each.map(number).collect::<$array>())
+        ($array:ty, $number:ty) => {{
+            let number = |row| Some(<$number>::from_le_bytes(cell(row)?.try_into().ok()?));
+            Arc::new((0..texts.len()).map(number).collect::<$array>())
         }};
     }
-    match to.data_type() {
-        DataType::Float32 => numbers!(Float32Array, |text: &str| same_digits(text, text.parse::<f32>().ok()?)),
-        DataType::Float64 => numbers!(Float64Array, |text: &str| same_digits(text, text.parse::<f64>().ok()?)),
-        DataType::UInt64 => numbers!(UInt64Array, |text: &str| whole(text)?.parse().ok()),
-        DataType::Int64 => numbers!(Int64Array, |text: &str| whole(text)?.parse().ok()),
-        _ => Arc::new(each.by_ref().map(|(_, text)| text).collect::<StringArray>()),
+    Ok(match to {
+        DataType::Boolean => Arc::new((0..texts.len()).map(|row| Some(cell(row)? != [0])).collect::<BooleanArray>()),
+        DataType::UInt64 => numbers!(UInt64Array, u64),
+        DataType::Float32 => numbers!(Float32Array, f32),
+        DataType::Float64 => numbers!(Float64Array, f64),
+        _ => numbers!(Int64Array, i64),
+    })
+}
+
+/// Returns whether a float, rounded to the digits of a decimal, prints as that decimal.
+fn is_same(decimal: &str, data_type: &DataType, float: &[u8]) -> bool {
+    let digits = decimal.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let printed = match (data_type, float.first_chunk(), float.first_chunk()) {
+        (DataType::Float32, Some(float), _) => format!("{:.digits$}", f32::from_le_bytes(*float)),
+        (_, _, Some(float)) => format!("{:.digits$}", f64::from_le_bytes(*float)),
+        _ => return false,
+    };
+    printed == decimal
+}
+
+/// The digits of a whole number written with a fraction or an exponent.
+fn whole(text: &str) -> Option<String> {
+    if let Some((number, fraction)) = text.split_once('.')
+        && !fraction.is_empty()
+        && fraction.bytes().all(|digit| digit == b'0')
+    {
+        return Some(number.to_owned());
     }
-}
-
-/// The float next to a decimal, if rounding it to the digits of the decimal gives that again.
-fn same_digits<T: std::fmt::Display>(text: &str, float: T) -> Option<T> {
-    let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    (format!("{float:.digits$}") == text).then_some(float)
-}
-
-/// The digits of a decimal that is a whole number.
-fn whole(text: &str) -> Option<&str> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    fraction.bytes().all(|digit| digit == b'0').then_some(whole)
+    let number: f64 = if text.contains(['e', 'E']) { text.parse().ok()? } else { return None };
+    (number.is_finite() && number.fract() == 0.0).then(|| format!("{number:.0}"))
 }
 
 #[cfg(test)]
@@ -173,10 +288,11 @@ mod tests {
 
     #[test]
     fn decimals_become_numbers_that_are_the_same() {
-        assert_eq!(same_digits("19.99", 19.99_f64), Some(19.99));
-        assert_eq!(same_digits("-0.10", -0.1_f32), Some(-0.1));
-        assert_eq!(same_digits("9007199254740993", 9_007_199_254_740_993_f64), None);
-        assert_eq!(same_digits("16777217.00", 16_777_217_f32), None);
-        assert_eq!((whole("12.00"), whole("12"), whole("12.50")), (Some("12"), Some("12"), None));
+        let double = |text: &str| is_same(text, &DataType::Float64, &text.parse::<f64>().unwrap_or(0.0).to_le_bytes());
+        let single = |text: &str| is_same(text, &DataType::Float32, &text.parse::<f32>().unwrap_or(0.0).to_le_bytes());
+        assert!(double("19.99") && single("-0.10"));
+        assert!(!double("9007199254740993") && !single("16777217.00"));
+        let whole = |text| whole(text).unwrap_or_default();
+        assert_eq!([whole("12.00"), whole("1e3"), whole("12.50"), whole("12")], ["12", "1000", "", ""]);
     }
 }

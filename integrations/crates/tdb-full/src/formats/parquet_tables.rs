@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use tdb_arrow::arrow_schema::SchemaRef;
 use tdb_cli::{Failure, Result};
 
 use super::foreign::read;
+use super::plain;
 use super::tables::{Batches, MAX_ROWS, TableKind};
 
 /// What is in such files.
@@ -51,7 +53,16 @@ const FILE: &str = "Parquet file";
 
 fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file = File::open(path).map_err(|error| Failure::io(path.display(), &error))?;
-    read(path, FILE, || ParquetRecordBatchReaderBuilder::try_new(file))
+    read(path, FILE, || {
+        let stored = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+        let schema = plain::schema(stored.schema());
+        let metadata = if schema == *stored.schema() {
+            stored
+        } else {
+            ArrowReaderMetadata::try_new(Arc::clone(stored.metadata()), ArrowReaderOptions::new().with_schema(schema))?
+        };
+        Ok::<_, ParquetError>(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
+    })
 }
 
 /// How many rows take about so many bytes, as the file tells their sizes.

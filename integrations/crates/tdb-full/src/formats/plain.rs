@@ -1,7 +1,8 @@
 //! Dictionaries that Parquet files can't have.
 //!
 //! Parquet's writer states sizes of dictionaries of fixed-size binary that the format knows for variable sizes alone, and readers
-//! refuse such files. The values themselves are written instead; the metadata say of which enumeration they are.
+//! refuse such files. The writer stores plain values instead; the metadata name the enumeration. The reader has no dictionaries of
+//! booleans, half floats and decimals either, and reads plain values.
 
 use std::sync::Arc;
 
@@ -25,12 +26,17 @@ pub(super) fn batch(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBat
 
 fn field(field: &FieldRef) -> FieldRef {
     match field.data_type() {
-        DataType::Dictionary(_, values) if matches!(**values, DataType::FixedSizeBinary(_)) => {
+        DataType::Dictionary(_, values) if !has_dictionaries(values) => {
             let plain = Field::new(field.name(), (**values).clone(), field.is_nullable());
             Arc::new(plain.with_metadata(field.metadata().clone()))
         }
         _ => Arc::clone(field),
     }
+}
+
+fn has_dictionaries(values: &DataType) -> bool {
+    let is_plain = matches!(values, DataType::FixedSizeBinary(_) | DataType::Boolean | DataType::Float16);
+    !is_plain && !values.is_decimal()
 }
 
 fn values(field: &Field, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {

@@ -13,7 +13,7 @@ use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder
 use tdb_arrow::{Error, NewArray, cells_for, cells_of};
 use tdb_cli::{ColumnBatch, ColumnFiles, Exit, Failure, FileColumn, Import, Result};
 
-use super::casts::{Casts, Rejected, is_castable};
+use super::casts::{Casts, Rejected, castable};
 
 /// Rows that are handed on at a time, at most.
 pub(super) const MAX_ROWS: usize = 1 << 16;
@@ -105,15 +105,16 @@ impl Tables {
             Error::Array(error) => error.into(),
             error => {
                 let path = self.import.paths.get(file).map(|path| path.display().to_string()).unwrap_or_default();
-                let hint = match &error {
-                    Error::Refused { field, data_type, .. } | Error::WrongType { field, data_type, .. }
-                        if is_castable(data_type) =>
-                    {
-                        let others = if data_type.is_decimal() { ", int64 or string_utf8" } else { "" };
-                        format!("--type {field}=float64{others} converts it")
+                let types = match &error {
+                    Error::Refused { field, .. } | Error::WrongType { field, .. } => {
+                        // The error may name the type of the values in a list.
+                        let column = self.schema.field_with_name(field).ok();
+                        let types = column.and_then(|column| castable(column.data_type()));
+                        types.map(|types| format!("--type {field}={types} converts it"))
                     }
-                    _ => "docs/arrow.md says what becomes of which type".to_owned(),
+                    _ => None,
                 };
+                let hint = types.unwrap_or_else(|| "docs/arrow.md says what becomes of which type".to_owned());
                 Failure::new(Exit::Unsupported, format!("{path}: {error}")).with_hint(hint)
             }
         }

@@ -2,7 +2,7 @@
 
 use tdb_arrow::arrow_array::RecordBatch;
 use tdb_arrow::arrow_schema::ArrowError;
-use tdb_arrow::{Error, Reader};
+use tdb_arrow::{Error, Problem, Reader};
 use tdb_cli::{Exit, Failure, Result};
 
 /// Hands all batches on, and counts their rows.
@@ -30,7 +30,20 @@ fn of_reader(error: ArrowError) -> Failure {
 pub(super) fn of_arrow(error: Error) -> Failure {
     match error {
         Error::Array(error) => error.into(),
-        error => Failure::new(Exit::Unsupported, error).with_hint("docs/arrow.md says what becomes of which type"),
+        error => {
+            let hint = match &error {
+                Error::Cell { problem: Problem::NotUtf8, .. }
+                | Error::Enumeration { problem: Problem::NotUtf8, .. } => {
+                    "--option strings=binary writes the bytes of all strings"
+                }
+                Error::Cell { problem: Problem::OutOfRange { .. }, .. }
+                | Error::Enumeration { problem: Problem::OutOfRange { .. }, .. } => {
+                    "export .csv or .jsonl, which hold every date and time, or leave the field out with --select"
+                }
+                _ => "docs/arrow.md says what becomes of which type",
+            };
+            Failure::new(Exit::Unsupported, error).with_hint(hint)
+        }
     }
 }
 
