@@ -9,6 +9,7 @@ use crate::number::{Number, with_number};
 /// How many numbers lie in each of some intervals of equal width; the last one has its upper end, too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bins {
+    kind: ValueKind,
     physical: PhysicalType,
     low: f64,
     high: f64,
@@ -21,9 +22,9 @@ impl Bins {
     /// than a double can tell, or if values of this kind are no numbers.
     #[must_use]
     pub fn new(kind: ValueKind, low: f64, high: f64, count: usize) -> Option<Self> {
-        let ValueKind::Number(physical) = kind else { return None };
+        let physical = kind.number()?;
         let is_sound = (high - low).is_finite() && low <= high && count > 0;
-        is_sound.then(|| Self { physical, low, high, counts: vec![0; count], outside: 0 })
+        is_sound.then(|| Self { kind, physical, low, high, counts: vec![0; count], outside: 0 })
     }
 
     /// Bins of the same intervals without numbers.
@@ -53,7 +54,7 @@ impl Bins {
     /// Adds the numbers among some cells: those with the indices that are picked, or all.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
         with_number!(self.physical, N => {
-            for_each_block::<N>(cells, picked, |block| self.add_numbers(block));
+            for_each_block::<N>(cells, picked, self.kind.null(), |block| self.add_numbers(block));
         });
     }
 

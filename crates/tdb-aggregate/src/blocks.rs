@@ -2,19 +2,25 @@
 
 use tdb_types::{Cells, Validity};
 
+use crate::kind::ValueKind;
 use crate::number::{BLOCK, Number};
 
 /// Hands over the values among the cells that are picked (ascending or not; all of them if it isn't said), nulls left out,
-/// in their order; how many values and nulls there were.
+/// in their order; how many values and nulls there were. `null` is the number that represents a null, if one does.
 pub(crate) fn for_each_block<N: Number>(
     cells: &Cells<'_>,
     picked: Option<&[u32]>,
+    null: Option<N>,
     mut each: impl FnMut(&[N]),
 ) -> (u64, u64) {
     let bytes = cells.values();
     let mut block = [N::default(); BLOCK];
     let (mut values, mut seen) = (0, 0);
-    let mut give = |block: &[N], cells: usize| {
+    let mut give = |block: &mut [N], cells: usize| {
+        let block = match null {
+            Some(null) => without(block, null),
+            None => block,
+        };
         (values, seen) = (values + block.len() as u64, seen + cells as u64);
         if !block.is_empty() {
             each(block);
@@ -24,7 +30,7 @@ pub(crate) fn for_each_block<N: Number>(
         (None, None) => {
             for part in bytes.chunks(BLOCK * size_of::<N>()) {
                 let len = fill(&mut block, N::numbers(part));
-                give(&block[..len], len);
+                give(&mut block[..len], len);
             }
         }
         (None, Some(validity)) => {
@@ -34,7 +40,7 @@ pub(crate) fn for_each_block<N: Number>(
                 let start = number * BLOCK;
                 validity.slice(start..start + count).write_bytes(&mut valid[..count]);
                 let len = fill_valid(&mut block, N::numbers(part), &valid[..count]);
-                give(&block[..len], count);
+                give(&mut block[..len], count);
             }
         }
         (Some(picked), validity) => {
@@ -48,7 +54,7 @@ pub(crate) fn for_each_block<N: Number>(
                         fill_valid(&mut block, numbers, &valid[..part.len()])
                     }
                 };
-                give(&block[..len], part.len());
+                give(&mut block[..len], part.len());
             }
         }
     }
@@ -67,6 +73,16 @@ fn fill<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>) -> 
         len += 1;
     }
     len
+}
+
+/// Moves the numbers that differ from `null` to the front of a block, and returns them.
+fn without<N: Number>(block: &mut [N], null: N) -> &mut [N] {
+    let mut len = 0;
+    for index in 0..block.len() {
+        block[len] = block[index];
+        len += usize::from(block[index] != null);
+    }
+    &mut block[..len]
 }
 
 /// Without a branch: where there are nulls, they are hard to foresee.
@@ -100,8 +116,11 @@ pub(crate) fn for_each_cell<'a>(
     (values, nulls)
 }
 
-/// How many of the picked cells are null.
-pub(crate) fn null_count(cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
+/// How many of the picked cells of a kind are null.
+pub(crate) fn null_count(kind: ValueKind, cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
+    if kind == ValueKind::Time {
+        return for_each_block::<i64>(cells, picked, kind.null(), |_| {}).1;
+    }
     let Some(validity) = cells.validity() else { return 0 };
     match picked {
         None => validity.null_count(cells.len()) as u64,

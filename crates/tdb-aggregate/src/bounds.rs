@@ -40,21 +40,19 @@ fn replace(old: &mut Vec<u8>, new: &[u8]) {
 /// Whether a value takes the place of the least one.
 pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool {
     match kind {
-        ValueKind::Number(physical) => {
-            is_less(physical, value, least) || is_nan(physical, least) && !is_nan(physical, value)
-        }
         ValueKind::Bytes => value < least,
-        ValueKind::Opaque => false,
+        _ => kind.number().is_some_and(|physical| {
+            is_less(physical, value, least) || is_nan(physical, least) && !is_nan(physical, value)
+        }),
     }
 }
 
 /// Whether a value takes the place of the greatest one.
 pub(crate) fn comes_after(kind: ValueKind, value: &[u8], greatest: &[u8]) -> bool {
     match kind {
-        ValueKind::Number(physical) => {
-            is_less(physical, greatest, value) || is_nan(physical, greatest) && !is_nan(physical, value)
-        }
         ValueKind::Bytes => value > greatest,
-        ValueKind::Opaque => false,
+        _ => kind.number().is_some_and(|physical| {
+            is_less(physical, greatest, value) || is_nan(physical, greatest) && !is_nan(physical, value)
+        }),
     }
 }

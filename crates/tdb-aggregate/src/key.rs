@@ -4,7 +4,7 @@
 //! [ordered keys](tdb_types::ordered_key), strings with their end marked. A field that may be null has a byte before its value, 1
 //! for null, so that nulls come last. Keys of fixed size that fit into 128 bits are numbers.
 
-use tdb_types::{Cells, from_ordered_key, ordered_key};
+use tdb_types::{Cells, PhysicalType, from_ordered_key, ordered_key};
 
 use crate::kind::ValueKind;
 use crate::number::is_nan;
@@ -18,6 +18,12 @@ pub struct KeyField {
     pub size: Option<usize>,
     /// Whether cells may be null.
     pub nullable: bool,
+}
+
+impl KeyField {
+    fn is_valid(&self, cells: &Cells<'_>, cell: usize) -> bool {
+        !self.nullable || cells.is_valid(cell) && !self.kind.is_null(cells.cell(cell))
+    }
 }
 
 /// The fields that cells are grouped by.
@@ -70,7 +76,7 @@ impl KeyShape {
         for (field, cells) in self.fields.iter().zip(columns) {
             let bits = field.size.unwrap_or(0) * 8;
             for (key, cell) in keys.iter_mut().zip(picked) {
-                let valid = !field.nullable || cells.is_valid(*cell as usize);
+                let valid = field.is_valid(cells, *cell as usize);
                 let value = if valid { packed(field.kind, cells.cell(*cell as usize)) } else { 0 };
                 if field.nullable {
                     *key = *key << 8 | u128::from(!valid);
@@ -86,7 +92,7 @@ impl KeyShape {
         for cell in picked {
             let cell = *cell as usize;
             for (place, (field, cells)) in self.fields.iter().zip(columns).enumerate() {
-                let valid = !field.nullable || cells.is_valid(cell);
+                let valid = field.is_valid(cells, cell);
                 if field.nullable {
                     bytes.push(u8::from(!valid));
                 }
@@ -132,26 +138,24 @@ impl KeyShape {
 
 /// A value in the low bits of a key.
 fn packed(kind: ValueKind, cell: &[u8]) -> u64 {
-    match kind {
-        ValueKind::Number(physical) => ordered_key(physical, &canonical(kind, cell)),
-        ValueKind::Bytes | ValueKind::Opaque => cell.iter().fold(0, |key, byte| key << 8 | u64::from(*byte)),
+    match kind.number() {
+        Some(physical) => ordered_key(physical, &canonical(physical, cell)),
+        None => cell.iter().fold(0, |key, byte| key << 8 | u64::from(*byte)),
     }
 }
 
 fn unpacked(kind: ValueKind, value: u64, size: usize) -> Vec<u8> {
-    match kind {
-        ValueKind::Number(physical) => from_ordered_key(physical, value).to_vec(),
-        ValueKind::Bytes | ValueKind::Opaque => value.to_be_bytes()[8 - size.min(8)..].to_vec(),
+    match kind.number() {
+        Some(physical) => from_ordered_key(physical, value).to_vec(),
+        None => value.to_be_bytes()[8 - size.min(8)..].to_vec(),
     }
 }
 
 /// The one of several equal values that stands for all: of floats, a positive zero, and one NaN.
-fn canonical(kind: ValueKind, cell: &[u8]) -> [u8; 8] {
+fn canonical(physical: PhysicalType, cell: &[u8]) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);
-    if let ValueKind::Number(physical) = kind
-        && physical.is_float()
-    {
+    if physical.is_float() {
         let sign = physical.size() - 1;
         if is_nan(physical, cell) {
             let nan = if physical.size() == 4 { u64::from(f32::NAN.to_bits()) } else { f64::NAN.to_bits() };
@@ -166,9 +170,9 @@ fn canonical(kind: ValueKind, cell: &[u8]) -> [u8; 8] {
 
 /// Appends a value; a null as one of no bytes, or of zeros.
 fn push(field: &KeyField, cell: Option<&[u8]>, is_last: bool, key: &mut Vec<u8>) {
-    match (field.kind, field.size) {
-        (ValueKind::Number(physical), _) => {
-            let value = cell.map_or(0, |cell| ordered_key(physical, &canonical(field.kind, cell)));
+    match (field.kind.number(), field.size) {
+        (Some(physical), _) => {
+            let value = cell.map_or(0, |cell| ordered_key(physical, &canonical(physical, cell)));
             key.extend_from_slice(&value.to_be_bytes()[8 - physical.size()..]);
         }
         (_, Some(size)) => {
@@ -191,8 +195,8 @@ fn push(field: &KeyField, cell: Option<&[u8]>, is_last: bool, key: &mut Vec<u8>)
 
 /// Takes a value from the front of a key.
 fn take(field: &KeyField, is_null: bool, is_last: bool, rest: &mut &[u8]) -> Vec<u8> {
-    match (field.kind, field.size) {
-        (ValueKind::Number(physical), _) => {
+    match (field.kind.number(), field.size) {
+        (Some(physical), _) => {
             let bytes = rest.split_off(..physical.size()).unwrap_or_default();
             let key = bytes.iter().fold(0, |key, byte| key << 8 | u64::from(*byte));
             if is_null { Vec::new() } else { from_ordered_key(physical, key).to_vec() }

@@ -26,7 +26,7 @@
 //!
 //! # What is computed
 //!
-//! - **Nulls** are counted, and left out of everything else.
+//! - **Nulls** are counted, and left out of everything else. Of [dates and times](ValueKind::Time) NaT is null, too.
 //! - **Sums** of integers are exact. Whether the sum fits into the type that the reference library gives ([`Total::sum`]) shows at
 //!   the end, not on the way: it saturates there, as the reference library's does. Sums of floats are those of IEEE 754; only
 //!   if finite values leave the range of doubles, it stops at the greatest double, and says so.

@@ -24,10 +24,7 @@ impl Summary {
     /// That of no cells. Nothing is measured that values of this kind don't have.
     #[must_use]
     pub fn new(kind: ValueKind, measured: Measured) -> Self {
-        let total = match kind {
-            ValueKind::Number(physical) => Total::zero(physical),
-            ValueKind::Bytes | ValueKind::Opaque => Total::Unsigned(0),
-        };
+        let total = kind.number().map_or(Total::Unsigned(0), Total::zero);
         Self { kind, measured: measured.of(kind), values: 0, nulls: 0, total, bounds: Bounds::default() }
     }
 
@@ -63,17 +60,17 @@ impl Summary {
 
     /// Adds cells: those with the indices that are picked, or all. Numbers must have the size of their type.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
-        let (values, nulls) = match (self.kind, self.measured) {
+        let (values, nulls) = match (self.kind.number(), self.measured) {
             (_, Measured::COUNT) => {
                 let all = picked.map_or(cells.len(), <[u32]>::len) as u64;
-                let nulls = null_count(cells, picked);
+                let nulls = null_count(self.kind, cells, picked);
                 (all - nulls, nulls)
             }
-            (ValueKind::Number(physical), _) => {
+            (Some(physical), _) => {
                 with_number!(physical, N => self.add_numbers::<N>(cells, picked))
             }
-            (kind, _) => {
-                let bounds = &mut self.bounds;
+            (None, _) => {
+                let (kind, bounds) = (self.kind, &mut self.bounds);
                 for_each_cell(cells, picked, |cell| bounds.add(kind, cell, cell))
             }
         };
@@ -85,7 +82,7 @@ impl Summary {
         let Self { kind, measured, total, bounds, .. } = self;
         let mut found: Option<(N, N)> = None;
         let mut nan = None;
-        let counts = for_each_block::<N>(cells, picked, |block| {
+        let counts = for_each_block::<N>(cells, picked, kind.null(), |block| {
             if measured.sum {
                 total.add(N::sum(block).into_total(*total));
             }
@@ -111,12 +108,12 @@ impl Summary {
         if count == 0 {
             return;
         }
-        let Some(cell) = cell else {
+        let Some(cell) = cell.filter(|cell| !self.kind.is_null(cell)) else {
             self.nulls = self.nulls.saturating_add(count);
             return;
         };
         self.values = self.values.saturating_add(count);
-        if let (ValueKind::Number(physical), true) = (self.kind, self.measured.sum) {
+        if let (Some(physical), true) = (self.kind.number(), self.measured.sum) {
             self.total.add(widen(physical, cell).into_total(self.total).times(count));
         }
         if self.measured.bounds {
@@ -124,9 +121,24 @@ impl Summary {
         }
     }
 
-    /// Adds cells by what is known of them; `false`, and nothing is added, if that doesn't say all that is measured.
+    /// Adds cells by their statistics. Returns `false`, and adds nothing, if the statistics lack a measured value. Statistics with NaT
+    /// as minimum are used only if NaT is the maximum as well: the number of NaTs is unknown otherwise.
     #[must_use]
     pub fn add_statistics(&mut self, known: &CellStatistics<'_>) -> bool {
+        if self.kind != ValueKind::Time || known.cells == known.nulls {
+            return self.add_known(known);
+        }
+        let Some((min, max)) = known.bounds else { return false };
+        match (self.kind.is_null(min), self.kind.is_null(max)) {
+            (false, _) => self.add_known(known),
+            (true, true) => self.add_known(&CellStatistics { nulls: known.cells, ..*known }),
+            (true, false) => false,
+        }
+    }
+
+    /// The same for statistics that count NaT as null.
+    #[must_use]
+    pub(crate) fn add_known(&mut self, known: &CellStatistics<'_>) -> bool {
         let Some(values) = known.cells.checked_sub(known.nulls) else { return false };
         let is_missing =
             (self.measured.sum && known.total.is_none()) || (self.measured.bounds && known.bounds.is_none());

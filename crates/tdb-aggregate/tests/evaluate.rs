@@ -15,6 +15,8 @@ struct Field {
     /// Bytes of a cell, unless they vary.
     size: Option<usize>,
     nullable: bool,
+    /// As they are stored: dates and times with NaT.
+    stored: Vec<Option<Vec<u8>>>,
     cells: Vec<Option<Vec<u8>>>,
 }
 
@@ -28,7 +30,7 @@ struct Memory {
 impl Field {
     fn memory(&self) -> Memory {
         let mut memory = Memory { values: Vec::new(), offsets: vec![0], validity: Vec::new() };
-        for cell in &self.cells {
+        for cell in &self.stored {
             let empty = vec![0xff; self.size.unwrap_or(3)];
             memory.values.extend(cell.as_ref().unwrap_or(&empty));
             memory.offsets.push(memory.values.len() as u64);
@@ -38,7 +40,7 @@ impl Field {
     }
 
     fn key(&self) -> KeyField {
-        KeyField { kind: self.kind, size: self.size, nullable: self.nullable }
+        KeyField { kind: self.kind, size: self.size, nullable: self.nullable || self.kind == ValueKind::Time }
     }
 }
 
@@ -83,6 +85,7 @@ fn kinds() -> impl Strategy<Value = (ValueKind, Option<usize>)> {
     let number = prop::sample::select(PHYSICALS.to_vec());
     prop_oneof![
         4 => number.prop_map(|physical| (ValueKind::Number(physical), Some(physical.size()))),
+        2 => Just((ValueKind::Time, Some(8))),
         2 => Just((ValueKind::Bytes, None)),
         1 => (1usize..12).prop_map(|size| (ValueKind::Bytes, Some(size))),
         1 => Just((ValueKind::Opaque, None)),
@@ -93,13 +96,16 @@ fn kinds() -> impl Strategy<Value = (ValueKind, Option<usize>)> {
 fn field(count: usize) -> impl Strategy<Value = Field> {
     (kinds(), any::<bool>()).prop_flat_map(move |((kind, size), nullable)| {
         let bytes = prop::sample::select(vec![0u8, 1, b'a', 0xff]);
-        let cell = match (kind, size) {
-            (ValueKind::Number(physical), _) => number(physical).boxed(),
+        let cell = match (kind.number(), size) {
+            (Some(physical), _) => number(physical).boxed(),
             (_, Some(size)) => prop::collection::vec(bytes, size).boxed(),
             (_, None) => prop::collection::vec(bytes, 0..3).boxed(),
         };
         let cell = if nullable { prop::option::of(cell).boxed() } else { cell.prop_map(Some).boxed() };
-        prop::collection::vec(cell, count).prop_map(move |cells| Field { kind, size, nullable, cells })
+        prop::collection::vec(cell, count).prop_map(move |stored| {
+            let value = |cell: &Option<Vec<u8>>| cell.clone().filter(|cell| !kind.is_null(cell));
+            Field { kind, size, nullable, cells: stored.iter().map(value).collect(), stored }
+        })
     })
 }
 
@@ -112,7 +118,7 @@ fn fields(most: usize) -> impl Strategy<Value = Vec<Field>> {
 fn plain(kind: ValueKind, cells: &[Option<Vec<u8>>]) -> (u64, u64, Option<f64>, Option<i128>) {
     let values: Vec<&Vec<u8>> = cells.iter().flatten().collect();
     let nulls = (cells.len() - values.len()) as u64;
-    let ValueKind::Number(physical) = kind else { return (values.len() as u64, nulls, None, None) };
+    let Some(physical) = kind.number() else { return (values.len() as u64, nulls, None, None) };
     let scalars: Vec<Scalar> = values.iter().map(|bytes| Scalar::from_le_bytes(physical, bytes).unwrap()).collect();
     match physical.is_float() {
         true => {
@@ -162,13 +168,13 @@ fn is_large(bytes: &[u8]) -> bool {
 
 fn check_bounds(summary: &Summary, kind: ValueKind, cells: &[Option<Vec<u8>>]) {
     let values = || cells.iter().flatten();
-    match kind {
-        ValueKind::Opaque => assert_eq!(summary.bounds(), None),
-        ValueKind::Bytes => {
+    match kind.number() {
+        None if kind == ValueKind::Opaque => assert_eq!(summary.bounds(), None),
+        None => {
             let expected = values().min().map(|min| (&min[..], &values().max().unwrap()[..]));
             assert_eq!(summary.bounds(), expected);
         }
-        ValueKind::Number(physical) => {
+        Some(physical) => {
             let scalar = |bytes: &[u8]| Scalar::from_le_bytes(physical, bytes).unwrap();
             let comparable = || values().map(|bytes| scalar(bytes)).filter(|value| !value.to_f64().is_nan());
             let less = |a: &Scalar, b: &Scalar| a.partial_cmp(b).unwrap();
@@ -206,14 +212,14 @@ fn order(fields: &[Field], a: &GroupRow, b: &GroupRow) -> std::cmp::Ordering {
         (None, None) => std::cmp::Ordering::Equal,
         (None, Some(_)) => std::cmp::Ordering::Greater,
         (Some(_), None) => std::cmp::Ordering::Less,
-        (Some(a), Some(b)) => match field.kind {
-            ValueKind::Number(physical) => {
+        (Some(a), Some(b)) => match field.kind.number() {
+            Some(physical) => {
                 let scalar = |bytes: &[u8]| Scalar::from_le_bytes(physical, bytes).unwrap();
                 let (a, b) = (scalar(a), scalar(b));
                 let nan = |value: Scalar| value.to_f64().is_nan();
                 a.partial_cmp(&b).unwrap_or_else(|| nan(a).cmp(&nan(b)))
             }
-            _ => a.cmp(b),
+            None => a.cmp(b),
         },
     });
     each.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
@@ -239,7 +245,7 @@ proptest! {
         let mut parts = Summary::new(field.kind, Measured::ALL);
         parts.add(&cells.slice(0..cut), None);
         let mut rest = Summary::new(field.kind, Measured::ALL);
-        field.cells[cut..].iter().for_each(|cell| rest.add_repeated(cell.as_deref(), 1));
+        field.stored[cut..].iter().for_each(|cell| rest.add_repeated(cell.as_deref(), 1));
         parts.merge(&rest);
         check(&parts, field.kind, &field.cells);
         let mut count = Summary::new(field.kind, Measured::COUNT);

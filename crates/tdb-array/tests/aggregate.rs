@@ -231,6 +231,13 @@ impl Known {
         if !self.is_number(place) {
             return Some(cell.clone());
         }
+        let datatype = self.kinds[place].datatype;
+        let is_attribute = self.array.schema().attributes().iter().any(|known| known.name() == self.names[place]);
+        // "No time" is null.
+        let is_time = is_attribute && (datatype.is_datetime() || datatype.is_time());
+        if is_time && *cell == i64::MIN.to_le_bytes() {
+            return None;
+        }
         Some(match self.number(place, cell) {
             Scalar::F32(value) if value.is_nan() => f32::NAN.to_le_bytes().to_vec(),
             Scalar::F64(value) if value.is_nan() => f64::NAN.to_le_bytes().to_vec(),
@@ -263,7 +270,9 @@ impl Known {
         let is_comparable = |cell: &&Vec<u8>| !self.is_number(place) || !self.number(place, cell).to_f64().is_nan();
         let expected = match aggregate.function() {
             AggregateFunction::Count => count(values.len()),
-            AggregateFunction::NullCount => count(cells.iter().filter(|row| row[place].is_none()).count()),
+            AggregateFunction::NullCount => {
+                count(cells.iter().filter(|row| self.canonical(place, &row[place]).is_none()).count())
+            }
             AggregateFunction::CountDistinct => {
                 let mut distinct = values.clone();
                 distinct.dedup();
@@ -365,7 +374,9 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
     }
     for place in (0..known.names.len()).filter(|place| known.is_number(*place) && !known.enumerated[*place]) {
         let values = cells.iter().filter(|row| known.has(place, row));
-        let values = values.filter_map(|row| row[place].as_ref()).map(|cell| known.number(place, cell).to_f64());
+        let values = values
+            .filter_map(|row| known.canonical(place, &row[place]))
+            .map(|cell| known.number(place, &cell).to_f64());
         let finite: Vec<f64> = values.clone().filter(|value| value.is_finite()).collect();
         let found = query.clone().histogram(&known.names[place], 3).unwrap();
         let ends = || finite.iter().copied().reduce(f64::min).zip(finite.iter().copied().reduce(f64::max));

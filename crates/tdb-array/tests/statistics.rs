@@ -66,10 +66,7 @@ fn look(query: &Query, schema: &ArraySchema, name: &str) -> Looked {
     let (has_bounds, has_sum) = (more.contains(&Aggregate::min(name)), more.contains(&Aggregate::sum(name)));
     let mut looked = Looked { cells: 0, count: 0, nulls: 0, bounds: None, total: None };
     let mut bounds = Summary::new(kind, Measured { sum: false, bounds: true });
-    let mut total = match kind {
-        ValueKind::Number(physical) => Total::zero(physical),
-        _ => Total::Unsigned(0),
-    };
+    let mut total = kind.number().map_or(Total::Unsigned(0), Total::zero);
     let groups = query.clone().group_by([schema.dimensions()[0].name()], counts.into_iter().chain(more)).unwrap();
     let mut groups = groups;
     for batch in groups.by_ref() {
@@ -462,6 +459,109 @@ fn fields_that_came_later_and_nulls() {
         assert_eq!((found.min, found.max), (Stated::Exact(Some(bounds.0.to_vec())), exact(6i32)));
         assert_eq!(found.sum, Stated::Exact(Some(looked.total.unwrap().sum().0)));
     }
+}
+
+#[test]
+fn no_time_is_null() {
+    const NAT: i64 = i64::MIN;
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(2));
+    for (dense, nullable) in [(false, false), (false, true), (true, false), (true, true)] {
+        let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
+        let of = |name: &str, datatype| match Attribute::new(name, datatype) {
+            attribute if nullable => attribute.nullable(false),
+            attribute => attribute,
+        };
+        let builder = builder.dimension(x.clone()).attribute(of("d", Datatype::DatetimeDay));
+        let schema = builder.attribute(of("t", Datatype::TimeSec)).build().unwrap();
+        let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let put = |start: i32, values: &[i64]| {
+            let x: Vec<i32> = (start..).take(values.len()).collect();
+            let column = || match nullable {
+                true => NewColumn::options(values.iter().map(|value| (*value != 7).then_some(*value))),
+                false => NewColumn::values(values),
+            };
+            let cells = NewCells::new().with("d", column()).with("t", column());
+            match dense {
+                true => open(&storage).write().range("x", start..start + x.len() as i32).unwrap().cells(cells).unwrap(),
+                false => open(&storage).write().cells(cells.with("x", &x[..])).unwrap(),
+            }
+        };
+        let seven = |value: i64| if nullable { None } else { Some(value) };
+        // Tiles without, with some, and of nothing but NaT; 7 is null where that may be.
+        put(0, &[5, 9, NAT, 3, NAT, NAT]);
+        put(10, &[NAT, NAT, NAT, 7]);
+        let query = open(&storage).read().range("x", 0..=13).unwrap();
+        let query = if dense { query.filter(field("x").le(5i32) | field("x").ge(10i32)) } else { query };
+        for name in ["d", "t"] {
+            let exact = check(&query, name) + compare(&query, open(&storage).schema(), name);
+            // Metadata doesn't say how many cells fulfil a condition.
+            assert!(dense || exact > 0, "{name}");
+            let known = [5, 9, 3].into_iter().chain(seven(7));
+            let count = known.clone().count() as u64;
+            let asked = [
+                Aggregate::count(),
+                Aggregate::count_of(name),
+                Aggregate::null_count(name),
+                Aggregate::min(name),
+                Aggregate::max(name),
+                Aggregate::mean(name),
+                Aggregate::count_distinct(name),
+                Aggregate::median(name),
+            ];
+            // By metadata where it is enough, of each alone and of all together; and by a look at each cell.
+            let is_negative = field(name).ne(-1i64) | field(name).is_null();
+            for query in [query.clone(), query.clone().filter(is_negative)] {
+                let all = query.clone().aggregate(asked.clone()).unwrap();
+                let number = |aggregate: &Aggregate| {
+                    let alone = query.clone().aggregate([aggregate.clone()]).unwrap();
+                    let found = value(alone.batch());
+                    assert_eq!(
+                        all.batch().column(&aggregate.to_string()).unwrap().cell(0),
+                        found.as_deref(),
+                        "{aggregate}"
+                    );
+                    i64::from_le_bytes(found.unwrap().try_into().unwrap())
+                };
+                let found: Vec<i64> = asked.iter().map(number).collect();
+                let sum: i64 = known.clone().sum();
+                let mean = sum / count as i64;
+                assert_eq!(found, [10, count as i64, 10 - count as i64, 3, 9, mean, count as i64, 5], "{name}");
+                let histogram = query.clone().histogram(name, 3).unwrap().unwrap();
+                assert_eq!((histogram.low, histogram.high, histogram.outside), (3.0, 9.0, 0));
+                assert_eq!(histogram.counts.iter().sum::<u64>(), count);
+                let groups = query.clone().group_by([name], [Aggregate::count(), Aggregate::max(name)]).unwrap();
+                let groups: Vec<Batch> = groups.map(Result::unwrap).collect();
+                let [groups] = &groups[..] else { panic!("one batch") };
+                let last = groups.len() - 1;
+                assert_eq!(groups.len() as u64, count + 1);
+                assert_eq!((groups.columns()[0].cell(last), groups.columns()[2].cell(last)), (None, None));
+                assert_eq!(groups.columns()[1].values::<u64>().unwrap()[last], 10 - count);
+            }
+        }
+        // Statistics say how many are null where a tile has no others.
+        let nothing = open(&storage).read().range("x", 10..=11).unwrap();
+        let found = nothing.statistics("d").unwrap();
+        assert_eq!((found.count, found.nulls), (Stated::Exact(0), Stated::Exact(2)));
+        assert_eq!((found.min, found.max), (Stated::Exact(None), Stated::Exact(None)));
+        let found = nothing.aggregate([Aggregate::sum("t"), Aggregate::min("d")]).unwrap();
+        let sum = if nullable { None } else { Some(0) };
+        assert_eq!((found.value::<i64>("sum(t)").unwrap(), found.value::<i64>("min(d)").unwrap()), (sum, None));
+        assert_eq!(found.tiles_read(), 0);
+        let some = open(&storage).read().range("x", 2..=3).unwrap();
+        assert!(matches!(some.statistics("d").unwrap().nulls, Stated::Unknown(_)));
+    }
+    // A coordinate is never null.
+    let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
+    let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    open(&storage).write().cells(NewCells::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
+    let array = open(&storage);
+    let found = array.statistics("d").unwrap();
+    assert_eq!((found.min, found.nulls), (exact(NAT), Stated::Exact(0)));
+    let groups: Vec<Batch> = array.read().group_by(["d"], []).unwrap().map(Result::unwrap).collect();
+    assert_eq!(groups[0].column("d").unwrap().values::<i64>().unwrap(), [NAT, 3]);
 }
 
 #[test]

@@ -163,6 +163,8 @@ fn refusals_name_the_options() {
     assert!(run.code == Some(2) && run.stderr.contains("`tdb fragments` lists"), "{run}");
     let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
     let run = dense.run("consolidate --amplification 0.01", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("Not joined: no two of these fragments fit together"), "{run}");
+    let run = dense.run("consolidate --amplification 0.01 --min-fragments 2", ARRAY, "");
     assert!(run.code == Some(2) && run.stderr.contains("--amplification FACTOR allows more"), "{run}");
 }
 

@@ -177,10 +177,12 @@ impl Binder<'_> {
                 let enumeration = enumeration.name().to_owned();
                 return Err(ConditionError::Unordered { field: name.clone(), enumeration });
             }
-            return match position(&enumeration, value, cells.datatype) {
-                Some(value) => Ok(Node::Test { field, test: compare(name, cells, operator, &value)? }),
+            let positions = positions(&enumeration, value, cells.datatype);
+            return match decisive(operator, &positions) {
+                Some(value) => Ok(Node::Test { field, test: compare(name, cells, operator, value)? }),
                 // A value that the enumeration lacks equals no cell and differs from every cell.
-                None => Ok(self.constant(field, operator == Operator::NotEqual)),
+                None if positions.is_empty() => Ok(self.constant(field, operator == Operator::NotEqual)),
+                None => self.set(field, operator == Operator::NotEqual, positions),
             };
         }
         if is_nan(cells, value) {
@@ -209,7 +211,13 @@ impl Binder<'_> {
     fn nan(&self, field: usize, wanted: bool) -> Result<Node> {
         let BoundField { name, cells, .. } = &self.fields[field];
         let FieldType { datatype, cell_val_num, .. } = *cells;
-        if cell_val_num != CellValNum::ONE || !datatype.is_float() || self.enumeration(field)?.is_some() {
+        if let Some(enumeration) = self.enumeration(field)?
+            && has_floats(&enumeration)
+        {
+            let is_nan = |value: &[u8]| float(&enumeration, value).is_nan();
+            return self.set(field, !wanted, positions_where(&enumeration, datatype, is_nan));
+        }
+        if cell_val_num != CellValNum::ONE || !datatype.is_float() {
             return Err(ConditionError::NoNan { field: name.clone(), datatype });
         }
         Ok(Node::Test { field, test: Test::Nan(datatype.physical(), wanted) })
@@ -219,13 +227,19 @@ impl Binder<'_> {
         let BoundField { name, cells, .. } = &self.fields[field];
         let cells = *cells;
         comparable(name, cells)?;
-        let mut members: Vec<Vec<u8>> = match self.enumeration(field)? {
+        let members: Vec<Vec<u8>> = match self.enumeration(field)? {
             Some(enumeration) => {
-                values.iter().filter_map(|value| position(&enumeration, value, cells.datatype)).collect()
+                values.iter().flat_map(|value| positions(&enumeration, value, cells.datatype)).collect()
             }
             None => values.iter().map(<[u8]>::to_vec).collect(),
         };
-        let size = cell_size(cells);
+        self.set(field, negated, members)
+    }
+
+    /// Whether cells are among these, or are not if negated.
+    fn set(&self, field: usize, negated: bool, mut members: Vec<Vec<u8>>) -> Result<Node> {
+        let BoundField { name, cells, .. } = &self.fields[field];
+        let size = cell_size(*cells);
         if let Some(size) = size
             && let Some(wrong) = members.iter().find(|value| value.len() != size)
         {
@@ -297,11 +311,39 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
     ConditionError::WrongSize { field: name.to_owned(), expected, found }
 }
 
-/// The position of a value in an enumeration, as a cell holds it; `None` if it isn't there, or beyond what a cell can hold.
-pub(crate) fn position(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Option<Vec<u8>> {
-    let position = enumeration.index_of(value)? as u64;
-    if position > datatype.physical().max_integer()? {
-        return None;
+/// Positions of the enumeration's values that equal a value, as cells hold them; empty if no cell can hold one. Floats compare
+/// as in a column: zeros of both signs are equal, and a NaN equals nothing.
+pub(crate) fn positions(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Vec<Vec<u8>> {
+    match has_floats(enumeration) {
+        true => {
+            let wanted = float(enumeration, value);
+            positions_where(enumeration, datatype, |candidate| float(enumeration, candidate) == wanted)
+        }
+        false => positions_where(enumeration, datatype, |candidate| candidate == value),
     }
-    position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)
+}
+
+fn positions_where(enumeration: &Enumeration, datatype: Datatype, is_one: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    let most = datatype.physical().max_integer().unwrap_or(0);
+    let equal = enumeration.values().enumerate().filter(|(_, candidate)| is_one(candidate));
+    let held = equal.map(|(position, _)| position as u64).filter(|position| *position <= most);
+    held.filter_map(|position| position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)).collect()
+}
+
+/// The position that decides a comparison with equal values; `None` if there are several or none.
+pub(crate) fn decisive(operator: Operator, positions: &[Vec<u8>]) -> Option<&[u8]> {
+    match (operator, positions) {
+        (Operator::Less | Operator::GreaterOrEqual, [first, ..]) => Some(first.as_slice()),
+        (Operator::LessOrEqual | Operator::Greater, [.., last]) => Some(last.as_slice()),
+        (_, [only]) => Some(only.as_slice()),
+        _ => None,
+    }
+}
+
+fn has_floats(enumeration: &Enumeration) -> bool {
+    enumeration.datatype().is_float() && enumeration.cell_val_num() == CellValNum::ONE
+}
+
+fn float(enumeration: &Enumeration, value: &[u8]) -> f64 {
+    Scalar::from_le_bytes(enumeration.datatype().physical(), value).map_or(f64::NAN, Scalar::to_f64)
 }

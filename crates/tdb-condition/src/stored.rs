@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_schema::{ArraySchema, Attribute, Enumeration, FieldRef};
 
-use crate::bind::{is_characters, position};
+use crate::bind::{decisive, is_characters, positions};
 use crate::resolve::FindEnumeration;
 use crate::{Condition, ConditionError, Literal, Members, Operator, Result};
 
@@ -40,8 +40,14 @@ impl Storer<'_> {
             Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
             Condition::Compare { field, operator, value } => match self.enumerated(field)? {
                 Some(enumerated) => {
-                    let value = Literal::from(enumerated.position(value.bytes())?);
-                    Condition::Compare { field: field.clone(), operator: *operator, value }
+                    let positions = enumerated.positions(value.bytes())?;
+                    match decisive(*operator, &positions) {
+                        Some(value) => {
+                            let value = Literal::from(value.to_vec());
+                            Condition::Compare { field: field.clone(), operator: *operator, value }
+                        }
+                        None => self.set(field, *operator == Operator::NotEqual, positions.into_iter().collect()),
+                    }
                 }
                 None if self.has_characters(field) => self.characters(field, *operator, value.bytes())?,
                 None => condition.clone(),
@@ -49,8 +55,8 @@ impl Storer<'_> {
             Condition::Member { field, negated, values } => {
                 let values = match self.enumerated(field)? {
                     Some(enumerated) => {
-                        let positions = values.iter().map(|value| enumerated.position(value));
-                        positions.collect::<Result<Vec<_>>>()?.into_iter().collect::<Members>()
+                        let positions = values.iter().map(|value| enumerated.positions(value));
+                        positions.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect::<Members>()
                     }
                     None => values.clone(),
                 };
@@ -114,11 +120,15 @@ struct Enumerated<'a> {
 }
 
 impl Enumerated<'_> {
-    fn position(&self, value: &[u8]) -> Result<Vec<u8>> {
-        position(&self.enumeration, value, self.attribute.datatype()).ok_or_else(|| ConditionError::NotEnumerated {
-            field: self.attribute.name().to_owned(),
-            enumeration: self.enumeration.name().to_owned(),
-            value: String::from_utf8_lossy(value).into_owned(),
-        })
+    fn positions(&self, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let positions = positions(&self.enumeration, value, self.attribute.datatype());
+        if positions.is_empty() {
+            return Err(ConditionError::NotEnumerated {
+                field: self.attribute.name().to_owned(),
+                enumeration: self.enumeration.name().to_owned(),
+                value: String::from_utf8_lossy(value).into_owned(),
+            });
+        }
+        Ok(positions)
     }
 }

@@ -221,6 +221,66 @@ fn enumerations_are_compared_by_position() {
     assert_eq!(stays, [false, true, false]);
 }
 
+/// A position in an enumeration of floats fulfils the condition that its value fulfils in a column of its own.
+#[test]
+fn floats_of_enumerations_compare_as_floats() {
+    let values = [2.5_f64, -0.0, 0.0, f64::NAN, 7.0, f64::INFINITY];
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    for held in [&bytes[..], &bytes[..16], &bytes[16..]] {
+        let count = held.len() / 8;
+        let first = if held.len() == 32 { 2 } else { 0 };
+        let floats = Enumeration::fixed("c", "file", Datatype::Float64, held).unwrap();
+        let floats = Arc::new(floats.ordered());
+        let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(true);
+        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+        let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
+        let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
+        let cells: Vec<u8> = (0..count as u8).chain([0]).collect();
+        let validity: Vec<u8> = (0..=count).map(|cell| u8::from(cell < count)).collect();
+        for wanted in values {
+            let set = || vec![wanted, 2.5];
+            for condition in [
+                a().eq(wanted),
+                a().ne(wanted),
+                a().is_in(set()),
+                a().not_in(set()),
+                a().is_in([wanted]).not(),
+                a().eq(wanted).not(),
+                a().is_nan(),
+                a().is_nan().not(),
+            ] {
+                let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
+                let mut found = vec![false; count + 1];
+                let view = Cells::fixed(&cells, 1).with_validity(Validity::Bytes(&validity));
+                bound.evaluate(&vec![Some(view); bound.fields().len()], &mut found);
+                let plain = Attribute::new("a", Datatype::Float64).nullable(true);
+                let mut column = held.to_vec();
+                column.extend([0; 8]);
+                let expected = over(plain, &condition, &column, Some(&validity));
+                let found: Vec<u8> = found.into_iter().map(u8::from).collect();
+                assert_eq!(found, expected, "{condition} of {:?}", &values[first..first + count]);
+            }
+        }
+        // The order is that of positions, in which zeros of both signs are one.
+        let truth = |condition: Condition| {
+            let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
+            let mut found = vec![false; count + 1];
+            let view = Cells::fixed(&cells, 1).with_validity(Validity::Bytes(&validity));
+            bound.evaluate(&vec![Some(view); bound.fields().len()], &mut found);
+            found.into_iter().map(u8::from).collect::<Vec<u8>>()
+        };
+        if count == values.len() {
+            assert_eq!(truth(a().lt(0.0)), [1, 0, 0, 0, 0, 0, 0]);
+            assert_eq!(truth(a().le(-0.0)), [1, 1, 1, 0, 0, 0, 0]);
+            assert_eq!(truth(a().gt(-0.0)), [0, 0, 0, 1, 1, 1, 0]);
+            assert_eq!(truth(a().ge(f64::NAN)), [0; 7]);
+            let stored = a().eq(0.0).to_stored(&schema, |_| Some(floats.clone())).unwrap();
+            assert_eq!(stored, a().is_in([vec![1_u8], vec![2]]));
+            assert!(a().eq(f64::NAN).to_stored(&schema, |_| Some(floats.clone())).is_err());
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let two = Attribute::new("two", Datatype::Int32).with_cell_val_num(CellValNum::from_code(2).unwrap());

@@ -21,6 +21,7 @@ use tdb_types::names::file_name;
 use crate::lock::Lock;
 use crate::{MaintainError, Result};
 use choice::Choice;
+use choose::Stop;
 use facts::Facts;
 use journal::Recovered;
 use sound::Asked;
@@ -188,11 +189,11 @@ impl ConsolidateFragments {
         let mut done = BTreeSet::new();
         while self.goes_on(plan.steps.len()) {
             let groups = match self.next(&array, &all, &done)? {
-                Err(refusal) => {
-                    if refusal.is_some() {
+                Err(Stop { why, .. }) => {
+                    if !why.is_empty() {
                         plan.left = names(&self.candidates(&all, &done));
                     }
-                    plan.refused.extend(refusal);
+                    plan.refused = why;
                     break;
                 }
                 Ok(groups) => groups,
@@ -227,7 +228,8 @@ impl ConsolidateFragments {
     /// Joins the fragments. What an interrupted run has left is finished or undone first.
     ///
     /// # Errors
-    /// [`MaintainError::Refused`]: nothing could be joined, and why. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
+    /// [`MaintainError::Refused`]: nothing could be joined, and why. Dense fragments that are too far from each other are no error: the report
+    /// [names](FragmentReport::left) them. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
     /// array can't be read or written. What was joined in steps before that stays.
     pub fn run(&self, array: &Array) -> Result<FragmentReport> {
         let lock = Lock::take(array.storage(), self.take_over)?;
@@ -247,14 +249,17 @@ impl ConsolidateFragments {
             if is_new {
                 match self.next(&array, &all, &done)? {
                     Ok(groups) => wanted.extend(groups.iter().map(|group| names(group))),
-                    Err(Some(why)) if report.steps.is_empty() => {
-                        return Err(MaintainError::Refused { path: array.storage().describe(""), why });
-                    }
-                    Err(why) => {
-                        if why.is_some() {
+                    Err(Stop { why, is_refused }) => {
+                        if report.steps.is_empty()
+                            && is_refused
+                            && let Some(why) = why.first().cloned()
+                        {
+                            return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+                        }
+                        if !why.is_empty() {
                             report.left = names(&self.candidates(&all, &done));
                         }
-                        report.refused.extend(why);
+                        report.refused = why;
                         break;
                     }
                 }
@@ -277,13 +282,13 @@ impl ConsolidateFragments {
         Ok(report)
     }
 
-    /// What to join next, each group to one; none, or why not. Fragments that are `done` aren't joined again.
+    /// What to join next, each group to one; or why nothing. Fragments that are `done` aren't joined again.
     fn next<'f>(
         &self,
         array: &Array,
         all: &'f [Facts],
         done: &BTreeSet<String>,
-    ) -> Result<Result<Vec<Vec<&'f Facts>>, Option<Refusal>>> {
+    ) -> Result<Result<Vec<Vec<&'f Facts>>, Stop>> {
         if let Some(list) = &self.list {
             let known = facts::names_of(all);
             if let Some(missing) = list.iter().find(|name| !known.contains(name.as_str())) {
@@ -293,10 +298,10 @@ impl ConsolidateFragments {
             let chosen: Vec<&Facts> =
                 all.iter().filter(|facts| list.iter().any(|name| name == facts.name.as_str())).collect();
             if chosen.len() < 2 {
-                return Ok(Err(None));
+                return Ok(Err(Stop::default()));
             }
             return Ok(match sound::check(array, all, &chosen, self.asked) {
-                Some(why) => Err(Some(why)),
+                Some(why) => Err(Stop::refused(why)),
                 None => Ok(vec![chosen]),
             });
         }

@@ -267,20 +267,30 @@ fn filters_that_are_beaten() {
 /// Nobody waits for so few bytes; they take room all the same.
 #[test]
 fn a_large_share_is_worth_a_word_however_short_the_wait() {
-    let of = |cells: i32| {
+    let of = |cells: i32, sample: Option<Sample>| {
         let storage = create(simple().build().unwrap());
         let x: Vec<i32> = (0..cells).collect();
         open(&storage).write().cells(NewCells::new().with("x", &x).with("a", &vec![7; x.len()])).unwrap();
-        Advise::new().sample(Sample::Tiles(16)).array(&open(&storage)).unwrap()
+        let advise = Advise::new();
+        sample.map_or(advise.clone(), |sample| advise.sample(sample)).array(&open(&storage)).unwrap()
     };
-    let report = of(20_000);
+    let report = of(20_000, Some(Sample::Tiles(16)));
     let advice = report.advice.iter().find(|advice| advice.field.as_deref() == Some("a")).unwrap();
     assert_eq!((advice.kind, advice.level), (AdviceKind::Filters, AdviceLevel::Weak));
     let fields: Vec<&str> =
         advice.remedy[0].options.iter().filter_map(|option| Some(option.split_once('=')?.0)).collect();
     assert_eq!((advice.remedy.len(), fields), (1, vec!["a", "x"]), "{advice:?}");
+    // Without a sample, metadata alone says what to try.
+    let report = of(20_000, None);
+    let untried = report.advice.iter().find(|advice| advice.kind == AdviceKind::Untried).unwrap();
+    assert!(untried.what.contains("\"a\" (no filters)"), "{untried:?}");
+    assert_eq!(
+        (untried.level, &untried.remedy[0].options[..]),
+        (AdviceLevel::Note, &["--sample", "16"].map(String::from)[..])
+    );
     // A file takes a block at least.
-    assert!(of(100).is_healthy());
+    assert!(of(100, Some(Sample::Tiles(16))).is_healthy());
+    assert!(of(100, None).advice.iter().all(|advice| advice.kind != AdviceKind::Untried));
 }
 
 #[test]

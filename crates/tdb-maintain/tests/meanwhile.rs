@@ -4,19 +4,20 @@
 #[path = "fragments_support/mod.rs"]
 mod support;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use support::{Kind, Random, create, dense, open, sparse, storage_of, write_dense, write_sparse};
 use tdb_maintain::tdb_array::tdb_condition::Condition;
-use tdb_maintain::tdb_array::tdb_schema::{Attribute, SchemaEvolution};
+use tdb_maintain::tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
 use tdb_maintain::tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells, NewColumn, TimeRange};
 use tdb_maintain::tdb_types::{Datatype, Layout};
 use tdb_maintain::{
     Advise, Consolidate, ConsolidateFragments, Doctor, FindingKind, MaintainError, Plan, Sample, Severity, Vacuum,
     Verify, VerifyReport,
 };
-use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, MeanwhileStorage};
 
 /// What somebody else does.
@@ -157,6 +158,75 @@ fn verify_finds_nothing_wrong_while_the_array_is_maintained() {
             }
         }
     }
+}
+
+fn copy(from: &dyn Storage, to: &dyn Storage, folder: &str) {
+    for entry in from.list(folder).unwrap() {
+        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+        match entry.kind {
+            EntryKind::Folder => {
+                to.create_folder(&path).unwrap();
+                copy(from, to, &path);
+            }
+            _ => to.create_new(&path, &from.read(&path).unwrap()).unwrap(),
+        }
+    }
+}
+
+/// The files of a folder and of those in it, but for those of fragments.
+fn small_files_of(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true if path.ends_with("__fragments") => {}
+            true => small_files_of(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_being_written_is_no_finding() {
+    let memory = filled(0);
+    let attribute = Attribute::new("colour", Datatype::UInt8).with_enumeration("colours");
+    let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red", "green"]).unwrap();
+    let change = SchemaEvolution::new().add_enumeration(colours).add_attribute(attribute);
+    open(&memory).evolve(&change, &Names::new().at(50)).unwrap();
+    run(Consolidate::commits().plan(&open(&memory)).unwrap());
+    run(Consolidate::footers().plan(&open(&memory)).unwrap());
+    run(Consolidate::metadata().plan(&open(&memory)).unwrap());
+    ConsolidateFragments::new().run(&open(&memory)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.path()));
+    copy(&*memory, &*disk, "");
+    assert!(verify(disk.clone()).is_sound());
+    let mut files = Vec::new();
+    small_files_of(folder.path(), &mut files);
+    let mut grown = 0;
+    for path in files {
+        let bytes = std::fs::read(&path).unwrap();
+        let half = || std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        half();
+        // As long as nobody writes it, it is damaged.
+        let damaged = MeanwhileStorage::new(disk.clone(), |_, _| ());
+        if verify(Arc::new(damaged.clone())).is_sound() {
+            std::fs::write(&path, &bytes).unwrap();
+            continue;
+        }
+        grown += 1;
+        // It takes two looks, and is whole before the second.
+        let operations = damaged.operations();
+        for n in [operations / 3, operations / 2 - 2] {
+            half();
+            let (path, bytes) = (path.clone(), bytes.clone());
+            let storage = MeanwhileStorage::at(disk.clone(), n, move |_| std::fs::write(path, bytes).unwrap());
+            let report = verify(Arc::new(storage));
+            assert!(report.is_sound(), "at {n} of {operations}: {:#?}", report.findings);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+    }
+    // Schemas, an enumeration, commits, deletes, footers, metadata and lists of what is replaced.
+    assert!(grown >= 8, "{grown}");
 }
 
 #[test]

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use tdb_maintain::tdb_array::tdb_condition::field;
 use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_maintain::tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
+use tdb_maintain::tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells};
 use tdb_maintain::tdb_types::{Datatype, Scalar};
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Vacuum, Verify};
+use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Severity, Vacuum, Verify};
 use tdb_testkit::Ledger;
 
 /// The cells of each write.
@@ -37,6 +37,7 @@ struct Counts {
     again: AtomicUsize,
     consolidations: AtomicUsize,
     vacuums: AtomicUsize,
+    verified: AtomicUsize,
     /// Maintenance that gave way to others.
     gave_way: AtomicUsize,
 }
@@ -107,22 +108,24 @@ fn maintain(path: &Path, counts: &Counts, turn: usize) {
             return add(&counts.gave_way);
         }
     };
-    let done = match turn % 7 {
+    let done = match turn % 9 {
         0 | 3 => ConsolidateFragments::new().run(&array).map(drop),
         1 => Consolidate::commits().plan(&array).and_then(Plan::run).map(drop),
         2 => Consolidate::footers().plan(&array).and_then(Plan::run).map(drop),
         4 => Vacuum::commits().plan(&array).and_then(Plan::run).map(drop),
         5 => Vacuum::footers().plan(&array).and_then(Plan::run).map(drop),
+        7 => Consolidate::metadata().plan(&array).and_then(Plan::run).map(drop),
+        8 => Vacuum::metadata().plan(&array).and_then(Plan::run).map(drop),
         _ => Vacuum::fragments().plan(&array).and_then(Plan::run).map(drop),
     };
     match done {
-        Ok(()) => add(if turn % 7 < 4 { &counts.consolidations } else { &counts.vacuums }),
+        Ok(()) => add(if matches!(turn % 9, 0..4 | 7) { &counts.consolidations } else { &counts.vacuums }),
         // A fragment was written or removed meanwhile, or somebody else is at it.
         Err(MaintainError::Busy { .. } | MaintainError::Conflict { .. } | MaintainError::Refused { .. }) => {
             add(&counts.gave_way);
         }
         Err(error) => {
-            assert_eq!(error.category(), ErrorCategory::Unavailable, "turn {}: {error}", turn % 7);
+            assert_eq!(error.category(), ErrorCategory::Unavailable, "turn {}: {error}", turn % 9);
             add(&counts.gave_way);
         }
     }
@@ -203,6 +206,30 @@ fn soak(is_sparse: bool) {
                 }
             });
         }
+        scope.spawn(|| {
+            let mut serial = 0;
+            while goes_on() {
+                serial += 1;
+                let value = MetadataValue::text(&format!("{serial}")).unwrap();
+                // A vacuum may have removed files since the listing.
+                let array = match ArrayOptions::new().threads(1).open(&path) {
+                    Ok(array) => array,
+                    Err(error) if is_gone(&error) => continue,
+                    Err(error) => return wrong.lock().unwrap().push(error.to_string()),
+                };
+                array.write_metadata().put("serial", value).commit().unwrap();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        scope.spawn(|| {
+            while goes_on() {
+                let report = Verify::new().threads(1).folder(&path).unwrap();
+                if let Some(finding) = report.findings.iter().find(|finding| finding.severity == Severity::Finding) {
+                    wrong.lock().unwrap().push(finding.to_string());
+                }
+                add(&counts.verified);
+            }
+        });
         for first in 0..2 {
             let (path, counts) = (&path, &counts);
             scope.spawn(move || (first..).take_while(|_| goes_on()).for_each(|turn| maintain(path, counts, turn)));
@@ -220,7 +247,7 @@ fn soak(is_sparse: bool) {
     ledger.may_see(ledger.least(), last).unwrap();
     let report = Verify::new().folder(&path).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
-    for turn in 0..7 {
+    for turn in 0..9 {
         maintain(&path, &Counts::default(), turn);
     }
     assert_eq!(read(&path).unwrap().unwrap(), last);

@@ -158,6 +158,14 @@ impl<'a> Known<'a> {
         attribute.or_else(|| dimensions.find(|dimension| dimension.name == name).map(Kind::of_dimension))
     }
 
+    /// The values that ours has an aggregate of: "no time" of an attribute is null there.
+    fn our_values(&self, aggregate: &AggregateSpec) -> Option<Values> {
+        let values = self.values(aggregate, &self.once(aggregate))?;
+        let attributes = self.case.final_attributes();
+        let is_attribute = attributes.iter().any(|attribute| Some(&attribute.name) == aggregate.field.as_ref());
+        Some(if is_attribute { values.without_no_time() } else { values })
+    }
+
     /// The values that an aggregate is of; of the count of cells any.
     fn values(&self, aggregate: &AggregateSpec, times: &[u64]) -> Option<Values> {
         let first = self.case.array.dimensions.first().map(|dimension| dimension.name.as_str());
@@ -179,8 +187,7 @@ impl<'a> Known<'a> {
             Ok::<_, String>((aggregate, found.into_iter().next().flatten()))
         });
         for (aggregate, found) in asked.chain(alone.transpose()?) {
-            let values =
-                self.values(aggregate, &self.once(aggregate)).ok_or_else(|| format!("{aggregate}: no such column"))?;
+            let values = self.our_values(aggregate).ok_or_else(|| format!("{aggregate}: no such column"))?;
             let Some(answer) = values.parse(aggregate.function, found.as_deref()) else {
                 return Ok(Some(format!("{aggregate}: ours gives {found:?}")));
             };

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
 use tdb_condition::field;
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Vacuum, Verify};
+use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Severity, Vacuum, Verify};
 use tdb_reference::model::{
-    ArraySpec, Comparison, Condition, QuerySpec, WriteSpec, attribute, bytes_of, column, dimension,
+    ArraySpec, Comparison, Condition, MetadataEntry, QuerySpec, WriteSpec, attribute, bytes_of, column, dimension,
 };
 use tdb_reference::{NEWEST, Reference};
 use tdb_testkit::Ledger;
@@ -40,6 +40,9 @@ struct Counts {
     /// Reads in which the library crashed.
     crashed: AtomicUsize,
     maintained: [AtomicUsize; 2],
+    /// Metadata that the library wrote.
+    described: AtomicUsize,
+    verified: AtomicUsize,
     /// Maintenance that could not be done, because of what others did meanwhile.
     gave_way: [AtomicUsize; 2],
 }
@@ -110,6 +113,8 @@ impl Soak<'_> {
             scope.spawn(|| self.guard("their writer", || self.write_on(Some(start(NEWEST)?))));
             scope.spawn(|| self.guard("our reader", || self.read_on(None)));
             scope.spawn(|| self.guard("their reader", || self.read_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("their writer of metadata", || self.describe_on(start(NEWEST)?)));
+            scope.spawn(|| self.guard("our verification", || self.verify_on()));
             scope.spawn(|| self.guard("our maintenance", || self.maintain_on(None)));
             scope.spawn(|| self.guard("their maintenance", || self.maintain_on(Some(start(NEWEST)?))));
         });
@@ -249,6 +254,36 @@ impl Soak<'_> {
             cells.map(|cell| u64::from_le_bytes(cell.try_into().unwrap_or_default())).collect()
         };
         Ok(Some([values(0), values(1)]))
+    }
+
+    /// Writes metadata, whose files grow under their names.
+    fn describe_on(&self, mut reference: Reference) -> Result<(), Box<dyn Error>> {
+        for number in 0_i32.. {
+            if !self.goes_on() {
+                break;
+            }
+            let entry = MetadataEntry {
+                key: "number".to_owned(),
+                datatype: Datatype::Int32,
+                count: 1,
+                value: bytes_of([number]),
+            };
+            self.until_open(|| reference.put_metadata(self.uri, std::slice::from_ref(&entry), None))?;
+            add(&self.counts.described);
+        }
+        Ok(())
+    }
+
+    /// Files that are being written are no findings.
+    fn verify_on(&self) -> Result<(), Box<dyn Error>> {
+        while self.goes_on() {
+            let report = Verify::new().threads(1).folder(self.uri)?;
+            if let Some(finding) = report.findings.iter().find(|finding| finding.severity == Severity::Finding) {
+                return Err(finding.to_string().into());
+            }
+            add(&self.counts.verified);
+        }
+        Ok(())
     }
 
     fn maintain_on(&self, mut reference: Option<Reference>) -> Result<(), Box<dyn Error>> {

@@ -79,9 +79,9 @@ fn write<N: Number>(place: &mut [u8; 8], value: N) {
 
 impl GroupColumn {
     pub(super) fn new(kind: ValueKind, measured: Measured) -> Self {
-        let summaries = match kind {
-            ValueKind::Number(physical) => Summaries::Numbers(physical, Vec::new()),
-            ValueKind::Bytes | ValueKind::Opaque => Summaries::Others { summaries: Vec::new(), memory: 0 },
+        let summaries = match kind.number() {
+            Some(physical) => Summaries::Numbers(physical, Vec::new()),
+            None => Summaries::Others { summaries: Vec::new(), memory: 0 },
         };
         Self { kind, measured: measured.of(kind), summaries }
     }
@@ -104,7 +104,7 @@ impl GroupColumn {
     pub(super) fn add(&mut self, cells: &Cells<'_>, picked: &[u32], groups: &[u32]) {
         match &mut self.summaries {
             Summaries::Numbers(physical, summaries) => {
-                with_number!(*physical, N => add_numbers::<N>(summaries, self.measured, cells, (picked, groups)));
+                with_number!(*physical, N => add_numbers::<N>(summaries, (self.kind.null(), self.measured), cells, (picked, groups)));
             }
             Summaries::Others { summaries, memory } => {
                 for (cell, group) in picked.iter().zip(groups) {
@@ -175,7 +175,7 @@ impl GroupColumn {
                     let cells = known.values.saturating_add(known.nulls);
                     let total = self.measured.sum.then_some(known.total);
                     // All that is measured is there.
-                    let _ = summary.add_statistics(&CellStatistics { cells, nulls: known.nulls, total, bounds });
+                    let _ = summary.add_known(&CellStatistics { cells, nulls: known.nulls, total, bounds });
                 }
             }
             Summaries::Others { summaries, .. } => {
@@ -190,7 +190,7 @@ impl GroupColumn {
 
 fn add_numbers<N: Number>(
     summaries: &mut [NumberSummary],
-    measured: Measured,
+    (null, measured): (Option<N>, Measured),
     cells: &Cells<'_>,
     (picked, groups): (&[u32], &[u32]),
 ) {
@@ -199,9 +199,10 @@ fn add_numbers<N: Number>(
     for (cell, group) in picked.iter().zip(groups) {
         let Some(summary) = summaries.get_mut(*group as usize) else { continue };
         let cell = *cell as usize;
-        match validity {
-            Some(validity) if !validity.is_valid(cell) => summary.nulls = summary.nulls.saturating_add(1),
-            _ => summary.add(N::at(bytes, cell), measured),
+        let value = N::at(bytes, cell);
+        match validity.is_some_and(|validity| !validity.is_valid(cell)) || null == Some(value) {
+            true => summary.nulls = summary.nulls.saturating_add(1),
+            false => summary.add(value, measured),
         }
     }
 }

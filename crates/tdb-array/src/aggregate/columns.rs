@@ -114,7 +114,7 @@ impl ResultColumn {
     }
 
     fn of_field(output: &OutputField) -> Self {
-        Self::new(output.name.clone(), output.datatype, output.cell_val_num, output.nullable)
+        Self::new(output.name.clone(), output.datatype, output.cell_val_num, output.may_be_null())
     }
 
     fn of_aggregate(schema: &ArraySchema, aggregate: &Aggregate, field: Option<FieldRef>) -> Self {

@@ -1,6 +1,6 @@
 //! How the numbers of a field are spread.
 
-use tdb_aggregate::{Bins, ValueKind};
+use tdb_aggregate::Bins;
 use tdb_types::Scalar;
 
 use super::function::Aggregate;
@@ -51,7 +51,7 @@ impl Query {
         let asked = [Aggregate::mean(field), Aggregate::min(field)];
         let measures = Measures::new(self.schema(), &[], &asked)?;
         let Some((kind, _)) = measures.measured().first().copied() else { return Ok(None) };
-        let ValueKind::Number(physical) = kind else {
+        let Some(physical) = kind.number() else {
             let why = "its cells are no single numbers".to_owned();
             return Err(ArrayError::Aggregate { aggregate: format!("histogram({field})"), why });
         };

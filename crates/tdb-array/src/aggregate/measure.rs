@@ -101,9 +101,9 @@ impl Measures {
 
     pub(super) fn key_shape(&self) -> KeyShape {
         let key = |output: &OutputField| KeyField {
-            kind: ValueKind::of(output.datatype, output.cell_val_num),
+            kind: output.kind(),
             size: output.cell_size(),
-            nullable: output.nullable,
+            nullable: output.may_be_null(),
         };
         KeyShape::new(self.outputs[..self.keys].iter().map(key).collect())
     }
@@ -131,7 +131,7 @@ pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Opt
     let Some(name) = aggregate.field() else { return Ok(None) };
     let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
     let output = OutputField::of(schema, field);
-    let kind = ValueKind::of(output.datatype, output.cell_val_num);
+    let kind = output.kind();
     let why = match aggregate.function() {
         AggregateFunction::Sum | AggregateFunction::Mean if is_enumerated(schema, field) => {
             Some("its cells are values of an enumeration".to_owned())

@@ -53,7 +53,7 @@ impl KnownTiles {
             match fragment.own_field(array, *field) {
                 None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
                 None => KnownField::Missing(output.clone()),
-                Some(_) if *measured == Measured::COUNT && !output.nullable => KnownField::Count,
+                Some(_) if *measured == Measured::COUNT && !output.may_be_null() => KnownField::Count,
                 Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
                     KnownField::Coordinates(index)
                 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_aggregate::ValueKind;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{Buffer, CellValNum, Datatype};
 
@@ -85,6 +86,20 @@ impl OutputField {
     /// A cell that nobody wrote; `None` if it is null.
     pub(crate) fn fill_cell(&self) -> Option<&[u8]> {
         (!self.nullable || self.fill_valid).then_some(&self.fill)
+    }
+
+    /// How aggregates take its values: "no time" (NaT) of an attribute is null.
+    pub(crate) fn kind(&self) -> ValueKind {
+        let kind = ValueKind::of(self.datatype, self.cell_val_num);
+        match self.field {
+            FieldRef::Attribute(_) => kind,
+            FieldRef::Dimension(_) => kind.without_null(),
+        }
+    }
+
+    /// Whether aggregates may meet a null.
+    pub(crate) fn may_be_null(&self) -> bool {
+        self.nullable || self.kind() == ValueKind::Time
     }
 
     /// Bytes of one cell, unless they vary.

@@ -97,7 +97,7 @@ fn ordered(schema: &ArraySchema, asked: FieldRef) -> Option<ValueKind> {
         return None;
     }
     let output = OutputField::of(schema, asked);
-    Some(ValueKind::of(output.datatype, output.cell_val_num)).filter(|kind| kind.has_order())
+    Some(output.kind().without_null()).filter(|kind| kind.has_order())
 }
 
 /// The condition of the cells whose values come first, up to this one, and that of all others.
@@ -176,7 +176,7 @@ impl Ends<'_> {
                 Some(Key::Number(ordered_key(physical, value)))
             }
             ValueKind::Bytes => Some(Key::Bytes(value.to_vec())),
-            ValueKind::Number(_) | ValueKind::Opaque => None,
+            _ => None,
         }
     }
 }

@@ -20,9 +20,10 @@ use crate::terminal::Terminal;
 /// Prints one row, or with --by one for each group, in the order of the groups. What the metadata of tiles says isn't read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Nulls are left out of everything but --count and --nulls. NaNs are left out of --min and --max unless there is nothing else, and
-come last in --quantile and --by. Of enumerated attributes the least and the greatest value are those with the least and the
-greatest position. Cells of a dense array that nobody wrote count with their fill values.
+Nulls, and \"no time\" (NaT) of attributes, count in --count and --nulls alone, and are the last group of --by. NaNs are left out
+of --min and --max unless there is nothing else, and come last in --quantile and --by. Of enumerated attributes the least and the
+greatest value are those with the least and the greatest position. Cells of a dense array that nobody wrote count in --count,
+and have no values.
 
 Examples:
   tdb agg ARRAY                                       how many cells there are

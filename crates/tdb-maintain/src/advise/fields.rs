@@ -5,6 +5,9 @@ use super::costs::{ENUMERATION, LARGE, RANDOM, SHARE, percent, scaled};
 use super::report::{FieldFacts, FieldTrials};
 use super::seen::Seen;
 
+/// A list of filters without any.
+const NONE: &str = "no filters";
+
 /// Advice on what a sample has shown.
 pub(super) fn of_sample(seen: &Seen, trials: &[FieldTrials]) -> Vec<Advice> {
     let mut advice = Vec::new();
@@ -61,8 +64,8 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
 /// A compressor that only costs time, on bytes that none of the others makes less of either.
 fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advice> {
     let own = tried.trials.first()?;
-    let is_best = tried.best().is_some_and(|best| best.filters == "no filters");
-    if percent(own.stored, tried.decoded) < RANDOM || own.filters == "no filters" || !is_best {
+    let is_best = tried.best().is_some_and(|best| best.filters == NONE);
+    if percent(own.stored, tried.decoded) < RANDOM || own.filters == NONE || !is_best {
         return None;
     }
     let stored = field.stored[0].saturating_add(field.stored[1]);
@@ -79,7 +82,7 @@ fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advi
     let more = scaled(stored, tried.decoded, own.stored).saturating_sub(stored);
     let saves = std::time::Duration::from_nanos(decoding).saturating_sub(seen.costs.of(0, more));
     // Machines differ, and so do runs: what is measured in time is only told where it is much.
-    let remedy = vec![migrate(field, "no filters")];
+    let remedy = vec![migrate(field, NONE)];
     Some(seen.advice(AdviceKind::Filters, Some(&field.name), what, figures, saves, remedy))
 }
 
@@ -117,7 +120,7 @@ fn migrate(field: &FieldFacts, filters: &str) -> AdvisedCommand {
 }
 
 fn spoken(filters: &str) -> String {
-    if filters == "no filters" { "having no filters".to_owned() } else { format!("`{filters}`") }
+    if filters == NONE { "having no filters".to_owned() } else { format!("`{filters}`") }
 }
 
 /// Without a sample: fields of which stored sizes alone say that something may be better.
@@ -126,14 +129,16 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
         let (stored, decoded) = (field.stored_bytes(), field.decoded_bytes());
         percent(stored, decoded) >= RANDOM
     };
-    let poor: Vec<&FieldFacts> = seen.readable_fields().filter(is_poor).collect();
-    let stored = poor.iter().fold(0_u64, |sum, field| sum.saturating_add(field.stored_bytes()));
-    let names: Vec<String> = poor.iter().map(|field| format!("{:?} ({})", field.name, field.filters)).collect();
-    // More than all of it can't be saved.
-    let saves = seen.costs.of(0, stored);
-    if poor.is_empty() || saves < seen.costs.worth {
+    let mut poor: Vec<&FieldFacts> = seen.readable_fields().filter(is_poor).collect();
+    // More than all of it can't be saved. Where nobody waits for that, a field without filters may still take twice the room.
+    if seen.costs.of(0, stored_bytes(&poor)) < seen.costs.worth {
+        poor.retain(|field| field.filters == NONE && field.stored_bytes() >= 2 * LARGE);
+    }
+    if poor.is_empty() {
         return None;
     }
+    let stored = stored_bytes(&poor);
+    let names: Vec<String> = poor.iter().map(|field| format!("{:?} ({})", field.name, field.filters)).collect();
     let what = format!(
         "{} take as many bytes in files as in memory, {}: whether other filters would do better is seen by trying them on a sample",
         names.join(", "),
@@ -145,4 +150,8 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
         level: AdviceLevel::Note,
         ..seen.advice(AdviceKind::Untried, None, what, figures, std::time::Duration::ZERO, remedy)
     })
+}
+
+fn stored_bytes(fields: &[&FieldFacts]) -> u64 {
+    fields.iter().fold(0, |sum, field| sum.saturating_add(field.stored_bytes()))
 }

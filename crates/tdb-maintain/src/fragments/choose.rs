@@ -13,15 +13,29 @@ use super::partition::groups;
 use super::refusal::Refusal;
 use super::sound::{Asked, check, stays_refused};
 
+/// The reasons why no group is chosen.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    pub(super) why: Vec<Refusal>,
+    /// `true` if the request is refused; `false` if the remaining fragments do not fit together.
+    pub(super) is_refused: bool,
+}
+
+impl Stop {
+    pub(super) fn refused(why: Refusal) -> Self {
+        Self { why: vec![why], is_refused: true }
+    }
+}
+
 impl Choice {
-    /// The fragments to join next, each group of candidates to one. None, or why not.
+    /// The fragments to join next, each group of candidates to one; or why there are none.
     pub(super) fn next<'f>(
         &self,
         array: &Array,
         all: &[Facts],
         candidates: &[&'f Facts],
         asked: Asked,
-    ) -> Result<Vec<Vec<&'f Facts>>, Option<Refusal>> {
+    ) -> Result<Vec<Vec<&'f Facts>>, Stop> {
         let has_groups = self.min.is_none() && array.schema().is_dense();
         let why = match self.run(array, all, candidates, asked) {
             Ok(run) => return Ok(vec![run]),
@@ -29,16 +43,16 @@ impl Choice {
         };
         let is_too_large = candidates.len() > self.max || matches!(why, Some(Refusal::Amplification { .. }));
         if !has_groups || !is_too_large {
-            return Err(why);
+            return Err(why.map_or_else(Stop::default, Stop::refused));
         }
         let known = names_of(candidates.iter().copied());
-        let groups = groups(array.schema(), self, all, |facts| known.contains(facts.name.as_str()));
+        let found = groups(array.schema(), self, all, |facts| known.contains(facts.name.as_str()));
         let by_name: HashMap<&str, &'f Facts> = candidates.iter().map(|facts| (facts.name.as_str(), *facts)).collect();
         let of = |group: Vec<usize>| -> Vec<&'f Facts> {
             group.into_iter().filter_map(|number| by_name.get(all[number].name.as_str()).copied()).collect()
         };
         let mut refusal = None;
-        let mut groups: Vec<Vec<&Facts>> = groups.into_iter().map(of).collect();
+        let mut groups: Vec<Vec<&Facts>> = found.groups.into_iter().map(of).collect();
         // No group has anything of other fragments in its way.
         groups.retain(|group| {
             let why = check(array, std::iter::empty(), group, asked);
@@ -46,7 +60,21 @@ impl Choice {
             refusal = refusal.take().or(why);
             is_free
         });
-        if groups.is_empty() { Err(refusal.or(why)) } else { Ok(groups) }
+        if !groups.is_empty() {
+            return Ok(groups);
+        }
+        if let Some(refusal) = refusal {
+            return Err(Stop::refused(refusal));
+        }
+        let why = match found.nearest {
+            Some((found, _)) if found > self.amplification => {
+                vec![Refusal::Apart { found, allowed: self.amplification }]
+            }
+            // Another fragment is in the way of those, and with it they are too large.
+            Some((_, nearest)) => check(array, all, &of(nearest), asked).into_iter().chain(why).collect(),
+            None => why.into_iter().collect(),
+        };
+        Err(Stop { why, is_refused: false })
     }
 
     /// The run of candidates to join next: the longest; of those of one length the first, unless another is smaller by a

@@ -1,11 +1,17 @@
-//! Groups of dense fragments, each of which can be joined where all together would have too many cells that nobody wrote.
+//! Groups of dense fragments, for arrays in which one fragment of all would exceed the amplification limit.
 //!
-//! Fragments come in the order of time. Each goes to the group whose box grows least with it, if the box then has few enough cells, and
-//! has nothing of a fragment outside of the group that was written before the group's last one. So the group's new
-//! fragment hides no cell, and no cell that comes between is hidden by it: readers of every time find what they found. As soon as a fragment
-//! lies in the box of a group that it isn't of, nothing later can come to this group.
+//! 1. The partition divides all fragments at the widest gap along a dimension. It divides each part again until the part can be
+//!    joined. A distant fragment keeps no others apart.
+//! 2. The partition merges pairs of the remaining groups and fragments, the smallest growth of a box first. More than
+//!    [`MOST_PAIRED`] fragments go, in the order of time, to the open group with the smallest growth.
 //!
-//! The number of groups that are open at once is bounded, and boxes are found by a tree: the cost is that of sorting.
+//! No fragment outside of a group may intersect the group's box if it is older than the group's last member. The new fragment
+//! then hides no newer cell, and readers of every time find the same cells.
+//!
+//! A tree finds boxes, and each fragment tries a bounded number of groups: the cost is that of sorting.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::ArraySchema;
@@ -19,8 +25,11 @@ const OPEN: usize = 64;
 /// Groups that are tried for a fragment, those that grow least first.
 const TRIED: usize = 4;
 
+/// Maximum number of fragments whose pairs are all compared.
+const MOST_PAIRED: usize = 1024;
+
 /// Fragments that may be joined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     number: usize,
     members: Vec<usize>,
@@ -31,6 +40,23 @@ struct Group {
     cells: u128,
     /// When the last member was written.
     end: u64,
+}
+
+impl Group {
+    /// Cells of the box around both groups, as a multiple of the cells of the members' tiles.
+    fn factor_with(&self, other: &Self) -> f64 {
+        factor(cells_around(&self.bounds, &other.bounds), self.cells.saturating_add(other.cells))
+    }
+}
+
+/// A finished partition.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// Groups of at least two fragments, as indices into all fragments.
+    pub(super) groups: Vec<Vec<usize>>,
+    /// The pair of unjoined groups with the smallest growth: the factor, and the members. `None` if fewer than two or too many groups
+    /// remain.
+    pub(super) nearest: Option<(f64, Vec<usize>)>,
 }
 
 /// A partition that is being made.
@@ -45,16 +71,14 @@ struct Partition<'a> {
     closed: Vec<Group>,
 }
 
-/// The groups of two fragments and more, by the numbers of these among all.
+/// The groups of fragments that can be joined.
 pub(super) fn groups(
     schema: &ArraySchema,
     choice: &Choice,
     all: &[Facts],
     is_candidate: impl Fn(&Facts) -> bool,
-) -> Vec<Vec<usize>> {
-    let mut partition = Partition::new(schema, choice, all);
-    partition.fill(is_candidate);
-    partition.finish()
+) -> Groups {
+    Partition::new(schema, choice, all).groups(is_candidate)
 }
 
 impl<'a> Partition<'a> {
@@ -63,14 +87,148 @@ impl<'a> Partition<'a> {
         Self { schema, choice, all, index, group_of: vec![None; all.len()], open: Vec::new(), closed: Vec::new() }
     }
 
-    fn fill(&mut self, is_candidate: impl Fn(&Facts) -> bool) {
+    fn groups(&mut self, is_candidate: impl Fn(&Facts) -> bool) -> Groups {
+        let candidates = (0..self.all.len()).filter(|number| is_candidate(&self.all[*number])).collect();
+        let (mut groups, mut rest) = self.divided(candidates);
+        if rest.len() > MOST_PAIRED {
+            for group in &groups {
+                group.members.iter().for_each(|member| self.group_of[*member] = Some(group.number));
+            }
+            self.fill(&rest.iter().copied().collect());
+            let mut filled = std::mem::take(&mut self.closed);
+            filled.retain(|group| group.members.len() > 1 && self.is_free(group));
+            let placed: BTreeSet<usize> = filled.iter().flat_map(|group| group.members.iter().copied()).collect();
+            rest.retain(|number| !placed.contains(number));
+            groups.append(&mut filled);
+        }
+        groups.extend(rest.into_iter().filter_map(|number| self.group(vec![number])));
+        groups.sort_by_key(|group| group.number);
+        let nearest = if groups.len() > MOST_PAIRED { None } else { self.pair(&mut groups) };
+        groups.retain(|group| group.members.len() > 1);
+        Groups { groups: apart(&groups), nearest }
+    }
+
+    /// Builds the group of some fragments, which come in the order of time.
+    fn group(&self, members: Vec<usize>) -> Option<Group> {
+        let domains = || members.iter().filter_map(|number| self.all[*number].domain.as_ref());
+        let mut bounds = domains().next()?.clone();
+        domains().for_each(|domain| bounds.expand(domain));
+        let cells = domains().map(|domain| cells_in(&expanded(self.schema, domain))).fold(0, u128::saturating_add);
+        let covered = expanded(self.schema, &bounds);
+        let end = members.iter().map(|number| self.all[*number].name.end()).max()?;
+        Some(Group { number: *members.first()?, members, bounds, covered, cells, end })
+    }
+
+    /// Whether a group meets all limits and no other fragment is in its way.
+    fn can_be_joined(&self, group: &Group) -> bool {
+        group.members.len() <= self.choice.max
+            && factor(cells_in(&group.bounds), group.cells) <= self.choice.amplification
+            && group.members.windows(2).all(|pair| self.choice.have_sizes(&self.all[pair[0]], &self.all[pair[1]]))
+            && self.is_free(group)
+    }
+
+    /// Whether no other fragment in the group's box is older than the group's last member.
+    fn is_free(&self, group: &Group) -> bool {
+        let is_other =
+            |other: usize| self.all[other].name.start() <= group.end && group.members.binary_search(&other).is_err();
+        !self.index.intersects(&group.covered, is_other)
+    }
+
+    /// Divides fragments at gaps into groups that can be joined, and the rest.
+    fn divided(&self, all: Vec<usize>) -> (Vec<Group>, Vec<usize>) {
+        let (mut groups, mut rest, mut open) = (Vec::new(), Vec::new(), vec![all]);
+        while let Some(part) = open.pop() {
+            let group = if part.len() > 1 { self.group(part.clone()) } else { None };
+            match group.filter(|group| self.can_be_joined(group)) {
+                Some(group) => groups.push(group),
+                None => match self.halves(&part) {
+                    Some(halves) => open.extend(halves),
+                    None => rest.extend(part),
+                },
+            }
+        }
+        rest.sort_unstable();
+        (groups, rest)
+    }
+
+    /// Splits fragments at the widest gap between their tiles. Of many fragments, takes the most central gap of at least half that
+    /// width: splitting off one fragment at a time would take quadratic time.
+    fn halves(&self, part: &[usize]) -> Option<[Vec<usize>; 2]> {
+        let tiles = |number: &usize| Some((expanded(self.schema, self.all[*number].domain.as_ref()?), *number));
+        let tiles: Vec<(NdRange, usize)> = part.iter().filter_map(tiles).collect();
+        let mut gaps: Vec<(u64, usize, usize, u64)> = Vec::new();
+        for dimension in 0..self.schema.dimensions().len() {
+            let side = |(tiles, _): &(NdRange, usize)| match tiles.0.get(dimension) {
+                Some(DimRange::Fixed { lo, hi }) => Some((*lo, *hi)),
+                _ => None,
+            };
+            let mut sides: Vec<(u64, u64)> = tiles.iter().filter_map(side).collect();
+            sides.sort_unstable();
+            let mut end = sides.first()?.1;
+            for (before, (lo, hi)) in sides.iter().enumerate() {
+                if *lo > end && lo - end > 1 {
+                    gaps.push((lo - end, before.min(sides.len() - before), dimension, end));
+                }
+                end = end.max(*hi);
+            }
+        }
+        let widest = gaps.iter().map(|gap| gap.0).max()?;
+        let least = if part.len() > MOST_PAIRED { widest / 2 } else { widest };
+        let (.., dimension, end) = gaps.into_iter().filter(|gap| gap.0 >= least).max_by_key(|gap| gap.1)?;
+        let is_before = |(tiles, _): &(NdRange, usize)| matches!(tiles.0.get(dimension), Some(DimRange::Fixed { hi, .. }) if *hi <= end);
+        let (one, other): (Vec<_>, Vec<_>) = tiles.into_iter().partition(is_before);
+        Some([one, other].map(|half| half.into_iter().map(|(_, number)| number).collect()))
+    }
+
+    /// Merges pairs of groups, the smallest growth first, until no pair can be joined. Returns the first pair that could not be
+    /// joined.
+    fn pair(&self, groups: &mut Vec<Group>) -> Option<(f64, Vec<usize>)> {
+        let mut all: Vec<Option<Group>> = groups.drain(..).map(Some).collect();
+        // Factors are positive: their bits compare as they do.
+        let mut pairs: BinaryHeap<Reverse<(u64, usize, usize)>> = BinaryHeap::new();
+        let push = |pairs: &mut BinaryHeap<_>, all: &[Option<Group>], one: usize, other: usize| {
+            if let (Some(first), Some(second)) = (&all[one], &all[other]) {
+                pairs.push(Reverse((first.factor_with(second).to_bits(), one, other)));
+            }
+        };
+        (0..all.len()).for_each(|other| (0..other).for_each(|one| push(&mut pairs, &all, one, other)));
+        let mut nearest = None;
+        while let Some(Reverse((factor, one, other))) = pairs.pop() {
+            let (Some(first), Some(second)) = (&all[one], &all[other]) else { continue };
+            let factor = f64::from_bits(factor);
+            let mut members = [&first.members[..], &second.members[..]].concat();
+            members.sort_unstable();
+            let is_within = factor <= self.choice.amplification;
+            let both = self.group(members.clone()).filter(|both| is_within && self.can_be_joined(both));
+            let Some(both) = both else {
+                nearest = nearest.or(Some((factor, members)));
+                if is_within {
+                    continue;
+                }
+                break;
+            };
+            (all[one], all[other]) = (None, None);
+            all.push(Some(both));
+            let last = all.len() - 1;
+            (0..last).for_each(|one| push(&mut pairs, &all, one, last));
+        }
+        groups.extend(all.into_iter().flatten());
+        groups.sort_by_key(|group| group.number);
+        nearest
+    }
+
+    /// Adds fragments to groups in the order of time. A group is closed once another fragment intersects its box.
+    fn fill(&mut self, wanted: &BTreeSet<usize>) {
         for (number, facts) in self.all.iter().enumerate() {
             let Some(domain) = &facts.domain else { continue };
-            let group = if is_candidate(facts) { self.place(number, domain) } else { None };
-            self.group_of[number] = group;
+            if wanted.contains(&number) {
+                self.group_of[number] = self.place(number, domain);
+            }
+            let group = self.group_of[number];
             let is_over = |open: &mut Group| Some(open.number) != group && open.covered.intersects(domain);
             self.closed.extend(self.open.extract_if(.., is_over));
         }
+        self.closed.append(&mut self.open);
     }
 
     /// The group that a fragment has come to.
@@ -117,18 +275,16 @@ impl<'a> Partition<'a> {
         self.open.push(Group { number, members: vec![number], bounds, covered, cells, end: facts.name.end() });
         Some(number)
     }
+}
 
-    /// The groups that can be joined, the oldest first.
-    fn finish(mut self) -> Vec<Vec<usize>> {
-        self.closed.append(&mut self.open);
-        self.closed.sort_by_key(|group| group.number);
-        let is_free = |group: &Group| {
-            let is_other =
-                |other: usize| self.group_of[other] != Some(group.number) && self.all[other].name.start() <= group.end;
-            group.members.len() > 1 && !self.index.intersects(&group.covered, is_other)
-        };
-        self.closed.iter().filter(|group| is_free(group)).map(|group| group.members.clone()).collect()
+/// The members of groups whose boxes do not intersect: the new fragment of one group must not be in the way of another.
+fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
+    let index = Index::new(groups.iter().map(|group| Some(&group.covered)).collect());
+    let mut is_taken = vec![false; groups.len()];
+    for (number, group) in groups.iter().enumerate() {
+        is_taken[number] = !index.intersects(&group.covered, |other| is_taken[other]);
     }
+    groups.iter().zip(is_taken).filter(|(_, taken)| *taken).map(|(group, _)| group.members.clone()).collect()
 }
 
 /// How many cells the box around two has.

@@ -53,6 +53,13 @@ pub enum Refusal {
         /// How many it may have.
         allowed: f64,
     },
+    /// No two of the remaining dense fragments fit together.
+    Apart {
+        /// Cells of the box around the nearest pair, as a multiple of the cells of their tiles.
+        found: f64,
+        /// The limit.
+        allowed: f64,
+    },
     /// Neighbours in time differ too much in size.
     SizeRatio {
         /// The ratio that they must have.
@@ -101,6 +108,11 @@ impl fmt::Display for Refusal {
             Self::Amplification { found, allowed } => write!(
                 f,
                 "the new fragment would have {found:.2} times as many cells as the tiles of these fragments; allowed are {allowed:.2}"
+            ),
+            Self::Apart { found, allowed } => write!(
+                f,
+                "no two of these fragments fit together: the nearest would become one with {found:.2} times as many cells as their tiles; \
+                 allowed are {allowed:.2}"
             ),
             Self::SizeRatio { least } => {
                 write!(f, "neighbours in time differ too much in size: the ratio must be at least {least}")

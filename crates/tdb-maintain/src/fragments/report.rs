@@ -114,7 +114,7 @@ impl fmt::Display for FragmentReport {
             )?;
         }
         if self.steps.is_empty() {
-            return writeln!(f, "There was nothing to join.");
+            writeln!(f, "There was nothing to join.")?;
         }
         self.steps.iter().try_for_each(|step| {
             let (from, to) = (step.replaced.len(), step.fragments.len());

@@ -48,6 +48,16 @@ impl Values {
         Self { kind, values, nulls }
     }
 
+    /// The same, with "no time" for null.
+    pub fn without_no_time(mut self) -> Self {
+        let Kind { datatype, cell_val_num, .. } = self.kind;
+        if cell_val_num == Some(1) && (datatype.is_datetime() || datatype.is_time()) {
+            let nulls = self.values.extract_if(.., |(value, _)| *value == i64::MIN.to_le_bytes());
+            self.nulls += nulls.map(|(_, times)| times).sum::<u64>();
+        }
+        self
+    }
+
     pub fn count(&self) -> u64 {
         self.values.iter().map(|(_, times)| times).sum()
     }

@@ -177,8 +177,11 @@ pub fn misplaces_footers(history: &History, array: &Path) -> Option<&'static str
 }
 
 /// Why a sound array has such a finding; `None` if it shouldn't. `deleted` are ranges of time whose fragments the library has
-/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it. Of versions of one time
-/// either may count: a later delete can remove the one and not the other.
+/// deleted: of a fragment that others were joined to it leaves the vacuum file, and those others with it.
+///
+/// Of versions of one time either may count: a later delete can remove the one and not the other. Then the consolidated fragment lacks cells
+/// that the originals show, and only they have. `tdb verify` reports that although no byte was altered: it can't tell such cells from
+/// lost ones, and a vacuum leaves the originals for the same reason.
 pub fn left_behind(finding: &Finding, deleted: &[Window], ties: &Ties) -> Option<&'static str> {
     let name = TimestampedName::parse(file_name(&finding.file).strip_suffix(".vac")?)?;
     let window @ (first, last) = (name.start(), name.end());

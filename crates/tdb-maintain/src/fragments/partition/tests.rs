@@ -36,9 +36,8 @@ fn choice(max: usize) -> Choice {
 fn parts(dimensions: usize, max: usize, all: &[Facts]) -> (Vec<Vec<usize>>, u64) {
     let (schema, choice) = (schema(dimensions), choice(max));
     let mut partition = Partition::new(&schema, &choice, all);
-    partition.fill(|_| true);
-    let compared = partition.index.compared();
-    (partition.finish(), compared)
+    let found = partition.groups(|_| true);
+    (found.groups, partition.index.compared())
 }
 
 fn appended(place: u64, number: u64) -> (u64, u64) {
@@ -60,13 +59,29 @@ fn nothing_later_comes_to_a_group_that_another_fragment_overlaps() {
     // The second one is too far away to come to the others, and overlaps the first.
     let all = [facts(1, &[(0, 9), (0, 9)]), facts(2, &[(0, 9), (0, 9999)]), facts(3, &[(0, 9), (0, 9)])];
     let choice = Choice { amplification: 0.9, ..choice(usize::MAX) };
-    assert_eq!(groups(&schema(2), &choice, &all, |facts| facts.name.start() != 2), [[0usize; 0]; 0]);
+    assert_eq!(groups(&schema(2), &choice, &all, |facts| facts.name.start() != 2).groups, [[0usize; 0]; 0]);
 }
 
 #[test]
 fn older_fragments_are_not_hidden() {
     let all = [facts(1, &[(8, 9)]), facts(2, &[(0, 1)]), facts(3, &[(3, 4)])];
-    assert_eq!(groups(&schema(1), &choice(usize::MAX), &all, |facts| facts.name.start() > 1), [[0usize; 0]; 0]);
+    assert_eq!(groups(&schema(1), &choice(usize::MAX), &all, |facts| facts.name.start() > 1).groups, [[0usize; 0]; 0]);
+}
+
+#[test]
+fn one_far_away_keeps_no_others_apart() {
+    // Written in any order, each overlaps its neighbours; the last but three is far away.
+    let places = [7, 2, 11, 0, 14, 5, 9, 3, 16, 1, 12, 6, 18, 4, 10, 15, 8, 1_000_000, 13, 17, 19];
+    for sides in [1, 2] {
+        let all: Vec<Facts> =
+            (0..).zip(places).map(|(time, place)| facts(time, &vec![(place * 6, place * 6 + 11); sides])).collect();
+        let expected: Vec<usize> = (0..21).filter(|number| *number != 17).collect();
+        let (schema, choice) = (schema(sides), Choice { amplification: 5.0, ..choice(usize::MAX) });
+        let found = groups(&schema, &choice, &all, |_| true);
+        assert_eq!(found.groups, [expected]);
+        let (factor, two) = found.nearest.unwrap();
+        assert!(factor > 5.0 && two.len() == 21, "{factor} {two:?}");
+    }
 }
 
 #[test]
