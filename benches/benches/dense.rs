@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../crates/tdb-array/tests/support/mod.rs"]
+#[path = "../../crates/tdb-array/tests/it/support/mod.rs"]
 mod support;
 
 use std::hint::black_box;

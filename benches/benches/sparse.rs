@@ -1,7 +1,7 @@
 //! Reading sparse arrays from memory, one thread: whole ones in each order, a small box, fragments that overlap, a
 //! Hilbert order, strings.
 
-#[path = "../../crates/tdb-array/tests/sparse_support/mod.rs"]
+#[path = "../../crates/tdb-array/tests/it/sparse_support/mod.rs"]
 mod sparse_support;
 
 use std::hint::black_box;

@@ -176,7 +176,7 @@ fn browser() -> Outcome {
     if !folders.iter().any(|folder| names.iter().any(|name| folder.join(name).is_file())) {
         return Outcome::Skipped("`apt-get install chromium`".to_owned());
     }
-    show(&["test", "--package", "tdb-report", "--test", "browser"], &[("TDB_BROWSER", "required")]).into()
+    show(&["test", "--package", "tdb-report", "--test", "it", "browser"], &[("TDB_BROWSER", "required")]).into()
 }
 
 fn deny() -> Outcome {

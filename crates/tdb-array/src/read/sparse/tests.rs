@@ -1,6 +1,6 @@
-//! Reading with so little room that everything is done piece by piece; see `tests/sparse.rs` for reading as anyone can.
+//! Reading with so little room that everything is done piece by piece; see `tests/it/sparse.rs` for reading as anyone can.
 
-#[path = "../../../tests/sparse_support/mod.rs"]
+#[path = "../../../tests/it/sparse_support/mod.rs"]
 mod sparse_support;
 
 use proptest::prelude::*;

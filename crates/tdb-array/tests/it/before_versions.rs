@@ -1,0 +1,106 @@
+//! What releases before 1.4 wrote, before there were format versions: it is told what it is, and never taken for newer.
+
+use std::sync::Arc;
+
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{Datatype, FormatVersion, Scalar};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Group, GroupOptions};
+use tdb_storage::{MemoryStorage, Storage};
+
+/// The schema of a dense array by release 1.3.0.
+const SCHEMA: &str = "510000000000000063000000000000000401000000000000000101000000010000000000000063000000000000003900\
+    000000000000780163646060600662281050873098fe0301986060028ab00071517e793123940d16000926e7e7a00a82\
+    548070220303c8081013000b861030";
+/// The metadata of its fragment.
+const FRAGMENT: &str = "420000000000000094000000000000000401000000000000000101000000010000000000000094000000000000002a00\
+    000000000000780163646060600662101080500c8c409a0588613454184e81c49101a97c983d0ec88620b10119300073";
+
+fn bytes(digits: &str) -> Vec<u8> {
+    digits
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn storage(files: &[(&str, Vec<u8>)]) -> Arc<dyn Storage> {
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, bytes.clone()).unwrap();
+    }
+    Arc::new(storage)
+}
+
+fn open(files: &[(&str, Vec<u8>)]) -> ArrayError {
+    ArrayOptions::new().open_on(storage(files)).map(|_: Array| ()).unwrap_err()
+}
+
+fn is_told(error: &ArrayError, file: &str) {
+    assert_eq!(error.category(), ErrorCategory::Unsupported, "{error}");
+    let text = error.to_string();
+    assert!(text.contains(file) && text.contains("older than format version 1"), "{text}");
+    assert!(text.contains("before 1.4") && !text.contains("newer"), "{text}");
+}
+
+#[test]
+fn arrays() {
+    is_told(&open(&[("__array_schema.tdb", bytes(SCHEMA)), ("__lock.tdb", Vec::new())]), "__array_schema.tdb");
+    // Of releases 1.0 and 1.1.
+    is_told(
+        &open(&[("__array_metadata.tdb", bytes(SCHEMA)), ("__array_lock.tdb", Vec::new())]),
+        "__array_metadata.tdb",
+    );
+}
+
+#[test]
+fn fragments() {
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(16));
+    let schema = SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::Int32));
+    for version in [1, 2] {
+        let schema = schema.clone().version(FormatVersion::new(version).unwrap()).build().unwrap();
+        let storage = MemoryStorage::new();
+        let fragment = "__b4cae15e1a294904a1296510c34f19ec_1538747712566/__fragment_metadata.tdb";
+        storage.insert(fragment, bytes(FRAGMENT)).unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(storage);
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let array = ArrayOptions::new().open_on(storage).unwrap();
+        is_told(&array.fragments().unwrap_err(), fragment);
+    }
+}
+
+#[test]
+fn key_value_stores() {
+    let files = [("__kv_schema.tdb", bytes(SCHEMA)), ("__lock.tdb", Vec::new())];
+    let by_group = GroupOptions::new().open_on(storage(&files)).map(|_: Group| ()).unwrap_err();
+    for error in [open(&files), by_group] {
+        assert_eq!(error.category(), ErrorCategory::Unsupported, "{error}");
+        assert!(error.to_string().contains("__kv_schema.tdb: the schema of a key-value store"), "{error}");
+    }
+}
+
+/// Nothing is made where something is.
+#[test]
+fn none_is_overwritten() {
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(16));
+    let schema = SchemaBuilder::sparse().dimension(rows).build().unwrap();
+    for name in ["__array_metadata.tdb", "__kv_schema.tdb"] {
+        let storage = storage(&[(name, bytes(SCHEMA))]);
+        let error =
+            CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.clone()).unwrap()).unwrap_err();
+        assert!(matches!(error, ArrayError::AlreadyThere { .. }), "{error}");
+    }
+}
+
+/// Bytes that are neither are damage, or of a version that isn't known.
+#[test]
+fn others_are_not_taken_for_them() {
+    let mut schema = bytes(SCHEMA);
+    schema[16] = 5;
+    let error = open(&[("__array_schema.tdb", schema)]);
+    assert!(error.to_string().contains("newer"), "{error}");
+    let mut schema = bytes(SCHEMA);
+    schema[..4].fill(0);
+    let error = open(&[("__array_schema.tdb", schema)]);
+    assert_eq!(error.category(), ErrorCategory::Corrupt, "{error}");
+    assert!(error.to_string().contains("found 0 at 0x0, expected 1 or above"), "{error}");
+}

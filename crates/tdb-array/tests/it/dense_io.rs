@@ -1,0 +1,227 @@
+//! What reads of dense arrays cost in requests and bytes, and what they make of domains too large to be written, of files
+//! that lie, and of memory.
+
+use std::sync::Arc;
+
+use crate::support::{Cells, NewFragment, create_array, write_fragment};
+use tdb_array::{Array, ArrayError, ArrayOptions, Order, Query};
+use tdb_filters::{Filter, FilterPipeline};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
+use tdb_types::{CellValNum, Datatype, Limits, Scalar};
+use tempfile::TempDir;
+
+fn square(side: i64, tile: i64, attributes: Vec<Attribute>) -> ArraySchema {
+    let axis = |name| {
+        Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(tile))
+    };
+    let schema = SchemaBuilder::dense().dimension(axis("y")).dimension(axis("x"));
+    attributes.into_iter().fold(schema, SchemaBuilder::attribute).build().unwrap()
+}
+
+fn filtered(attribute: Attribute, filters: Vec<Filter>) -> Attribute {
+    attribute.with_filters(FilterPipeline::new(filters))
+}
+
+/// Cells that count up, and hardly compress.
+fn numbers(count: u64) -> Cells {
+    let mixed = |cell: u64| cell.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
+    Cells { values: (0..count).flat_map(|cell| mixed(cell).to_le_bytes()).collect(), ..Cells::default() }
+}
+
+fn strings(count: u64) -> Cells {
+    let mut cells = Cells { offsets: Some(vec![0]), ..Cells::default() };
+    for cell in 0..count {
+        cells.values.extend(format!("{cell:x}").bytes());
+        let end = cells.values.len() as u64;
+        cells.offsets.iter_mut().for_each(|offsets| offsets.push(end));
+    }
+    cells
+}
+
+fn write(storage: &dyn Storage, schema: &ArraySchema, side: i64, attributes: Vec<Cells>) {
+    create_array(storage, schema);
+    let bounds = vec![(Scalar::I64(0).key(), Scalar::I64(side - 1).key()); 2];
+    write_fragment(storage, schema, &NewFragment { time: 1, bounds, attributes, chunk: None });
+}
+
+fn written(schema: &ArraySchema, side: i64, attributes: Vec<Cells>) -> MemoryStorage {
+    let storage = MemoryStorage::new();
+    write(&storage, schema, side, attributes);
+    storage
+}
+
+/// In files, whose reads are counted.
+fn in_files(schema: &ArraySchema, side: i64, attributes: Vec<Cells>) -> (TempDir, CountingStorage) {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = LocalStorage::new(folder.path());
+    write(&storage, schema, side, attributes);
+    (folder, CountingStorage::new(Arc::new(storage)))
+}
+
+fn count(query: Query) -> Result<usize, ArrayError> {
+    query.batches()?.map(|batch| Ok(batch?.len())).sum()
+}
+
+#[test]
+fn a_point_of_a_large_tile_takes_a_chunk_and_no_more() {
+    let schema =
+        square(512, 512, vec![filtered(Attribute::new("a", Datatype::UInt64), vec![Filter::Zstd { level: 1 }])]);
+    let (_folder, storage) = in_files(&schema, 512, vec![numbers(512 * 512)]);
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
+    let point = |y: i64, x: i64| array.read().range("y", y..=y).unwrap().range("x", x..=x).unwrap();
+    assert_eq!(count(point(0, 0)).unwrap(), 1);
+    storage.take();
+    assert_eq!(count(point(400, 17)).unwrap(), 1);
+    let costs = storage.take();
+    // The tile has 2 MiB in 32 chunks of 64 KiB.
+    assert_eq!((costs.lists, costs.opens), (0, 0));
+    assert!(costs.bytes < 100 << 10, "{costs:?}");
+    assert_eq!(count(array.read()).unwrap(), 512 * 512);
+    let costs = storage.take();
+    assert!(costs.reads < 20, "{costs:?}");
+}
+
+#[test]
+fn tiles_that_lie_together_are_read_together() {
+    let schema = square(300, 10, vec![Attribute::new("a", Datatype::UInt64)]);
+    let (_folder, storage) = in_files(&schema, 300, vec![numbers(300 * 300)]);
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
+    assert_eq!(count(array.read().range("y", 0..=0i64).unwrap()).unwrap(), 300);
+    storage.take();
+    assert_eq!(count(array.read()).unwrap(), 300 * 300);
+    let costs = storage.take();
+    // 900 tiles of 820 bytes each.
+    assert!(costs.reads < 10 && costs.bytes == 900 * 820, "{costs:?}");
+}
+
+#[test]
+fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
+    for filter in [Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }] {
+        let attribute = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
+        let schema = square(128, 64, vec![filtered(attribute, vec![filter])]);
+        let (_folder, storage) = in_files(&schema, 128, vec![strings(128 * 128)]);
+        for (order, threads) in [(Order::RowMajor, 1), (Order::ColMajor, 2), (Order::Global, 2)] {
+            let array = ArrayOptions::new().threads(threads).open_on(Arc::new(storage.clone())).unwrap();
+            let query = || array.read().order(order).budget(16 << 10);
+            // What is known of the fragment is loaded first.
+            assert!(query().batches().unwrap().count() > 8);
+            storage.take();
+            assert_eq!(count(query()).unwrap(), 128 * 128);
+            let costs = storage.take();
+            // Of each of the four tiles: how many chunks its offsets have (none), twice, and its strings.
+            assert!(costs.reads <= 12, "{order} {costs:?}");
+        }
+    }
+}
+
+#[test]
+fn whole_tiles_are_not_touched_for_cells_that_newer_fragments_have() {
+    let schema = square(64, 64, vec![Attribute::new("a", Datatype::UInt64)]);
+    let storage = written(&schema, 64, vec![numbers(64 * 64)]);
+    let bounds = vec![(Scalar::I64(0).key(), Scalar::I64(63).key()); 2];
+    let newer = NewFragment { time: 2, bounds, attributes: vec![numbers(64 * 64)], chunk: None };
+    write_fragment(&storage, &schema, &newer);
+    let older = "__fragments/__1_1_00000000000000000000000000000001_22";
+    storage.remove_file(&format!("{older}/a0.tdb")).unwrap();
+    let array = ArrayOptions::new().open_on(Arc::new(storage)).unwrap();
+    assert_eq!(count(array.read()).unwrap(), 64 * 64);
+    assert_eq!(array.read().plan().unwrap().fragments.len(), 1);
+}
+
+#[test]
+fn the_largest_domain_can_be_looked_into() {
+    let axis = |name| {
+        let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1000));
+        dimension.with_tile_extent(Scalar::U64(1000))
+    };
+    let schema = SchemaBuilder::dense()
+        .dimension(axis("y"))
+        .dimension(axis("x"))
+        .attribute(Attribute::new("a", Datatype::UInt64))
+        .build()
+        .unwrap();
+    let storage = MemoryStorage::new();
+    create_array(&storage, &schema);
+    let far = u64::MAX - 5000;
+    let bounds = vec![(far, far + 1), (7, 8)];
+    write_fragment(&storage, &schema, &NewFragment { time: 1, bounds, attributes: vec![numbers(4)], chunk: None });
+    let array = ArrayOptions::new().open_on(Arc::new(storage)).unwrap();
+    assert_eq!(array.read().plan().unwrap().tile_count(), 1);
+
+    let near = array.read().range("y", far - 1..=far + 2).unwrap().range("x", 6..=9u64).unwrap();
+    let batches: Vec<_> = near.batches().unwrap().map(Result::unwrap).collect();
+    let cells: Vec<u64> = batches[0].column("a").unwrap().values::<u64>().unwrap().to_vec();
+    let written: Vec<u64> =
+        numbers(4).values.chunks(8).map(|cell| u64::from_le_bytes(cell.try_into().unwrap())).collect();
+    let none = u64::MAX;
+    let expected = [[none; 4], [none, written[0], written[1], none], [none, written[2], written[3], none], [none; 4]];
+    assert_eq!(cells, expected.concat());
+
+    // All of it has more cells than anybody can count, and comes all the same, batch by batch.
+    for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+        let all = array.read().select(["a", "x", "y"]).unwrap().order(order).budget(10_000);
+        for batch in all.batches().unwrap().take(20) {
+            let batch = batch.unwrap();
+            assert!(!batch.is_empty() && batch.memory() <= 4 * 10_000, "{order}: {}", batch.memory());
+        }
+    }
+}
+
+#[test]
+fn many_ranges_of_one_cell() {
+    let schema = square(200, 50, vec![Attribute::new("a", Datatype::UInt64)]);
+    let (_folder, storage) = in_files(&schema, 200, vec![numbers(200 * 200)]);
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
+    let mut query = array.read();
+    for at in (0..200i64).rev().step_by(3) {
+        query = query.range("y", at..=at).unwrap().range("x", at..=at).unwrap();
+    }
+    storage.take();
+    assert_eq!(count(query.order(Order::Unordered)).unwrap(), 67 * 67);
+    // Each of the 16 tiles once.
+    assert!(storage.take().bytes <= 200 * 200 * 8 + 16 * 20 + 4096);
+}
+
+/// Damages each data and metadata file in many ways: reads may fail, and may not do anything worse.
+#[test]
+fn damaged_files_are_errors() {
+    let attributes = vec![
+        Attribute::new("plain", Datatype::UInt64),
+        filtered(Attribute::new("zstd", Datatype::UInt64).nullable(false), vec![Filter::Zstd { level: 1 }]),
+        Attribute::new("strings", Datatype::StringAscii).with_cell_val_num(CellValNum::Var),
+    ];
+    let schema = square(12, 5, attributes);
+    let mut nullable = numbers(144);
+    nullable.validity = Some((0..144).map(|cell| u8::from(cell % 5 > 0)).collect());
+    let storage = written(&schema, 12, vec![numbers(144), nullable, strings(144)]);
+    let folder = "__fragments/__1_1_00000000000000000000000000000001_22";
+    let mut read = 0;
+    for entry in storage.list(folder).unwrap() {
+        let path = format!("{folder}/{}", entry.name);
+        let bytes = storage.read(&path).unwrap();
+        let mut check = |damaged: &[u8]| {
+            storage.remove_file(&path).unwrap();
+            storage.create_new(&path, damaged).unwrap();
+            let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
+            let array = options.open_on(Arc::new(storage.sub("").unwrap()));
+            for (order, budget) in [(Order::RowMajor, 1 << 20), (Order::ColMajor, 300)] {
+                read += usize::from(array.as_ref().is_ok_and(|array| read_all(array, order, budget)));
+            }
+        };
+        tdb_testkit::hostile::seeded_mutations(7, &bytes, 300, &mut check);
+        for truncated in tdb_testkit::hostile::truncations(&bytes).step_by(bytes.len().div_ceil(40)) {
+            check(truncated);
+        }
+        check(&bytes);
+    }
+    // Whatever lies outside of what is asked for, and the bits of plain values, may change without notice.
+    assert!(read > 12, "{read}");
+}
+
+/// Whether everything can be read; planned or not.
+fn read_all(array: &Array, order: Order, budget: usize) -> bool {
+    let query = array.read().order(order).budget(budget);
+    let _ = query.plan();
+    count(query).is_ok()
+}

@@ -1,0 +1,169 @@
+//! Fragments that are dismissed by what their footers and totals say: nothing else of them is read, and no cell is lost, nor
+//! shown that another one hides.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::two_arrays::{array_on, create, names};
+use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order, Query};
+use tdb_condition::{Condition, field};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_testkit::LatentStorage;
+use tdb_types::{Datatype, Scalar};
+
+const FRAGMENTS: i64 = 100;
+/// Cells of a fragment: so many tiles that only the totals and the footer lie in the end of the metadata that is read first.
+const CELLS: i64 = 2000;
+
+/// A hundred fragments, each of which begins `step` behind the one before. `a` is less than 2^40, and null only at places that
+/// 7 divides; of the fragment `number` it is at least `number` × 2^32.
+fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(FRAGMENTS * CELLS - 1));
+    let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
+    let builder = builder
+        .dimension(x.with_tile_extent(Scalar::I64(2)))
+        .attribute(Attribute::new("a", Datatype::Int64).nullable(true))
+        .attribute(Attribute::new("b", Datatype::Int64));
+    let builder = if is_dense { builder } else { builder.allows_duplicates(duplicates) };
+    let storage = create(&builder.build().unwrap());
+    let array = array_on(&storage, 1);
+    for number in 0..FRAGMENTS {
+        let x: Vec<i64> = (number * step..number * step + CELLS).collect();
+        // Values that compress badly, so that their statistics take room.
+        let a = x.iter().map(|x| (x % 7 > 0).then_some((number << 32) + x.wrapping_mul(2_654_435_761) % (1 << 32)));
+        let cells = NewCells::new().with("a", NewColumn::options(a)).with("b", NewColumn::values(&x));
+        let write = array.write().names(names(2 + number.cast_unsigned()));
+        match is_dense {
+            false => write.cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+            true => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
+        };
+    }
+    storage
+}
+
+fn counted(storage: &Arc<MemoryStorage>) -> (Array, CountingStorage) {
+    let counting = CountingStorage::new(storage.clone() as Arc<dyn Storage>);
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone())).unwrap();
+    // The footers.
+    assert_eq!(array.fragments().unwrap().len() as i64, FRAGMENTS);
+    counting.take();
+    (array, counting)
+}
+
+fn cells(query: Query) -> usize {
+    query.batches().unwrap().map(|batch| batch.unwrap().len()).sum()
+}
+
+/// Requests that a query takes once the footers are there, and how many fragments it dismisses by their totals.
+fn requests(storage: &Arc<MemoryStorage>, query: impl Fn(&Array) -> Query) -> (u64, usize) {
+    let (array, counting) = counted(storage);
+    let query = query(&array).only_matching();
+    assert_eq!(cells(query.clone()), 0, "{:?}", query.plan().unwrap().left_out);
+    let counters = counting.take();
+    (counters.opens + counters.reads, query.plan().unwrap().left_out.totals)
+}
+
+#[test]
+fn a_hundred_fragments_without_a_match_take_their_footers_only() {
+    let conditions: [(&str, Condition); 4] = [
+        ("beyond", field("a").gt(1_i64 << 50)),
+        ("part of it", field("a").gt(1_i64 << 50) & field("b").gt(0_i64)),
+        ("no nulls", field("b").is_null()),
+        ("two fields", field("a").gt(1_i64 << 51) | field("b").gt(1_i64 << 50)),
+    ];
+    for (is_dense, duplicates, step) in
+        [(false, true, 0), (false, false, 0), (false, false, CELLS), (true, false, 0), (true, false, CELLS)]
+    {
+        let storage = written(is_dense, duplicates, step);
+        for (name, condition) in &conditions {
+            // Fields that aren't nullable are known not to be without any statistics.
+            let what = format!("dense: {is_dense}, duplicates: {duplicates}, step {step}, {name}");
+            for order in [Order::RowMajor, Order::Global] {
+                let (requests, by_totals) = requests(&storage, |array| {
+                    array.read().select(["b"]).unwrap().order(order).filter(condition.clone())
+                });
+                assert_eq!(requests, 0, "{what}, {order}");
+                assert!(is_dense || by_totals as i64 == FRAGMENTS, "{what}: {by_totals}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fragments_outside_of_the_ranges_take_their_footers_only() {
+    let storage = written(false, false, CELLS);
+    let (array, counting) = counted(&storage);
+    let query = array.read().select(["b"]).unwrap().range("x", 5 * CELLS..6 * CELLS - 1).unwrap();
+    let left_out = query.plan().unwrap().left_out;
+    let counters = counting.take();
+    assert!(counters.reads < 20, "the sections of one fragment: {counters:?}");
+    assert_eq!(cells(query) as i64, CELLS - 1);
+    assert!(counting.take().opens <= 2, "the files of one fragment");
+    assert_eq!((left_out.region as i64, left_out.totals), (FRAGMENTS - 1, 0));
+}
+
+#[test]
+fn one_fragment_with_matches_is_looked_into() {
+    let storage = written(false, false, CELLS);
+    let (array, counting) = counted(&storage);
+    let query = array.read().select(["a"]).unwrap().filter(field("a").ge(99_i64 << 32));
+    assert_eq!(cells(query.clone()) as i64, (99 * CELLS..100 * CELLS).filter(|x| x % 7 > 0).count() as i64);
+    assert!(counting.take().opens <= 3, "the files of one fragment");
+    assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1);
+}
+
+/// All fragments lie over one another, and the newest holds the only cells that count.
+#[test]
+fn fragments_without_a_match_hide_older_cells() {
+    let storage = written(false, false, 0);
+    let array = array_on(&storage, 2);
+    let expected = (0..CELLS).filter(|x| x % 7 > 0).count();
+    for order in [Order::RowMajor, Order::Global, Order::Unordered] {
+        let read = |condition: Condition| array.read().select(["a"]).unwrap().order(order).filter(condition);
+        // Those of the oldest are hidden, though no totals but its own allow for them.
+        assert_eq!(cells(read(field("a").lt(1_i64 << 32))), 0, "{order}");
+        assert_eq!(read(field("a").lt(1_i64 << 32)).plan().unwrap().left_out.totals, 0);
+        assert_eq!(cells(read(field("a").ge(99_i64 << 32))), expected, "{order}");
+    }
+    // Where each cell stays, nothing is hidden.
+    let array = array_on(&written(false, true, 0), 2);
+    let query = array.read().select(["a"]).unwrap().filter(field("a").lt(1_i64 << 32));
+    assert_eq!(cells(query.clone()), expected);
+    assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1);
+}
+
+/// Neighbours overlap by half: of those without a match only the ones next to others with one are looked into.
+#[test]
+fn fragments_that_overlap_in_part() {
+    let storage = written(false, false, CELLS / 2);
+    let array = array_on(&storage, 2);
+    for number in [0, 50, 99_i64] {
+        let condition = field("a").ge(number << 32) & field("a").lt((number + 1) << 32);
+        let first = number * CELLS / 2;
+        // Its second half is hidden by the next one.
+        let end = if number + 1 == FRAGMENTS { first + CELLS } else { first + CELLS / 2 };
+        let expected: Vec<i64> = (first..end).filter(|x| x % 7 > 0).collect();
+        let query = array.read().select(["x"]).unwrap().order(Order::Global).filter(condition);
+        let mut found: Vec<i64> = Vec::new();
+        for batch in query.clone().batches().unwrap() {
+            found.extend_from_slice(batch.unwrap().column("x").unwrap().values().unwrap());
+        }
+        assert_eq!(found, expected, "{number}");
+        let neighbours = if number == 50 { 2 } else { 1 };
+        assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1 - neighbours, "{number}");
+    }
+}
+
+/// Where answers take long, totals that didn't come with the footers are asked for together.
+#[test]
+fn totals_are_fetched_together() {
+    let storage = written(false, false, 0);
+    let latent = LatentStorage::new(storage, Duration::from_millis(30), 1 << 40);
+    let array = ArrayOptions::new().threads(2).open_on(Arc::new(latent)).unwrap();
+    array.fragments().unwrap();
+    let begun = std::time::Instant::now();
+    let query = array.read().select(["b"]).unwrap().filter(field("a").gt(1_i64 << 50));
+    assert_eq!(cells(query), 0);
+    assert!(begun.elapsed() < Duration::from_millis(30 * FRAGMENTS.cast_unsigned() / 2), "{:?}", begun.elapsed());
+}

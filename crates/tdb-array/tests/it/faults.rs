@@ -1,0 +1,262 @@
+//! Every kind of change, broken at each of its operations in turn: afterwards the array, or the group, is as before or as
+//! after, and what is left behind is found and removed.
+
+use std::sync::Arc;
+
+use tdb_array::{
+    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, NewColumn, Order,
+    Result, TimeRange,
+};
+use tdb_condition::Condition;
+use tdb_schema::{
+    ArrayDefinition, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
+};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::{DataOrder, Datatype, FormatVersion, Scalar};
+
+/// The formats whose arrays differ in what lies where.
+const VERSIONS: [u32; 5] = [4, 9, 11, 16, 22];
+
+fn definition(version: u32) -> ArrayDefinition {
+    let version = FormatVersion::new(version).unwrap();
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let schema = SchemaBuilder::sparse().version(version).dimension(rows);
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
+    ArrayDefinition::new(schema).unwrap()
+}
+
+/// A dense array with an enumeration and a label.
+fn rich() -> ArrayDefinition {
+    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let schema = SchemaBuilder::dense()
+        .dimension(rows)
+        .enumeration(EnumerationRef::unplaced("e"))
+        .attribute(Attribute::new("a", Datatype::UInt8).with_enumeration("e"))
+        .label(DimensionLabel::new(0, "l", DataOrder::Increasing, Datatype::Float64))
+        .build()
+        .unwrap();
+    let values = Enumeration::strings("e", "", Datatype::StringAscii, ["x", "y"]).unwrap();
+    ArrayDefinition::new(schema).unwrap().with_enumeration(values).unwrap()
+}
+
+fn names(seed: u64) -> Names {
+    Names::new().at(seed * 10).seeded(seed)
+}
+
+fn create(storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+    CreateOptions::new().names(names(1)).create_on(storage, definition)
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())
+}
+
+/// All that a reader can tell of an array.
+fn state(disk: &MemoryStorage) -> String {
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let Ok(array) = open(&storage) else { return "no array".to_owned() };
+    let fragments: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().to_string()).collect();
+    let cells: usize = array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+    let definition = array.definition().unwrap();
+    format!("{definition:?} {:?} {fragments:?} {:?} {cells}", array.metadata().unwrap(), array.directory().deletes)
+}
+
+/// Breaks `change` at each of its operations, and in each way.
+fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<dyn Storage>) -> Result<()>) {
+    let disk = MemoryStorage::new();
+    let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+    prepare(&plain);
+    let before = state(&disk);
+    let sound = FaultyStorage::sound(plain);
+    change(&(Arc::new(sound.clone()) as _)).unwrap();
+    let after = state(&disk);
+    assert_ne!(before, after, "{what}");
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() {
+            let disk = MemoryStorage::new();
+            let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+            prepare(&plain);
+            let faulty: Arc<dyn Storage> = Arc::new(FaultyStorage::new(plain.clone(), fault, n));
+            let result = change(&faulty);
+            let now = state(&disk);
+            assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}\nbefore {before}\nafter {after}");
+            assert!(result.is_err() || now == after, "{what}, {fault:?} at {n}: it said that all is well");
+            // What is left is found; without it all is the same; and then the change can be made.
+            if let Ok(array) = open(&plain) {
+                let leftovers = array.leftovers().unwrap();
+                array.remove_leftovers(&leftovers).unwrap();
+                assert_eq!(state(&disk), now);
+                assert_eq!(open(&plain).unwrap().leftovers().unwrap(), []);
+            }
+            if state(&disk) == before {
+                change(&plain).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
+                assert_eq!(state(&disk), after);
+            }
+        }
+    }
+    // What was said to be done stays when power is lost right after.
+    let disk = MemoryStorage::new();
+    let plain: Arc<dyn Storage> = Arc::new(disk.clone());
+    prepare(&plain);
+    let faulty = FaultyStorage::new(plain, Fault::LosesPower, sound.changes());
+    change(&(Arc::new(faulty.clone()) as _)).unwrap();
+    faulty.create_folder("more").unwrap_err();
+    assert_eq!(state(&disk), after, "{what}, and then no power");
+}
+
+#[test]
+fn creation() {
+    for version in VERSIONS {
+        check(&format!("creation in {version}"), |_| {}, |storage| create(storage, &definition(version)));
+    }
+    check("creation with all", |_| {}, |storage| create(storage, &rich()));
+}
+
+#[test]
+fn metadata() {
+    for version in VERSIONS {
+        let prepare = |storage: &Arc<dyn Storage>| create(storage, &definition(version)).unwrap();
+        check(&format!("metadata in {version}"), prepare, |storage| {
+            let value = MetadataValue::text("Rain").unwrap();
+            open(storage)?.write_metadata().names(names(2)).put("title", value).delete("none").commit()
+        });
+    }
+}
+
+#[test]
+fn evolution() {
+    let evolution = SchemaEvolution::new()
+        .add_attribute(Attribute::new("b", Datatype::Float32))
+        .extend_enumeration("e", ["z"])
+        .add_enumeration(Enumeration::strings("f", "", Datatype::StringUtf8, ["ü"]).unwrap());
+    check(
+        "evolution",
+        |storage| create(storage, &rich()).unwrap(),
+        |storage| open(storage)?.evolve(&evolution, &names(2)),
+    );
+    for version in VERSIONS {
+        let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Float32));
+        let prepare = |storage: &Arc<dyn Storage>| create(storage, &definition(version)).unwrap();
+        check(&format!("evolution in {version}"), prepare, |storage| open(storage)?.evolve(&evolution, &names(2)));
+    }
+}
+
+/// Writes two cells; `seed` says when.
+fn write(storage: &Arc<dyn Storage>, seed: u64) -> Result<()> {
+    let (rows, values) = ([1i32, 2], [i32::try_from(seed).unwrap(); 2]);
+    let cells = [("row", NewColumn::values(&rows)), ("a", NewColumn::values(&values))];
+    open(storage)?.write().names(names(seed)).cells(cells).map(|_| ())
+}
+
+#[test]
+fn cells() {
+    for version in [11, 16, 22] {
+        let prepare = |storage: &Arc<dyn Storage>| {
+            create(storage, &definition(version)).unwrap();
+            write(storage, 2).unwrap();
+        };
+        check(&format!("cells in {version}"), prepare, |storage| write(storage, 3));
+    }
+}
+
+#[test]
+fn deletes_of_fragments() {
+    for version in [16, 22] {
+        let prepare = |storage: &Arc<dyn Storage>| {
+            create(storage, &definition(version)).unwrap();
+            (2..6).for_each(|seed| write(storage, seed).unwrap());
+        };
+        let time = TimeRange { start: 25, end: 45 };
+        check(&format!("fragments in {version}"), prepare, |storage| open(storage)?.delete_fragments(time).map(|_| ()));
+    }
+}
+
+#[test]
+fn deletes() {
+    let condition = Condition::field("a").lt(3i32);
+    let prepare = |storage: &Arc<dyn Storage>| create(storage, &definition(22)).unwrap();
+    check("cells", prepare, |storage| open(storage)?.delete_cells(&condition, &names(3)));
+}
+
+/// All that a reader can tell of a group.
+fn group_state(disk: &MemoryStorage) -> String {
+    match GroupOptions::new().between(TimeRange::ALL).open_on(Arc::new(disk.clone())) {
+        Ok(group) => format!("{:?} {:?}", group.members(), group.metadata().unwrap()),
+        Err(_) => "no group".to_owned(),
+    }
+}
+
+#[test]
+fn groups() {
+    let open = |storage: &Arc<dyn Storage>| -> Result<Group> {
+        GroupOptions::new().between(TimeRange::ALL).open_on(storage.clone())
+    };
+    type Change<'a> = (&'a str, Box<dyn Fn(&Arc<dyn Storage>) -> Result<()> + 'a>);
+    let value = || MetadataValue::text("Rain").unwrap();
+    let changes: [Change<'_>; 4] = [
+        ("creation", Box::new(|storage| CreateOptions::new().create_group_on(storage))),
+        ("metadata", Box::new(|storage| open(storage)?.write_metadata().names(names(2)).put("k", value()).commit())),
+        (
+            "addition",
+            Box::new(|storage| open(storage)?.change().names(names(3)).add("inner", true, Some("i")).commit()),
+        ),
+        ("removal", Box::new(|storage| open(storage)?.change().names(names(4)).remove("i").commit())),
+    ];
+    let prepared = |changes: &[Change<'_>]| {
+        let disk = MemoryStorage::new();
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        CreateOptions::new().create_group_on(&storage.sub("inner").unwrap()).unwrap();
+        changes.iter().for_each(|(_, change)| change(&storage).unwrap());
+        disk
+    };
+    for (done, (what, change)) in changes.iter().enumerate() {
+        let disk = prepared(&changes[..done]);
+        let before = group_state(&disk);
+        let sound = FaultyStorage::sound(Arc::new(disk.clone()));
+        change(&(Arc::new(sound.clone()) as _)).unwrap();
+        let after = group_state(&disk);
+        assert_ne!(before, after);
+        for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+            for n in 0..sound.changes() {
+                let disk = prepared(&changes[..done]);
+                change(&(Arc::new(FaultyStorage::new(Arc::new(disk.clone()), fault, n)) as _)).unwrap_err();
+                let now = group_state(&disk);
+                assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}");
+            }
+        }
+        let disk = prepared(&changes[..done]);
+        let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
+        change(&(Arc::new(faulty.clone()) as _)).unwrap();
+        faulty.create_folder("more").unwrap_err();
+        assert_eq!(group_state(&disk), after, "{what}, and then no power");
+    }
+}
+
+/// However many make the same array in one place at once: who isn't refused has an array, and nobody's cells are lost.
+#[test]
+fn creations_at_once_lose_nothing() {
+    for round in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("array");
+        let make = |maker: i32| match Array::create(&place, &definition(22)) {
+            Ok(()) => {
+                let array = ArrayOptions::new().threads(1).open(&place).unwrap();
+                array.write().cells([("row", &[maker]), ("a", &[maker])]).unwrap();
+                Some(maker)
+            }
+            Err(error) => {
+                assert!(matches!(error, ArrayError::AlreadyThere { .. }), "{round}: {error}");
+                None
+            }
+        };
+        let makers: Vec<i32> = std::thread::scope(|scope| {
+            let makers: Vec<_> = (1..4).map(|maker| scope.spawn(move || make(maker))).collect();
+            makers.into_iter().filter_map(|maker| maker.join().unwrap()).collect()
+        });
+        assert!(!makers.is_empty());
+        let array = ArrayOptions::new().threads(1).open(&place).unwrap();
+        let batch = array.read().order(Order::RowMajor).batches().unwrap().next().unwrap().unwrap();
+        assert_eq!(batch.column("a").unwrap().values::<i32>().unwrap(), makers, "{round}");
+    }
+}

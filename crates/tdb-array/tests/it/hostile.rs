@@ -1,0 +1,157 @@
+//! Arrays from strangers: every file of every fixture cut short, changed, and exchanged, one file at a time.
+//!
+//! Whatever the bytes, opening and reading must end, with cells or a typed error that blames the files, within the
+//! memory that limits and budget allow, and without writing.
+//!
+//! The ordinary run samples. `TDB_HOSTILE=all cargo test --release -p tdb-array --test it hostile` cuts every file at every
+//! length and changes every byte of it; another value than `all` is a part of the names of the fixtures to do that to.
+
+#![allow(clippy::unwrap_used, unreachable_pub)] // tests may panic
+
+#[path = "../../fuzz/src/attack.rs"]
+mod attack;
+mod damage;
+mod inside;
+mod made;
+mod watch;
+
+use damage::{Damage, Tree};
+use tdb_testkit::Lie;
+use tdb_testkit::fixtures::{self, Fixture};
+use watch::Watch;
+
+/// Cases per file in the ordinary run.
+const SAMPLE: usize = 20;
+
+/// Cases per generic tile in the ordinary run.
+const PAYLOADS: usize = 3;
+
+/// A fixture of which the ordinary run takes more: it has strings and nulls, in fragments that lack fields.
+const THOROUGH: (&str, usize) = ("v22-by-2.30.0-dense-evolved", 60);
+
+/// The fixtures to attack, and whether with all there is.
+fn chosen() -> (Vec<Fixture>, bool) {
+    let part = std::env::var("TDB_HOSTILE").ok();
+    let is_chosen = |name: &str| part.as_ref().is_none_or(|part| part == "all" || name.contains(part));
+    (fixtures::all().into_iter().filter(|fixture| is_chosen(fixture.name())).collect(), part.is_some())
+}
+
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let (fixtures, all) = chosen();
+    let watch = Watch::start();
+    let mut cases = 0;
+    for fixture in fixtures {
+        let tree = Tree::of(&fixture);
+        watch.expect_sound(&tree);
+        for path in tree.paths() {
+            let bytes = tree.bytes(path);
+            let damages = if all { Damage::all(&bytes) } else { Damage::sample(&bytes, SAMPLE, cases) };
+            for damage in damages {
+                watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
+                cases += 1;
+            }
+        }
+        assert!(tree.is_unchanged(), "{}: reading has written", tree.name());
+        println!("{}: {cases} cases so far", tree.name());
+    }
+    watch.finish(cases, if all { 1 } else { 10_000 });
+}
+
+#[test]
+fn damaged_groups_are_walked_or_refused() {
+    let part = std::env::var("TDB_HOSTILE").ok();
+    let watch = Watch::start();
+    let mut cases = 0;
+    for fixture in fixtures::groups() {
+        let tree = Tree::of_group(&fixture);
+        watch.expect_sound(&tree);
+        for path in tree.paths() {
+            let bytes = tree.bytes(path);
+            let damages = if part.is_some() { Damage::all(&bytes) } else { Damage::sample(&bytes, 4 * SAMPLE, cases) };
+            for damage in damages {
+                watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
+                cases += 1;
+            }
+        }
+        inside::damaged_payloads(&tree, if part.is_some() { 300 } else { PAYLOADS }, |path, bytes| {
+            watch.attack(&tree, path, bytes, &format_args!("payload {cases} damaged"), cases);
+            cases += 1;
+        });
+    }
+    watch.finish(cases, 500);
+}
+
+#[test]
+fn damage_behind_filters_is_read_or_refused() {
+    let (fixtures, all) = chosen();
+    let watch = Watch::start();
+    let mut cases = 0;
+    for fixture in fixtures {
+        let tree = Tree::of(&fixture);
+        let count = match all {
+            true => 300,
+            false if tree.name() == THOROUGH.0 => THOROUGH.1,
+            false => PAYLOADS,
+        };
+        inside::damaged_payloads(&tree, count, |path, bytes| {
+            watch.attack(&tree, path, bytes, &format_args!("payload {cases} damaged"), cases);
+            cases += 1;
+        });
+    }
+    watch.finish(cases, if all { 1 } else { 5000 });
+}
+
+#[test]
+fn files_of_other_arrays_are_read_or_refused() {
+    let (fixtures, all) = chosen();
+    let watch = Watch::start();
+    let trees: Vec<Tree> = fixtures.iter().map(Tree::of).collect();
+    let mut cases = 0;
+    for (index, tree) in trees.iter().enumerate() {
+        let others = trees.iter().cycle().skip(index + 1).take(if all { trees.len() } else { 8 });
+        for other in others {
+            made::exchanges(tree, other, |path, bytes| {
+                watch.attack(tree, path, bytes, &format_args!("as in {}", other.name()), cases);
+                cases += 1;
+            });
+        }
+    }
+    watch.finish(cases, 1000);
+}
+
+#[test]
+fn made_up_arrays_are_read_or_refused() {
+    let watch = Watch::start();
+    let mut cases = 0;
+    for tree in made::arrays() {
+        for variant in 0..12 {
+            watch.read(&tree, variant);
+            cases += 1;
+        }
+    }
+    watch.finish(cases, 100);
+}
+
+/// Sizes come from whoever keeps the files: listings, open files, files with holes. Nothing is allocated because of them.
+#[test]
+fn lies_about_sizes_are_survived() {
+    let (fixtures, all) = chosen();
+    let watch = Watch::start();
+    let mut cases = 0;
+    let trees = fixtures.iter().map(Tree::of).chain(fixtures::groups().into_iter().map(|group| Tree::of_group(&group)));
+    for tree in trees {
+        let paths: Vec<&str> = tree.paths().collect();
+        for lie in Lie::ALL {
+            // The metadata of each fragment, and in turn each of the other files.
+            let others = if all { paths.len() } else { 2 };
+            let first = cases;
+            let about = ["", "__fragment_metadata.tdb"].into_iter();
+            for path in about.chain((0..others).map(|index| paths[(first + index) % paths.len()])) {
+                watch.lie(&tree, path, lie, cases);
+                cases += 1;
+            }
+        }
+    }
+    watch.finish(cases, 5000);
+}

@@ -1,0 +1,118 @@
+//! What a query finds out about parts of tiles saves later ones work, and changes nothing of what they give.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::two_arrays::{array_on, create, names};
+use tdb_array::{Array, NewCells, Order, Query, QueryBox};
+use tdb_filters::FilterPipeline;
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_storage::MemoryStorage;
+use tdb_types::{Datatype, Scalar};
+
+const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
+/// Halves between these are coordinates along `x`.
+const WIDTH: i64 = 400;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as i64 % end
+    }
+}
+
+/// The value of each cell by its row, and by twice its column.
+type Cells = BTreeMap<(i64, i64), i64>;
+
+/// An array with tiles of many blocks: rows on both sides of zero, columns that are numbers with a fraction.
+fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
+    let y = Dimension::new("y", Datatype::Int64, Scalar::I64(-200), Scalar::I64(199));
+    let x = Dimension::new("x", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
+    let (y, x) = match with_extents {
+        true => (y.with_tile_extent(Scalar::I64(100)), x.with_tile_extent(Scalar::F64(50.0))),
+        false => (y, x),
+    };
+    let value = Attribute::new("value", Datatype::Int64);
+    // Without filters what is read is what is looked at.
+    let schema =
+        SchemaBuilder::sparse().dimension(y).dimension(x).attribute(value).coords_filters(FilterPipeline::default());
+    let schema = schema.capacity(15_000).build().unwrap();
+    let storage = create(&schema);
+    let (mut all, mut random) = (Cells::new(), Random(7));
+    for fragment in 0..fragments {
+        let cells: Cells = (0..40_000 / fragments as i64)
+            .map(|cell| ((random.below(400) - 200, random.below(WIDTH) - 200), cell * 10 + fragment as i64))
+            .collect();
+        let (places, values): (Vec<_>, Vec<_>) = cells.iter().map(|(place, value)| (*place, *value)).unzip();
+        let y: Vec<i64> = places.iter().map(|(y, _)| *y).collect();
+        let x: Vec<f64> = places.iter().map(|(_, x)| *x as f64 / 2.0).collect();
+        let new = NewCells::new().with("y", &y).with("x", &x).with("value", &values);
+        array_on(&storage, 1).write().names(names(fragment + 1)).cells(new).unwrap();
+        all.extend(cells);
+    }
+    (storage, all)
+}
+
+/// The cells of a query, sorted.
+fn cells(query: Query) -> Vec<((i64, i64), i64)> {
+    let mut cells = Vec::new();
+    for batch in query.batches().unwrap() {
+        let batch = batch.unwrap();
+        let (y, x) = (batch.column("y").unwrap(), batch.column("x").unwrap());
+        let (y, x) = (y.values::<i64>().unwrap(), x.values::<f64>().unwrap());
+        let values = batch.column("value").unwrap().values::<i64>().unwrap();
+        cells.extend(y.iter().zip(x).zip(values).map(|((y, x), value)| ((*y, (*x * 2.0) as i64), *value)));
+    }
+    cells.sort_unstable();
+    cells
+}
+
+#[test]
+fn boxes_of_an_open_array() {
+    for (fragments, with_extents) in [(1, true), (1, false), (3, true)] {
+        let (storage, all) = array(fragments, with_extents);
+        let array = array_on(&storage, 1);
+        let mut random = Random(11);
+        for number in 0..160 {
+            let (height, width) = (random.below(30), random.below(30));
+            let (y, x) = (random.below(400 - height) - 200, random.below(WIDTH - width) - 200);
+            let is_in = |(row, column): &(i64, i64)| (y..=y + height).contains(row) && (x..=x + width).contains(column);
+            let expected: Vec<_> = all.iter().filter(|(place, _)| is_in(place)).map(|(a, b)| (*a, *b)).collect();
+            let (first, last) = (x as f64 / 2.0, (x + width) as f64 / 2.0);
+            let order = ORDERS[number % 4];
+            let query = array.read().order(order);
+            let query = match number % 3 {
+                0 => query.boxes([QueryBox::new().range("y", y..=y + height).range("x", first..=last)]).unwrap(),
+                _ => query.range("y", y..=y + height).unwrap().range("x", first..=last).unwrap(),
+            };
+            assert_eq!(cells(query), expected, "{fragments} {with_extents} {order} {y} {x} {height} {width}");
+        }
+    }
+}
+
+#[test]
+fn points_read_less_when_blocks_are_known() {
+    let (storage, all) = array(1, true);
+    let bytes_of = |array: &Array, place: &(i64, i64), value: &i64| {
+        // So that the sections of the fragment's metadata don't count.
+        let query = || array.read().range("y", place.0..=place.0).unwrap();
+        query().plan().unwrap();
+        let before = array.counters().bytes;
+        let query = query().range("x", place.1 as f64 / 2.0..=place.1 as f64 / 2.0).unwrap();
+        assert_eq!(cells(query), [(*place, *value)]);
+        array.counters().bytes - before
+    };
+    let some: Vec<_> = all.iter().step_by(101).collect();
+    let first: u64 = some.iter().map(|(place, value)| bytes_of(&array_on(&storage, 1), place, value)).sum();
+    let array = array_on(&storage, 1);
+    for (place, value) in &some {
+        bytes_of(&array, place, value);
+    }
+    let again: u64 = some.iter().map(|(place, value)| bytes_of(&array, place, value)).sum();
+    // What lies next to wanted bytes comes along.
+    assert!(again * 3 < first * 2, "{first} bytes at first, {again} when all blocks are known");
+}

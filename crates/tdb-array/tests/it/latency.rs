@@ -1,0 +1,209 @@
+//! What reading costs where each request takes a while: how many round trips in sequence, not how many requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::two_arrays::{array_on, create, names};
+use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{Counters, CountingStorage, MemoryStorage, Storage};
+use tdb_testkit::hostile::seeded_mutations;
+use tdb_testkit::{LatentStorage, fixtures};
+use tdb_types::{Datatype, Layout, Scalar};
+
+/// So long that threads which begin together are seen to do so on a busy machine as well.
+const LATENCY: Duration = Duration::from_millis(60);
+const BYTES_PER_SECOND: u64 = 1 << 40;
+
+/// Cells of a fragment.
+const CELLS: i64 = 1000;
+
+fn line(sparse: bool, fragments: i64) -> ArraySchema {
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(fragments * CELLS - 1))
+        .with_tile_extent(Scalar::I64(50));
+    let builder = if sparse { SchemaBuilder::sparse().capacity(50) } else { SchemaBuilder::dense() };
+    builder
+        .dimension(x)
+        .attribute(Attribute::new("a", Datatype::Int64))
+        .attribute(Attribute::new("b", Datatype::Int64))
+        .build()
+        .unwrap()
+}
+
+/// Fragments one behind the other.
+fn written(sparse: bool, fragments: i64) -> Arc<MemoryStorage> {
+    let storage = create(&line(sparse, fragments));
+    let array = array_on(&storage, 1);
+    for fragment in 0..fragments {
+        let x: Vec<i64> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
+        let cells = NewCells::new().with("a", NewColumn::values(&x)).with("b", NewColumn::values(&x));
+        let write = array.write().names(names(2 + fragment.cast_unsigned()));
+        match sparse {
+            true => write.cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+            false => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
+        };
+    }
+    storage
+}
+
+fn latent(storage: Arc<MemoryStorage>) -> LatentStorage {
+    LatentStorage::new(storage, LATENCY, BYTES_PER_SECOND)
+}
+
+fn open(storage: &LatentStorage) -> Array {
+    ArrayOptions::new().threads(2).open_on(Arc::new(storage.clone())).unwrap()
+}
+
+fn read_point(array: &Array, x: i64) {
+    let batches = array.read().range("x", x..=x).unwrap().batches().unwrap();
+    let values: Vec<i64> =
+        batches.flat_map(|batch| batch.unwrap().column("b").unwrap().values::<i64>().unwrap().to_vec()).collect();
+    assert_eq!(values, [x]);
+}
+
+#[test]
+fn round_trips_do_not_depend_on_the_number_of_fragments() {
+    for (sparse, fragments) in [(true, 1), (true, 40), (false, 1), (false, 40)] {
+        let storage = latent(written(sparse, fragments));
+        let array = open(&storage);
+        let case = format!("sparse: {sparse}, {fragments} fragments");
+        assert_eq!(storage.take_trips(), 2, "{case}: open");
+        assert!(storage.take_requests() <= 5, "{case}: open");
+        read_point(&array, 333);
+        assert!(storage.take_trips() <= 3, "{case}: first point");
+        read_point(&array, 777);
+        assert_eq!(storage.take_trips(), 1, "{case}: second point");
+        storage.take_requests();
+        read_point(&array, 778);
+        assert!(storage.take_requests() <= 3, "{case}: a file for each field");
+        storage.take_trips();
+        let cells: usize = array.read().order(Order::Global).batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+        assert_eq!(cells as i64, fragments * CELLS);
+        assert!(storage.take_trips() <= 2, "{case}: all");
+    }
+}
+
+/// Opening, writing and closing asks as much of an array of many fragments as of one of few.
+#[test]
+fn small_writes_take_no_more_as_fragments_grow_in_number() {
+    let storage = create(&line(true, 1));
+    let requests: Vec<Counters> = (0..50)
+        .map(|x: i64| {
+            let counting = CountingStorage::new(storage.clone());
+            let array = ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone())).unwrap();
+            let x_only = [x];
+            let column = || NewColumn::values(&x_only);
+            let cells = NewCells::new().with("x", column()).with("a", column()).with("b", column());
+            array.write().names(names(2 + x.cast_unsigned())).cells(cells).unwrap();
+            counting.counters()
+        })
+        .collect();
+    let first = requests[0];
+    assert!(first.writes > 0, "{first}");
+    let asked = |counters: &Counters| (counters.lists, counters.opens, counters.reads, counters.bytes, counters.writes);
+    assert!(requests.iter().all(|counters| asked(counters) == asked(&first)), "{requests:?}");
+    assert_eq!(array_on(&storage, 1).fragments().unwrap().len(), 50);
+}
+
+/// What is more than may be on its way at once comes window by window, the next one while the last one is read.
+#[test]
+fn large_reads_are_read_ahead() {
+    let schema = {
+        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64((3 << 20) - 1))
+            .with_tile_extent(Scalar::I64(1 << 14));
+        SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap()
+    };
+    let storage = create(&schema);
+    let x: Vec<i64> = (0..3 << 20).collect();
+    array_on(&storage, 1).write().cells(NewCells::new().with("a", NewColumn::values(&x))).unwrap();
+    let storage = latent(storage);
+    let array = open(&storage);
+    array.fragments().unwrap();
+    storage.take_trips();
+    let mut cells = 0;
+    for batch in array.read().budget(1 << 20).batches().unwrap() {
+        let batch = batch.unwrap();
+        let values = batch.column("a").unwrap().values::<i64>().unwrap().to_vec();
+        assert!(values.iter().zip(cells..).all(|(value, expected)| *value == expected));
+        cells += batch.len() as i64;
+    }
+    assert_eq!(cells, 3 << 20);
+    // 24 MiB, of which 8 may be in memory, in windows of a third of that: nine, and the sections before them.
+    let trips = storage.take_trips();
+    assert!(trips <= 12, "{trips}");
+    assert!(storage.take_requests() <= 40);
+}
+
+/// Values, offsets and validity of a column.
+type Bytes = (Vec<u8>, Option<Vec<u64>>, Vec<bool>);
+
+fn bytes(batch: &Batch) -> Vec<Bytes> {
+    let column = |column: &tdb_array::Column| {
+        let valid = (0..column.len()).map(|cell| column.is_valid(cell)).collect();
+        (column.bytes().to_vec(), column.offsets().map(<[u64]>::to_vec), valid)
+    };
+    batch.columns().iter().map(column).collect()
+}
+
+/// All cells of an array, or why not.
+fn all_cells(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Vec<Vec<Bytes>>, String> {
+    let array = options.open_on(storage).map_err(|error| error.to_string())?;
+    let order = if array.schema().cell_order() == Layout::Hilbert { Order::Global } else { Order::RowMajor };
+    let batches = array.read().order(order).batches().map_err(|error| error.to_string())?;
+    batches.map(|batch| batch.map(|batch| bytes(&batch)).map_err(|error| error.to_string())).collect()
+}
+
+fn at_once(storage: &Arc<dyn Storage>) -> Arc<dyn Storage> {
+    Arc::new(LatentStorage::new(storage.clone(), Duration::ZERO, BYTES_PER_SECOND))
+}
+
+/// Damaged files are errors, or give the cells that they give elsewhere: what is fetched ahead comes from ranges and sizes that
+/// nobody has looked at.
+#[test]
+fn damaged_arrays_are_errors() {
+    let options = ArrayOptions::new().threads(2);
+    let (mut read, mut refused) = (0, 0);
+    for name in
+        ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-dense-2d-row-row", "v22-by-2.30.0-sparse-consolidated-footers"]
+    {
+        let fixture = fixtures::named(name);
+        for path in fixture.array_files() {
+            let sound = fixture.read(path);
+            let damaged = fixture.array_storage();
+            let count = if path.ends_with("__fragment_metadata.tdb") || path.ends_with(".meta") { 50 } else { 6 };
+            seeded_mutations(7, &sound, count, |bytes| {
+                damaged.insert(path, bytes).unwrap();
+                let storage: Arc<dyn Storage> = damaged.clone();
+                match (all_cells(&options, storage.clone()), all_cells(&options, at_once(&storage))) {
+                    (Ok(expected), Ok(got)) => {
+                        assert_eq!(expected, got, "{name}: {path}");
+                        read += 1;
+                    }
+                    (Err(_), Err(_)) => refused += 1,
+                    // Of what isn't read nobody asks whether it is there.
+                    (Err(error), Ok(_)) if error.contains("fewer than the") => refused += 1,
+                    (expected, got) => panic!("{name}: {path}: {:?} but {:?}", expected.map(drop), got.map(drop)),
+                }
+            });
+        }
+    }
+    assert!(read > 20 && refused > 100, "{read} {refused}");
+}
+
+/// Arrays of every release read the same as from a storage that answers at once.
+#[test]
+fn all_fixtures_read_the_same() {
+    let mut compared = 0;
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        let storage: Arc<dyn Storage> = fixture.array_storage();
+        let options = fixture
+            .expected()
+            .key()
+            .into_iter()
+            .fold(ArrayOptions::new().threads(2), |options, key| options.key(tdb_filters::EncryptionKey::new(key)));
+        let (expected, got) = (all_cells(&options, storage.clone()), all_cells(&options, at_once(&storage)));
+        assert_eq!(expected, got, "{}", fixture.name());
+        compared += usize::from(expected.is_ok());
+    }
+    assert!(compared > 400, "{compared}");
+}

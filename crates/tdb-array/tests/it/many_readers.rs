@@ -1,0 +1,163 @@
+//! Several queries on one open array at the same time.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use crate::two_arrays::{array_on, create};
+use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
+use tdb_condition::{Condition, field};
+use tdb_filters::{Filter, FilterPipeline};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+const THREADS: usize = 8;
+
+/// Fragments that overlap.
+fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
+    let x =
+        Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999)).with_tile_extent(Scalar::I64(100));
+    let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 1 }]);
+    let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(40) };
+    let schema = builder
+        .dimension(x)
+        .attribute(Attribute::new("a", Datatype::Int64).with_filters(zstd()))
+        .attribute(Attribute::new("b", Datatype::Int64).with_filters(zstd()))
+        .attribute(Attribute::new("t", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).with_filters(zstd()))
+        .build()
+        .unwrap();
+    let storage = create(&schema);
+    for fragment in 0..fragments {
+        let x: Vec<i64> = (fragment * 10_000..fragment * 10_000 + 30_000).collect();
+        let value = |x: &i64, factor: i64| (x + fragment).wrapping_mul(factor) % 1_000_003;
+        let a: Vec<i64> = x.iter().map(|x| value(x, 7919)).collect();
+        let b: Vec<i64> = x.iter().map(|x| value(x, 104_729)).collect();
+        let cells = NewCells::new()
+            .with("a", NewColumn::values(&a))
+            .with("b", NewColumn::values(&b))
+            .with("t", NewColumn::strings(a.iter().map(|a| format!("t{}", a % 1000))));
+        let array = array_on(&storage, 1);
+        match is_dense {
+            true => array.write().range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
+            false => array.write().cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+        };
+    }
+    storage
+}
+
+/// Queries of all kinds.
+fn query(array: &Array, number: usize) -> Query {
+    let query = array.read().select(["x", "a", "b", "t"]).unwrap();
+    let order = [Order::RowMajor, Order::Global, Order::ColMajor][number % 3];
+    let first = number as i64 * 4000;
+    match number % 4 {
+        0 => query.order(order).range("x", first..first + 9000).unwrap(),
+        1 => query.order(order).filter(field("a").lt(5000_i64)).only_matching(),
+        2 => query.order(order).budget(64 << 10).range("x", first..).unwrap(),
+        _ => query
+            .order(order)
+            .filter(field("t").eq("t7") | field("b").gt(990_000_i64))
+            .only_matching()
+            .batch_cells(1000),
+    }
+}
+
+/// The bytes of all cells, column by column.
+fn cells(query: Query) -> Vec<Vec<u8>> {
+    let batches: Vec<Batch> = query.batches().unwrap().map(Result::unwrap).collect();
+    let columns = batches.first().map_or(0, |batch| batch.columns().len());
+    let bytes = |column: usize| batches.iter().flat_map(|batch| batch.columns()[column].bytes().to_vec()).collect();
+    (0..columns).map(bytes).collect()
+}
+
+#[test]
+fn threads_read_what_one_reads() {
+    for is_dense in [false, true] {
+        let storage = written(is_dense, 4);
+        let alone: Vec<_> = (0..THREADS).map(|number| cells(query(&array_on(&storage, 1), number))).collect();
+        assert!(alone.iter().all(|columns| columns.len() == 4 && !columns[0].is_empty()));
+        for threads in [1, 3] {
+            // Nothing of it is loaded when they begin.
+            let array = array_on(&storage, threads);
+            let begin = Barrier::new(THREADS);
+            thread::scope(|scope| {
+                for (number, expected) in alone.iter().enumerate() {
+                    let (array, begin) = (&array, &begin);
+                    scope.spawn(move || {
+                        begin.wait();
+                        for round in 0..3 {
+                            assert!(cells(query(array, number)) == *expected, "query {number}, round {round}");
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
+
+/// Counts how many reads are under way, which take a while.
+#[derive(Clone, Debug)]
+struct Slow {
+    inner: Arc<dyn Storage>,
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+struct SlowFile(Arc<dyn ReadAt>, Slow);
+
+impl ReadAt for SlowFile {
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> tdb_storage::Result<()> {
+        self.1.most.fetch_max(self.1.now.fetch_add(1, SeqCst) + 1, SeqCst);
+        thread::sleep(Duration::from_millis(20));
+        let result = self.0.read_into(offset, buffer);
+        self.1.now.fetch_sub(1, SeqCst);
+        result
+    }
+
+    fn profile(&self) -> ReadProfile {
+        self.0.profile()
+    }
+}
+
+impl Storage for Slow {
+    forward_storage!(|this| this.inner => describe, list, kind, profile, create_folder, create_new, create_file);
+    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
+
+    fn open(&self, path: &str) -> tdb_storage::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(SlowFile(self.inner.open(path)?, self.clone())))
+    }
+
+    fn sub(&self, folder: &str) -> tdb_storage::Result<Arc<dyn Storage>> {
+        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, ..self.clone() }))
+    }
+}
+
+/// Two queries that need statistics of different fields don't wait for each other's.
+#[test]
+fn no_lock_is_held_while_statistics_are_read() {
+    let storage = written(false, 1);
+    let slow = Slow { inner: storage, now: Arc::default(), most: Arc::default() };
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(slow.clone())).unwrap();
+    let plan = |condition: Condition| array.read().filter(condition).plan().unwrap();
+    // All but the statistics of tiles of these fields is there.
+    plan(field("t").eq("t7"));
+    slow.most.store(0, SeqCst);
+    let begin = Barrier::new(2);
+    thread::scope(|scope| {
+        for name in ["a", "b"] {
+            let (begin, plan) = (&begin, &plan);
+            scope.spawn(move || {
+                begin.wait();
+                plan(field(name).gt(500_000_i64));
+            });
+        }
+    });
+    assert_eq!(slow.most.load(SeqCst), 2);
+}

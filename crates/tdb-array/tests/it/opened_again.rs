@@ -1,0 +1,286 @@
+//! Opening an array once more: what is still there isn't read again, and whatever has changed is seen.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, Stated, TimeRange};
+use tdb_condition::field;
+use tdb_filters::EncryptionKey;
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::{Datatype, Scalar};
+
+fn create() -> Arc<dyn Storage> {
+    create_with(10_000)
+}
+
+fn create_with(capacity: u64) -> Arc<dyn Storage> {
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
+    let schema = SchemaBuilder::sparse()
+        .capacity(capacity)
+        .dimension(x)
+        .attribute(Attribute::new("a", Datatype::Int64))
+        .build()
+        .unwrap();
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    storage
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Array {
+    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+}
+
+fn write(storage: &Arc<dyn Storage>, x: &[i32], a: &[i64]) {
+    open(storage).write().cells(NewCells::new().with("x", x).with("a", a)).unwrap();
+}
+
+fn cells(array: &Array) -> Vec<(i32, i64)> {
+    let mut all = Vec::new();
+    for batch in array.read().select(["x", "a"]).unwrap().batches().unwrap() {
+        let batch = batch.unwrap();
+        let (x, a) = (batch.column("x").unwrap(), batch.column("a").unwrap());
+        all.extend(x.values::<i32>().unwrap().iter().copied().zip(a.values::<i64>().unwrap().iter().copied()));
+    }
+    all.sort_unstable();
+    all
+}
+
+/// An array that somebody else looks at anew as well: what it gives opened again is what it gives opened anew, and the one before stays.
+struct Seen {
+    storage: Arc<dyn Storage>,
+    counting: CountingStorage,
+    last: Array,
+}
+
+impl Seen {
+    fn of(storage: &Arc<dyn Storage>) -> Self {
+        let counting = CountingStorage::new(storage.clone());
+        let last = open(&(Arc::new(counting.clone()) as Arc<dyn Storage>));
+        cells(&last);
+        counting.take();
+        Self { storage: storage.clone(), counting, last }
+    }
+
+    /// Looks again; listings, and files opened or read before a cell is.
+    fn again(&mut self) -> (u64, u64) {
+        let before = cells(&self.last);
+        self.counting.take();
+        let again = self.last.opened_again(None).unwrap();
+        again.fragments().unwrap();
+        let counters = self.counting.take();
+        let anew = open(&self.storage);
+        assert_eq!(cells(&again), cells(&anew));
+        assert_eq!(again.directory(), anew.directory());
+        assert_eq!(again.schema(), anew.schema());
+        assert_eq!(again.statistics_of_all(), anew.statistics_of_all());
+        assert_eq!(cells(&self.last), before);
+        self.last = again;
+        (counters.lists, counters.reads)
+    }
+}
+
+trait StatisticsOfAll {
+    fn statistics_of_all(&self) -> Vec<tdb_array::Statistics>;
+}
+
+impl StatisticsOfAll for Array {
+    fn statistics_of_all(&self) -> Vec<tdb_array::Statistics> {
+        let schema = self.schema();
+        let names = schema.fields().filter_map(|field| schema.field_name(field));
+        self.read().statistics_of(names).unwrap()
+    }
+}
+
+#[test]
+fn nothing_is_read_again_and_what_is_new_is() {
+    let storage = create();
+    let mut seen = Seen::of(&storage);
+    assert_eq!(seen.again(), (3, 0));
+    for start in [0, 100, 200] {
+        write(&storage, &[start, start + 1], &[1, 2]);
+    }
+    // The folder of footers that were put together is looked into for more than one.
+    assert_eq!(seen.again(), (4, 3));
+    assert_eq!(seen.again(), (3, 0));
+    write(&storage, &[1, 300], &[7, 8]);
+    assert_eq!(seen.again(), (3, 1));
+    // What was found out since is known to both: nothing but cells is read then.
+    let counting = seen.counting.clone();
+    seen.last.read().plan().unwrap();
+    counting.take();
+    let again = seen.last.opened_again(None).unwrap();
+    again.read().plan().unwrap();
+    let counters = counting.take();
+    assert_eq!((counters.lists, counters.reads), (3, 0));
+}
+
+#[test]
+fn a_snapshot_stays_one() {
+    let storage = create();
+    write(&storage, &[1, 2], &[1, 2]);
+    // Nothing of it was looked at before others wrote.
+    let first = open(&storage);
+    write(&storage, &[2, 3], &[7, 8]);
+    let second = first.opened_again(None).unwrap();
+    write(&storage, &[3], &[9]);
+    assert_eq!(cells(&second), [(1, 1), (2, 7), (3, 8)]);
+    assert_eq!(cells(&first), [(1, 1), (2, 2)]);
+    assert_eq!(cells(&second.opened_again(None).unwrap()), [(1, 1), (2, 7), (3, 9)]);
+}
+
+#[test]
+fn deletes_and_schemas() {
+    let storage = create();
+    write(&storage, &[1, 2, 3], &[1, 2, 3]);
+    let mut seen = Seen::of(&storage);
+    open(&storage).delete_cells(&field("a").eq(2), &Names::new()).unwrap();
+    seen.again();
+    assert_eq!(cells(&seen.last), [(1, 1), (3, 3)]);
+    assert_eq!(seen.last.statistics("a").unwrap().cells.exact(), None);
+    // The delete was read, and isn't read again.
+    let again = seen.last.opened_again(None).unwrap();
+    seen.counting.take();
+    again.statistics("a").unwrap();
+    assert_eq!(seen.counting.take().reads, 0);
+    open(&storage).delete_cells(&field("a").eq(3), &Names::new()).unwrap();
+    seen.again();
+    assert_eq!(cells(&seen.last), [(1, 1)]);
+    let added = Attribute::new("b", Datatype::Int32);
+    open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &Names::new()).unwrap();
+    let (lists, reads) = seen.again();
+    assert_eq!((lists, reads), (3, 1));
+    assert!(seen.last.schema().field("b").is_some());
+    let found = seen.last.read().statistics("b").unwrap();
+    assert_eq!(found, open(&storage).read().statistics("b").unwrap());
+}
+
+#[test]
+fn fragments_that_were_replaced_or_removed() {
+    let storage = create();
+    write(&storage, &[1, 2], &[1, 2]);
+    write(&storage, &[11, 12], &[3, 4]);
+    let mut seen = Seen::of(&storage);
+    // As a vacuum does after a consolidation: the fragment goes with its commit.
+    let name = seen.last.fragments().unwrap()[0].name().as_str().to_owned();
+    storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
+    let again = seen.last.opened_again(None).unwrap();
+    assert_eq!(cells(&again), [(11, 3), (12, 4)]);
+    storage.remove_folder(&format!("__fragments/{name}")).unwrap();
+    let again = seen.last.opened_again(None).unwrap();
+    assert_eq!((cells(&again), again.read().cell_count().unwrap()), (vec![(11, 3), (12, 4)], Stated::Exact(2)));
+    // Another one in the place of a fragment, under its name: the same file as somewhere else, and longer.
+    let other = create_with(10);
+    let x: Vec<i32> = (0..500).collect();
+    let a: Vec<i64> = x.iter().map(|x| i64::from(x * x)).collect();
+    write(&other, &x, &a);
+    let from = open(&other).fragments().unwrap()[0].folder().to_owned();
+    let to = again.fragments().unwrap()[0].folder().to_owned();
+    for file in storage.list(&to).unwrap() {
+        storage.remove_file(&format!("{to}/{}", file.name)).unwrap();
+    }
+    let own_schema = again.schema_path().to_owned();
+    let other_schema = open(&other).schema_path().to_owned();
+    assert_ne!(own_schema, other_schema);
+    storage.create_new(&other_schema, &other.read(&other_schema).unwrap()).unwrap();
+    for file in other.list(&from).unwrap() {
+        storage
+            .create_new(&format!("{to}/{}", file.name), &other.read(&format!("{from}/{}", file.name)).unwrap())
+            .unwrap();
+    }
+    seen.last = again.opened_again(None).unwrap();
+    assert_eq!(cells(&seen.last).len(), 500);
+    assert_eq!(seen.last.read().cell_count().unwrap(), Stated::Exact(500));
+    // Its metadata gone, but committed: opening it again says what opening it anew does.
+    storage.remove_file(&format!("{to}/__fragment_metadata.tdb")).unwrap();
+    let anew =
+        ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap().fragments().map(<[_]>::len).unwrap_err();
+    let again = seen.last.opened_again(None).unwrap().fragments().map(<[_]>::len).unwrap_err();
+    assert_eq!(again.to_string(), anew.to_string());
+}
+
+#[test]
+fn an_array_that_another_one_took_the_place_of() {
+    let storage = create();
+    write(&storage, &[1, 2], &[1, 2]);
+    let seen = Seen::of(&storage);
+    for folder in ["__schema", "__commits", "__fragments"] {
+        storage.remove_folder(folder).unwrap();
+        storage.create_folder(folder).unwrap();
+    }
+    assert!(seen.last.opened_again(None).is_err());
+    let other = create();
+    write(&other, &[5], &[6]);
+    for (folder, inner) in [("__schema", false), ("__commits", false), ("__fragments", true)] {
+        for entry in other.list(folder).unwrap() {
+            let path = format!("{folder}/{}", entry.name);
+            if inner {
+                storage.create_folder(&path).unwrap();
+            }
+            let paths: Vec<String> = match inner {
+                true => other.list(&path).unwrap().iter().map(|file| format!("{path}/{}", file.name)).collect(),
+                false => vec![path],
+            };
+            paths
+                .iter()
+                .filter_map(|path| Some((path, other.read(path).ok()?)))
+                .for_each(|(path, bytes)| storage.create_new(path, &bytes).unwrap());
+        }
+    }
+    assert_eq!(cells(&seen.last.opened_again(None).unwrap()), [(5, 6)]);
+}
+
+#[test]
+fn other_times() {
+    let storage = create();
+    for (time, x) in [(10, 1), (20, 2), (30, 3)] {
+        let (x, a) = ([x], [time as i64]);
+        let cells = NewCells::new().with("x", &x).with("a", &a);
+        open(&storage).write().names(Names::new().at(time)).cells(cells).unwrap();
+    }
+    let now = open(&storage);
+    assert_eq!(cells(&now).len(), 3);
+    let then = now.opened_again(Some(TimeRange::until(20))).unwrap();
+    assert_eq!(cells(&then), [(1, 10), (2, 20)]);
+    assert_eq!(then.time(), TimeRange::until(20));
+    let between = then.opened_again(Some(TimeRange { start: 15, end: 30 })).unwrap();
+    assert_eq!(cells(&between), [(2, 20), (3, 30)]);
+    assert_eq!(cells(&between.opened_again(None).unwrap()).len(), 3);
+}
+
+/// All arrays that others wrote: with commits that were consolidated, of old layouts, encrypted, with enumerations.
+#[test]
+fn every_fixture() {
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        let key = fixture.expected().key().map(EncryptionKey::new);
+        let options = ArrayOptions::new().threads(1);
+        let options = match &key {
+            Some(key) => options.key(key.clone()),
+            None => options,
+        };
+        let counting = CountingStorage::new(fixture.array_storage());
+        let array = options.open_on(Arc::new(counting.clone())).unwrap();
+        assert!(array.is_opened_with(key.as_ref()) && !array.is_opened_with(Some(&EncryptionKey::new([3; 32]))));
+        let all = |array: &Array| {
+            let names: Vec<String> =
+                array.schema().enumerations().iter().map(|reference| reference.name.clone()).collect();
+            let enumerations: Vec<_> = names.iter().map(|name| array.enumeration(name).unwrap()).collect();
+            let written = array.fragments().unwrap().iter().map(|fragment| fragment.folder().to_owned());
+            // As text: a NaN is no other NaN.
+            format!("{:?}", (written.collect::<Vec<_>>(), array.statistics_of_all(), enumerations))
+        };
+        let first = all(&array);
+        counting.take();
+        let again = array.opened_again(None).unwrap();
+        assert_eq!(all(&again), first, "{}", fixture.name());
+        assert_eq!(again.directory(), array.directory());
+        let is_read = counting.take().reads;
+        assert_eq!(is_read, u64::from(again.schema_path() == "__array_schema.tdb"), "{}", fixture.name());
+        let early = TimeRange::until(1_000_000_000_000);
+        let anew = options.clone().between(early).open_on(fixture.array_storage());
+        match (array.opened_again(Some(early)), anew) {
+            (Ok(again), Ok(anew)) => assert_eq!(all(&again), all(&anew), "{}", fixture.name()),
+            (again, anew) => assert_eq!(again.is_err(), anew.is_err(), "{}", fixture.name()),
+        }
+    }
+}

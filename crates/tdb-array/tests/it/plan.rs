@@ -1,0 +1,114 @@
+//! What queries touch, and how many requests that takes: lost laziness shows here.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, Order, Query};
+use tdb_rtree::DimRange;
+use tdb_storage::{Counters, CountingStorage, LocalStorage};
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::Scalar;
+
+fn open(fixture: &Fixture) -> (Array, CountingStorage) {
+    let storage = CountingStorage::new(Arc::new(LocalStorage::new(fixture.array_dir())));
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
+    (array, storage)
+}
+
+fn requests(counters: Counters) -> String {
+    let Counters { lists, opens, reads, bytes, .. } = counters;
+    format!("{lists} listings, {opens} files opened, {reads} reads, {bytes} bytes")
+}
+
+/// The plan of a query, and the requests that opening, planning and reading make. `ranges` are of integer dimensions.
+fn trace(fixture: &str, fields: &[&str], ranges: &[(&str, i64, i64)], order: Order) -> String {
+    let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
+    let (array, storage) = open(&fixture);
+    let mut text = format!("open: {}\n", requests(storage.take()));
+    let mut query = array.read().order(order).select(fields).unwrap();
+    for (dimension, first, last) in ranges {
+        query = query.range(dimension, *first..=*last).unwrap();
+    }
+    let plan = query.plan().unwrap();
+    writeln!(text, "plan: {}\n{plan}", requests(storage.take())).unwrap();
+    let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+    writeln!(text, "read: {}, {cells} cells", requests(storage.take())).unwrap();
+    text
+}
+
+#[test]
+fn dense_slice() {
+    let ranges = [("y", 3, 4), ("x", 2, 2)];
+    insta::assert_snapshot!(trace("dense-2d-row-row", &["a"], &ranges, Order::RowMajor));
+}
+
+#[test]
+fn dense_layers() {
+    insta::assert_snapshot!(trace("dense-overlapping", &["a"], &[], Order::RowMajor));
+}
+
+#[test]
+fn dense_cells_of_variable_length() {
+    insta::assert_snapshot!(trace("dense-var-partial", &["s"], &[], Order::RowMajor));
+}
+
+#[test]
+fn sparse_box() {
+    let ranges = [("y", -4, -1), ("x", 3, 9)];
+    insta::assert_snapshot!(trace("sparse-2d", &["a"], &ranges, Order::Global));
+}
+
+/// The same for a query of any kind.
+fn trace_of(fixture: &str, query: impl Fn(&Array) -> Query) -> String {
+    let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
+    let (array, storage) = open(&fixture);
+    let query = query(&array);
+    storage.take();
+    let mut text = String::new();
+    let plan = query.plan().unwrap();
+    writeln!(text, "plan: {}\n{plan}", requests(storage.take())).unwrap();
+    let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+    writeln!(text, "read: {}, {cells} cells", requests(storage.take())).unwrap();
+    text
+}
+
+#[test]
+fn sparse_many_ranges() {
+    insta::assert_snapshot!(trace_of("sparse-many-tiles", |array| {
+        let name = array.schema().dimensions()[0].name().to_owned();
+        let DimRange::Fixed { lo, hi } = array.schema().limits(0) else { unreachable!() };
+        let physical = array.schema().dimensions()[0].physical();
+        let coordinate = |key| tdb_array::Coordinate::from(Scalar::from_key(physical, key));
+        let ranges = (lo..=hi).step_by(97).map(|key| coordinate(key)..=coordinate(key.saturating_add(2).min(hi)));
+        array.read().select(["a"]).unwrap().ranges(&name, ranges.take(1000)).unwrap()
+    }));
+}
+
+#[test]
+fn sparse_points() {
+    insta::assert_snapshot!(trace_of("sparse-2d", |array| {
+        array.read().select(["a"]).unwrap().points([("y", &[-10i32, 9]), ("x", &[24i32, 7])]).unwrap()
+    }));
+}
+
+#[test]
+fn dense_points_touch_less_than_their_product() {
+    let points = |array: &Array| {
+        array.read().select(["a"]).unwrap().points([("y", &[0i32, 4, 0]), ("x", &[1i32, 9, 1])]).unwrap()
+    };
+    let ranges = |array: &Array| {
+        let query = array.read().select(["a"]).unwrap();
+        query.ranges("y", [0..=0, 4..=4]).unwrap().ranges("x", [1..=1, 9..=9]).unwrap()
+    };
+    insta::assert_snapshot!([trace_of("dense-2d-row-row", points), trace_of("dense-2d-row-row", ranges)].join("\n"));
+}
+
+#[test]
+fn sparse_all_of_one_field() {
+    insta::assert_snapshot!(trace("sparse-many-tiles", &["a"], &[], Order::Unordered));
+}
+
+#[test]
+fn sparse_layers() {
+    insta::assert_snapshot!(trace("sparse-overlapping", &["a"], &[], Order::RowMajor));
+}

@@ -1,0 +1,139 @@
+//! Sparse reads against a plain model: overlapping fragments, times, deletions, all orders, several ranges, small budgets.
+
+use std::sync::Arc;
+
+use crate::sparse_support::cases::{Case, cases};
+use crate::sparse_support::model::{Stored, cells};
+use crate::sparse_support::write_array;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tdb_array::{Aggregate, ArrayOptions, Batch, Stated};
+use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_types::Limits;
+
+/// How many cases: fewer where they are slow.
+const CASES: u32 = if cfg!(debug_assertions) { 300 } else { 10_000 };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    #[test]
+    fn reads_what_the_model_reads(case in cases()) {
+        let array = case.array();
+        let batches: Vec<Batch> = case.query(&array).batches().unwrap().map(Result::unwrap).collect();
+        case.check(&batches)?;
+    }
+
+    /// Aggregates, and the parts of a query, have the cells of a read: each as often as the read gives it.
+    #[test]
+    fn aggregates_and_parts_have_the_cells_of_a_read(case in cases(), parts in 1..5_usize) {
+        let array = case.array();
+        let expected = case.expected();
+        let counted = case.query(&array).aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap();
+        prop_assert_eq!(counted, Some(expected.len() as u64));
+        if let Stated::Exact(cells) = case.query(&array).cell_count().unwrap() {
+            prop_assert_eq!(cells, expected.len() as u64);
+        }
+        let mut found = Vec::new();
+        for part in case.query(&array).split(parts).unwrap() {
+            let query = part.query(&array).unwrap();
+            found.extend(query.batches().unwrap().flat_map(|batch| cells(&case.schema, &batch.unwrap())));
+        }
+        found.sort();
+        prop_assert_eq!(found, expected);
+    }
+
+    /// Tiles that there is no room for are unfiltered again for each batch: that changes nothing in what they hold.
+    #[test]
+    fn reads_the_same_with_little_room(mut case in cases()) {
+        case.budget = case.budget.min(100);
+        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
+        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
+        let options = options.limits(Limits::default().with_tile_bytes(600));
+        let array = options.open_on(write_array(&case.schema, &columns)).unwrap();
+        let batches: Result<Vec<Batch>, _> = case.query(&array).batches().unwrap().collect();
+        match batches {
+            Ok(batches) => case.check(&batches)?,
+            Err(error) => prop_assert!(error.to_string().contains("limit"), "{}", error),
+        }
+    }
+
+    /// A plan with everything in one batch lists exactly the bytes that reading then asks for.
+    #[test]
+    fn a_plan_is_what_is_read(mut case in cases()) {
+        case.budget = 64 << 20;
+        // What is found to be in no order is read once more.
+        case.fragments.iter_mut().for_each(|fragment| {
+            fragment.stored = Stored::Global;
+            fragment.arrange(&case.schema);
+        });
+        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
+        let storage = CountingStorage::new(write_array(&case.schema, &columns));
+        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
+        let array = options.open_on(Arc::new(storage.clone())).unwrap();
+        let plan = case.query(&array).plan().unwrap();
+        let mut batches = case.query(&array).batches().unwrap();
+        let before = storage.counters();
+        let cells: usize = batches.by_ref().map(|batch| batch.unwrap().len()).sum();
+        let after = storage.counters();
+        let read = after.bytes - before.bytes;
+        prop_assert!(read <= plan.bytes(), "{} bytes were read, and planned were\n{}", read, plan);
+        // Where nothing is left out, nothing is left unread either.
+        let planned: u64 = plan.fragments.iter().flat_map(|fragment| &fragment.tiles).map(|tile| tile.cells).sum();
+        if cells as u64 == planned {
+            prop_assert_eq!(read, plan.bytes(), "planned was\n{}", plan);
+        }
+    }
+
+    /// Whatever the bytes are, reading ends, with cells or with an error.
+    #[test]
+    fn damaged_files_are_no_danger(
+        case in cases(),
+        file in any::<Index>(),
+        changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<Index>()),
+    ) {
+        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
+        let storage = write_array(&case.schema, &columns);
+        damage(&storage, &file, &changes, cut.as_ref());
+        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
+        if let Ok(array) = options.open_on(storage) {
+            read_all(&case, &array);
+        }
+    }
+}
+
+fn read_all(case: &Case, array: &tdb_array::Array) {
+    let query = case.query(array);
+    let _ = query.plan();
+    if let Ok(batches) = query.batches() {
+        // A damaged count may stand for very many cells, which come in small batches.
+        batches.take(1000).for_each(drop);
+    }
+}
+
+/// Changes bytes of a file of a fragment, or cuts it short.
+fn damage(storage: &MemoryStorage, file: &Index, changes: &[(Index, u8)], cut: Option<&Index>) {
+    let folders = storage.list("__fragments").unwrap();
+    let files: Vec<String> = folders
+        .iter()
+        .flat_map(|folder| {
+            let folder = format!("__fragments/{}", folder.name);
+            let files = storage.list(&folder).unwrap();
+            files.into_iter().map(move |file| format!("{folder}/{}", file.name))
+        })
+        .collect();
+    let path = &files[file.index(files.len())];
+    let mut bytes = storage.read(path).unwrap();
+    if bytes.is_empty() {
+        return;
+    }
+    for (place, byte) in changes {
+        let place = place.index(bytes.len());
+        bytes[place] = *byte;
+    }
+    if let Some(cut) = cut {
+        bytes.truncate(cut.index(bytes.len()));
+    }
+    storage.insert(path, bytes).unwrap();
+}

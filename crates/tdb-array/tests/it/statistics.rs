@@ -1,0 +1,674 @@
+//! What metadata alone says of cells: nothing but what the aggregates of all cells are, and without a look at them.
+
+use std::sync::Arc;
+
+use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
+use tdb_array::{
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, NewColumn, Query, Stated,
+    WhyUnknown,
+};
+use tdb_condition::field;
+use tdb_filters::EncryptionKey;
+use tdb_fragment::Distrust;
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+fn value(found: &Batch) -> Option<Vec<u8>> {
+    found.columns()[0].cell(0).map(<[u8]>::to_vec)
+}
+
+/// How many of a field's statistics are exact; each that is, is the aggregate.
+fn check(query: &Query, name: &str) -> usize {
+    let found = query.statistics(name).unwrap();
+    let aggregate = |aggregate: Aggregate| value(query.clone().aggregate([aggregate]).unwrap().batch());
+    let mut exact = 0;
+    let mut same = |what: &str, found: Option<Option<Vec<u8>>>, asked: Aggregate| {
+        if let Some(found) = found {
+            assert_eq!(found, aggregate(asked), "{what} of {name}");
+            exact += 1;
+        }
+    };
+    let number = |stated: &Stated<u64>| stated.exact().map(|number| Some(number.to_le_bytes().to_vec()));
+    same("cells", number(&found.cells), Aggregate::count());
+    same("count", number(&found.count), Aggregate::count_of(name));
+    same("nulls", number(&found.nulls), Aggregate::null_count(name));
+    same("min", found.min.exact().cloned(), Aggregate::min(name));
+    same("max", found.max.exact().cloned(), Aggregate::max(name));
+    let bytes = |sum: Sum| match sum {
+        Sum::I64(sum) => sum.to_le_bytes().to_vec(),
+        Sum::U64(sum) => sum.to_le_bytes().to_vec(),
+        Sum::F64(sum) => sum.to_le_bytes().to_vec(),
+    };
+    same("sum", found.sum.exact().map(|sum| sum.map(bytes)), Aggregate::sum(name));
+    exact
+}
+
+/// What a look at each cell gives: the cells in groups by the first dimension, for which none are left out by metadata.
+#[derive(Debug)]
+struct Looked {
+    cells: u64,
+    count: u64,
+    nulls: u64,
+    bounds: Option<Summary>,
+    /// Unless a group's doesn't fit.
+    total: Option<Total>,
+}
+
+fn look(query: &Query, schema: &ArraySchema, name: &str) -> Looked {
+    let field = schema.field(name).and_then(|field| schema.field_type(field)).unwrap();
+    let kind = ValueKind::of(field.datatype, field.cell_val_num);
+    let counts = [Aggregate::count(), Aggregate::count_of(name), Aggregate::null_count(name)];
+    let more = [Aggregate::min(name), Aggregate::max(name), Aggregate::sum(name)];
+    let more: Vec<Aggregate> = more.into_iter().filter(|asked| query.can_aggregate(asked).is_ok()).collect();
+    let (has_bounds, has_sum) = (more.contains(&Aggregate::min(name)), more.contains(&Aggregate::sum(name)));
+    let mut looked = Looked { cells: 0, count: 0, nulls: 0, bounds: None, total: None };
+    let mut bounds = Summary::new(kind, Measured { sum: false, bounds: true });
+    let mut total = kind.number().map_or(Total::Unsigned(0), Total::zero);
+    let groups = query.clone().group_by([schema.dimensions()[0].name()], counts.into_iter().chain(more)).unwrap();
+    let mut groups = groups;
+    for batch in groups.by_ref() {
+        let batch = batch.unwrap();
+        let sum = |place: usize| batch.columns()[place].values::<u64>().unwrap().iter().sum::<u64>();
+        looked.cells += sum(1);
+        looked.count += sum(2);
+        looked.nulls += sum(3);
+        if has_bounds {
+            batch.columns()[4..6].iter().for_each(|column| bounds.add(&column.cells(), None));
+        }
+        if has_sum {
+            let sums = batch.columns().last().unwrap();
+            let each = |row: usize| sums.cell(row).map(|bytes| <[u8; 8]>::try_from(bytes).unwrap());
+            (0..batch.len()).filter_map(each).for_each(|bytes| {
+                total.add(match total {
+                    Total::Signed(_) => Total::Signed(i64::from_le_bytes(bytes).into()),
+                    Total::Unsigned(_) => Total::Unsigned(u64::from_le_bytes(bytes).into()),
+                    Total::Float { .. } => Total::Float { sum: f64::from_le_bytes(bytes), overflowed: false },
+                });
+            });
+        }
+    }
+    looked.bounds = has_bounds.then_some(bounds);
+    looked.total = (has_sum && groups.saturated().is_empty()).then_some(total);
+    looked
+}
+
+/// That what is exact is what a look at each cell gives; how many statistics are.
+fn compare(query: &Query, schema: &ArraySchema, name: &str) -> usize {
+    let (found, looked) = (query.statistics(name).unwrap(), look(query, schema, name));
+    let is = |what: &str, stated: &Stated<u64>, looked: u64| match stated {
+        Stated::Exact(number) => {
+            assert_eq!(*number, looked, "{what} of {name}");
+            1
+        }
+        Stated::Unknown(_) => 0,
+    };
+    let mut exact = is("cells", &found.cells, looked.cells)
+        + is("count", &found.count, looked.count)
+        + is("nulls", &found.nulls, looked.nulls);
+    for (place, stated) in [&found.min, &found.max].into_iter().enumerate() {
+        let Stated::Exact(stated) = stated else { continue };
+        let bounds = looked.bounds.as_ref().and_then(Summary::bounds);
+        let bound = bounds.map(|bounds| if place == 0 { bounds.0 } else { bounds.1 });
+        assert_eq!(stated.as_deref(), bound, "min, max of {name}");
+        exact += 1;
+    }
+    if let Stated::Exact(stated) = &found.sum {
+        exact += 1;
+        match (stated, looked.total) {
+            (Some(Sum::F64(sum)), Some(Total::Float { sum: looked, .. })) => {
+                let is_near = (sum - looked).abs() <= 1e-9 * looked.abs().max(1.0);
+                assert!(
+                    is_near || sum.to_bits() == looked.to_bits() || sum.is_nan() && looked.is_nan(),
+                    "{name}: {sum}, {looked}"
+                );
+            }
+            (Some(sum), Some(looked)) => assert_eq!((*sum, true), looked.sum(), "sum of {name}"),
+            (None, _) => assert_eq!(looked.count, 0),
+            (_, None) => {}
+        }
+    }
+    exact
+}
+
+#[test]
+fn every_fixture_as_a_look_at_each_cell_gives() {
+    let (mut exact, mut all) = (0, 0);
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        let options = ArrayOptions::new().threads(1);
+        let options = match fixture.expected().key() {
+            Some(key) => options.key(EncryptionKey::new(key)),
+            None => options,
+        };
+        let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+        let schema = array.schema().clone();
+        // Of what nobody wrote there may be more than anybody looks at.
+        let Some(sides) = array.non_empty_coordinates().unwrap() else { continue };
+        let mut sides = schema.dimensions().iter().zip(sides);
+        let Ok(query) = sides.try_fold(array.read(), |query, (dimension, side)| query.range(dimension.name(), side))
+        else {
+            continue;
+        };
+        let names: Vec<&str> = schema.fields().filter_map(|field| schema.field_name(field)).collect();
+        for name in &names {
+            exact += compare(&query, &schema, name);
+            all += 6;
+            if !schema.is_dense() {
+                exact += compare(&array.read(), &schema, name);
+                all += 6;
+            }
+        }
+        // All at once are what they are one by one, and what a second look gives.
+        let one_by_one: Vec<_> = names.iter().map(|name| query.statistics(name).unwrap()).collect();
+        // As text: a NaN is no other NaN.
+        assert_eq!(
+            format!("{:?}", query.statistics_of(&names).unwrap()),
+            format!("{one_by_one:?}"),
+            "{}",
+            fixture.name()
+        );
+    }
+    println!("{exact} of {all} are exact");
+    assert!(exact * 3 > all, "{exact} of {all}");
+}
+
+#[test]
+fn every_fixture() {
+    let (mut exact, mut all) = (0, 0);
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        let options = ArrayOptions::new().threads(1);
+        let options = match fixture.expected().key() {
+            Some(key) => options.key(EncryptionKey::new(key)),
+            None => options,
+        };
+        let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+        let schema = array.schema().clone();
+        for name in schema.fields().filter_map(|field| schema.field_name(field)) {
+            exact += check(&array.read(), name);
+            // A box around a fragment's cells has whole tiles.
+            let some = array.fragments().unwrap().first().and_then(tdb_array::Fragment::non_empty_coordinates);
+            if let Some(sides) = some {
+                let mut sides = schema.dimensions().iter().zip(sides);
+                let query =
+                    sides.try_fold(array.read(), |query, (dimension, side)| query.range(dimension.name(), side).ok());
+                if let Some(query) = query {
+                    exact += check(&query, name);
+                }
+            }
+            all += 12;
+        }
+    }
+    println!("{exact} of {all} are exact");
+    assert!(exact * 5 > all, "{exact} of {all}");
+}
+
+fn create(builder: SchemaBuilder) -> Arc<dyn Storage> {
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
+    let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10)));
+    let schema =
+        schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
+    let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, &definition).unwrap();
+    storage
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Array {
+    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+}
+
+fn write(storage: &Arc<dyn Storage>, x: &[i32], f: &[f64], i: &[i64]) {
+    open(storage).write().cells(NewCells::new().with("x", x).with("f", f).with("i", i)).unwrap();
+}
+
+#[test]
+fn why_it_is_not_known() {
+    let storage = create(SchemaBuilder::sparse().capacity(4));
+    write(&storage, &[1, 2, 3, 4, 5, 6, 7, 8], &[1.0; 8], &[5; 8]);
+    let query = |storage: &Arc<dyn Storage>| open(storage).read();
+    let found = query(&storage).statistics("i").unwrap();
+    assert_eq!(found.cells, Stated::Exact(8));
+    assert_eq!(
+        (found.sum, found.min),
+        (Stated::Exact(Some(Sum::I64(40))), Stated::Exact(Some(5i64.to_le_bytes().to_vec())))
+    );
+    // A box of whole tiles, and one that cuts a tile.
+    let within = |end: i32| query(&storage).range("x", 1..=end).unwrap().statistics("i").unwrap().cells;
+    assert_eq!((within(4), within(5)), (Stated::Exact(4), Stated::Unknown(WhyUnknown::PartOfTile)));
+    let filtered = |least: i64| query(&storage).filter(field("i").ge(least)).statistics("i").unwrap().cells;
+    assert_eq!((filtered(5), filtered(6)), (Stated::Exact(8), Stated::Exact(0)));
+    write(&storage, &[20, 21], &[f64::NAN, 2.0], &[i64::MAX, i64::MAX]);
+    let found = query(&storage).statistics("f").unwrap();
+    assert_eq!((found.cells, found.nulls), (Stated::Exact(10), Stated::Exact(0)));
+    assert_eq!(found.min, Stated::Unknown(WhyUnknown::Distrusted(Distrust::MayHideNan)));
+    let found = query(&storage).statistics("i").unwrap();
+    assert_eq!(found.sum, Stated::Unknown(WhyUnknown::Distrusted(Distrust::Saturated)));
+    assert_eq!(query(&storage).filter(field("i").ge(6)).statistics("i").unwrap().cells, Stated::Exact(2));
+    write(&storage, &[3], &[1.0], &[9]);
+    assert_eq!(query(&storage).statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Overlap));
+    let storage = create(SchemaBuilder::sparse());
+    write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
+    open(&storage).delete_cells(&field("i").eq(6), &Names::new()).unwrap();
+    let later = open(&storage).reopened().unwrap().read();
+    assert_eq!(later.statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Deletes));
+    assert!(matches!(later.statistics("nothing"), Err(ArrayError::UnknownField { .. })));
+}
+
+#[test]
+fn dense_cells_that_nobody_wrote_count() {
+    let storage = create(SchemaBuilder::dense());
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, Stated::Exact(1000));
+    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(
+        (found.cells, found.count, found.sum),
+        (Stated::Exact(1000), Stated::Exact(20), Stated::Exact(Some(Sum::I64(60))))
+    );
+    let cut = open(&storage).read().range("x", 15..40).unwrap().statistics("i").unwrap();
+    assert_eq!((cut.cells, cut.sum), (Stated::Exact(25), Stated::Unknown(WhyUnknown::PartOfTile)));
+}
+
+#[test]
+fn ends_of_dimensions_are_those_of_boxes() {
+    let storage = create(SchemaBuilder::sparse().capacity(4));
+    write(&storage, &[999, 2, 3, 400, 5, 6, 7, 0], &[1.0; 8], &[5; 8]);
+    let ends = |array: &Array| {
+        let found = array.statistics("x").unwrap();
+        (found.min, found.max, found.sum)
+    };
+    let exact = |x: i32| Stated::Exact(Some(x.to_le_bytes().to_vec()));
+    assert_eq!(ends(&open(&storage)), (exact(0), exact(999), Stated::Exact(Some(Sum::I64(1422)))));
+    write(&storage, &[1000 - 2, 401], &[1.0; 2], &[5; 2]);
+    let overlap = Stated::Unknown(WhyUnknown::Overlap);
+    assert_eq!(ends(&open(&storage)).1, overlap);
+    // Of deleted cells nobody knows which they were.
+    let storage = create(SchemaBuilder::sparse());
+    write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
+    open(&storage).delete_cells(&field("i").eq(7), &Names::new()).unwrap();
+    assert_eq!(ends(&open(&storage)).1, Stated::Unknown(WhyUnknown::Deletes));
+    // The boxes of dense tiles are of more than was written.
+    let storage = create(SchemaBuilder::dense());
+    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
+    assert!(matches!(ends(&open(&storage)).1, Stated::Unknown(_)));
+    // Floats have NaNs and two zeros.
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-9.0), Scalar::F64(9.0));
+    let schema = SchemaBuilder::sparse().dimension(y).dimension(Dimension::string("s"));
+    let definition = ArrayDefinition::new(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
+    CreateOptions::new().create_on(&storage, &definition.unwrap()).unwrap();
+    let cells = NewCells::new().with("y", &[1.0f64, -0.0]).with("s", NewColumn::strings(["b", ""]));
+    open(&storage).write().cells(cells.with("i", &[1i64, 2])).unwrap();
+    assert!(matches!(open(&storage).statistics("y").unwrap().min, Stated::Unknown(_)));
+    let strings = open(&storage).statistics("s").unwrap();
+    assert_eq!((strings.min, strings.max), (Stated::Exact(Some(Vec::new())), Stated::Exact(Some(b"b".to_vec()))));
+}
+
+fn exact<T: tdb_array::Value>(value: T) -> Stated<Option<Vec<u8>>> {
+    Stated::Exact(Some(NewColumn::values(&[value]).as_bytes().to_vec()))
+}
+
+#[test]
+fn whole_fragments_take_no_look_at_tiles() {
+    let storage = create(SchemaBuilder::sparse().capacity(2));
+    let x: Vec<i32> = (0..200).collect();
+    let f: Vec<f64> = x.iter().map(|x| f64::from(*x) / 2.0).collect();
+    let i: Vec<i64> = x.iter().map(|x| i64::from(*x) - 50).collect();
+    write(&storage, &x, &f, &i);
+    let counting = CountingStorage::new(storage.clone());
+    let array = ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone())).unwrap();
+    array.fragments().unwrap();
+    let before = counting.counters();
+    let found = array.read().statistics_of(["i", "x"]).unwrap();
+    let after = counting.counters();
+    assert_eq!((found[0].min.clone(), found[0].max.clone()), (exact(-50i64), exact(149i64)));
+    assert_eq!((found[1].min.clone(), found[1].max.clone()), (exact(0i32), exact(199i32)));
+    assert_eq!(found[0].sum, Stated::Exact(Some(Sum::I64((-50..150).sum()))));
+    // The totals came with the footer.
+    assert_eq!((after.opens - before.opens, after.reads - before.reads), (0, 0));
+    // Totals of floats of several tiles can't be relied on, those of the tiles can: they are read once.
+    let floats = || array.statistics("f").unwrap();
+    assert_eq!((floats().min, floats().max), (exact(0.0f64), exact(99.5f64)));
+    let read = counting.counters().reads - after.reads;
+    assert!(read <= 4 && counting.counters().opens == after.opens, "{read}");
+    assert_eq!(floats().cells, Stated::Exact(200));
+    assert_eq!(counting.counters().reads - after.reads, read);
+    // A box cuts the fragment, but no tile.
+    let cut = array.read().range("x", 10..=19).unwrap().statistics_of(["i", "x", "f"]).unwrap();
+    assert_eq!(
+        (cut[0].max.clone(), cut[1].min.clone(), cut[2].max.clone()),
+        (exact(-31i64), exact(10i32), exact(9.5f64))
+    );
+    assert_eq!(counting.counters().opens, after.opens);
+}
+
+#[test]
+fn what_totals_hide() {
+    // Two sums that leave their type together: tiles know theirs, totals don't.
+    let storage = create(SchemaBuilder::sparse().capacity(1));
+    write(&storage, &[1, 2, 3], &[1.0; 3], &[i64::MAX, 5, -7]);
+    assert_eq!(
+        open(&storage).statistics("i").unwrap().sum,
+        Stated::Unknown(WhyUnknown::Distrusted(Distrust::Saturated))
+    );
+    let storage = create(SchemaBuilder::sparse().capacity(2));
+    write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, -i64::MAX, 4]);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(found.sum, Stated::Exact(Some(Sum::I64(0))));
+    let storage = create(SchemaBuilder::sparse().capacity(2));
+    write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, i64::MAX - 9, 5]);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!((found.sum, found.max), (Stated::Unknown(WhyUnknown::TooLarge), exact(i64::MAX - 9)));
+    // A NaN behind a sum that stopped at the end of its type, which the next tile brings back from there.
+    for order in [[f64::MAX, f64::MAX, f64::NAN, -1.0, -2.0, -3.0], [-1.0, -2.0, -3.0, f64::NAN, f64::MAX, f64::MAX]] {
+        let storage = create(SchemaBuilder::sparse().capacity(3));
+        write(&storage, &[1, 2, 3, 4, 5, 6], &order, &[1; 6]);
+        let found = open(&storage).statistics("f").unwrap();
+        assert!(matches!(found.min, Stated::Unknown(WhyUnknown::Distrusted(_))), "{found:?}");
+        assert!(matches!(found.max, Stated::Unknown(WhyUnknown::Distrusted(_))), "{found:?}");
+    }
+}
+
+#[test]
+fn fragments_that_do_not_meet() {
+    // Their boxes meet, their tiles don't.
+    let storage = create(SchemaBuilder::sparse().capacity(2));
+    write(&storage, &[1, 2, 101, 102], &[1.0; 4], &[1, 2, 3, 4]);
+    write(&storage, &[51, 52, 151, 152], &[1.0; 4], &[5, 6, 7, 8]);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!((found.cells, found.max), (Stated::Exact(8), exact(8i64)));
+    // A third one lies between two cells of a tile: nobody knows without a look.
+    write(&storage, &[152, 153], &[1.0; 2], &[9, 9]);
+    let overlap = Stated::Unknown(WhyUnknown::Overlap);
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, overlap);
+    // Where it isn't asked for, it doesn't matter.
+    let below = open(&storage).read().range("x", 0..=151).unwrap().statistics("i").unwrap();
+    assert_eq!(below.cells, Stated::Unknown(WhyUnknown::PartOfTile));
+    let below = open(&storage).read().range("x", 0..=149).unwrap().statistics("i").unwrap();
+    assert_eq!((below.cells, below.max), (Stated::Exact(6), exact(6i64)));
+    // Duplicates hide nothing.
+    let storage = create(SchemaBuilder::sparse().allows_duplicates(true));
+    write(&storage, &[1, 1, 2], &[1.0; 3], &[1, 2, 3]);
+    write(&storage, &[1, 2], &[1.0; 2], &[9, -9]);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!((found.cells, found.min, found.max), (Stated::Exact(5), exact(-9i64), exact(9i64)));
+}
+
+#[test]
+fn many_fragments() {
+    let storage = create(SchemaBuilder::sparse());
+    let array = open(&storage);
+    for start in (0..600).step_by(2) {
+        let (x, i) = ([start, start + 1], [i64::from(start), 7]);
+        array.write().cells(NewCells::new().with("x", &x).with("f", &[1.5f64, -0.5]).with("i", &i)).unwrap();
+    }
+    let found = open(&storage).read().statistics_of(["i", "f", "x"]).unwrap();
+    assert_eq!((found[0].cells.clone(), found[0].max.clone()), (Stated::Exact(600), exact(598i64)));
+    assert_eq!((found[1].min.clone(), found[1].sum.clone()), (exact(-0.5f64), Stated::Exact(Some(Sum::F64(300.0)))));
+    assert_eq!(found[2].max, exact(599i32));
+    write(&storage, &[300], &[1.0], &[1]);
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Overlap));
+}
+
+#[test]
+fn fields_that_came_later_and_nulls() {
+    for builder in [SchemaBuilder::sparse().capacity(2), SchemaBuilder::dense()] {
+        let is_dense = builder
+            .clone()
+            .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)))
+            .attribute(Attribute::new("a", Datatype::Int8))
+            .build()
+            .unwrap()
+            .is_dense();
+        let storage = create(builder);
+        let cells = |new: bool| {
+            let cells = NewCells::new().with("f", &[1.0f64; 10]).with("i", &[3i64; 10]);
+            if new {
+                let values = [Some(4i32), None, None, None, None, None, None, None, Some(6), None];
+                cells.with("n", NewColumn::options(values))
+            } else {
+                cells
+            }
+        };
+        let x = |start: i32| (start..start + 10).collect::<Vec<i32>>();
+        let put = |new: bool, start: i32| {
+            let array = open(&storage);
+            let x = x(start);
+            match is_dense {
+                true => array.write().range("x", start..start + 10).unwrap().cells(cells(new)).unwrap(),
+                false => array.write().cells(cells(new).with("x", &x[..])).unwrap(),
+            }
+        };
+        put(false, 0);
+        let added = Attribute::new("n", Datatype::Int32).nullable(true);
+        open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &Names::new()).unwrap();
+        put(true, 20);
+        let array = open(&storage);
+        let found = array.statistics("n").unwrap();
+        let looked = look(&array.read().range("x", 0..30).unwrap(), array.schema(), "n");
+        assert_eq!(
+            (found.count, found.nulls),
+            (Stated::Exact(looked.count), Stated::Exact(looked.nulls)),
+            "dense: {is_dense}"
+        );
+        // A sparse fragment that lacks the field has fill values.
+        let bounds = looked.bounds.as_ref().and_then(Summary::bounds).unwrap();
+        assert_eq!((found.min, found.max), (Stated::Exact(Some(bounds.0.to_vec())), exact(6i32)));
+        assert_eq!(found.sum, Stated::Exact(Some(looked.total.unwrap().sum().0)));
+    }
+}
+
+#[test]
+fn no_time_is_null() {
+    const NAT: i64 = i64::MIN;
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(2));
+    for (dense, nullable) in [(false, false), (false, true), (true, false), (true, true)] {
+        let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
+        let of = |name: &str, datatype| match Attribute::new(name, datatype) {
+            attribute if nullable => attribute.nullable(false),
+            attribute => attribute,
+        };
+        let builder = builder.dimension(x.clone()).attribute(of("d", Datatype::DatetimeDay));
+        let schema = builder.attribute(of("t", Datatype::TimeSec)).build().unwrap();
+        let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let put = |start: i32, values: &[i64]| {
+            let x: Vec<i32> = (start..).take(values.len()).collect();
+            let column = || match nullable {
+                true => NewColumn::options(values.iter().map(|value| (*value != 7).then_some(*value))),
+                false => NewColumn::values(values),
+            };
+            let cells = NewCells::new().with("d", column()).with("t", column());
+            match dense {
+                true => open(&storage).write().range("x", start..start + x.len() as i32).unwrap().cells(cells).unwrap(),
+                false => open(&storage).write().cells(cells.with("x", &x[..])).unwrap(),
+            }
+        };
+        let seven = |value: i64| if nullable { None } else { Some(value) };
+        // Tiles without, with some, and of nothing but NaT; 7 is null where that may be.
+        put(0, &[5, 9, NAT, 3, NAT, NAT]);
+        put(10, &[NAT, NAT, NAT, 7]);
+        let query = open(&storage).read().range("x", 0..=13).unwrap();
+        let query = if dense { query.filter(field("x").le(5i32) | field("x").ge(10i32)) } else { query };
+        for name in ["d", "t"] {
+            let exact = check(&query, name) + compare(&query, open(&storage).schema(), name);
+            // Metadata doesn't say how many cells fulfil a condition.
+            assert!(dense || exact > 0, "{name}");
+            let known = [5, 9, 3].into_iter().chain(seven(7));
+            let count = known.clone().count() as u64;
+            let asked = [
+                Aggregate::count(),
+                Aggregate::count_of(name),
+                Aggregate::null_count(name),
+                Aggregate::min(name),
+                Aggregate::max(name),
+                Aggregate::mean(name),
+                Aggregate::count_distinct(name),
+                Aggregate::median(name),
+            ];
+            // By metadata where it is enough, of each alone and of all together; and by a look at each cell.
+            let is_negative = field(name).ne(-1i64) | field(name).is_null();
+            for query in [query.clone(), query.clone().filter(is_negative)] {
+                let all = query.clone().aggregate(asked.clone()).unwrap();
+                let number = |aggregate: &Aggregate| {
+                    let alone = query.clone().aggregate([aggregate.clone()]).unwrap();
+                    let found = value(alone.batch());
+                    assert_eq!(
+                        all.batch().column(&aggregate.to_string()).unwrap().cell(0),
+                        found.as_deref(),
+                        "{aggregate}"
+                    );
+                    i64::from_le_bytes(found.unwrap().try_into().unwrap())
+                };
+                let found: Vec<i64> = asked.iter().map(number).collect();
+                let sum: i64 = known.clone().sum();
+                let mean = sum / count as i64;
+                assert_eq!(found, [10, count as i64, 10 - count as i64, 3, 9, mean, count as i64, 5], "{name}");
+                let histogram = query.clone().histogram(name, 3).unwrap().unwrap();
+                assert_eq!((histogram.low, histogram.high, histogram.outside), (3.0, 9.0, 0));
+                assert_eq!(histogram.counts.iter().sum::<u64>(), count);
+                let groups = query.clone().group_by([name], [Aggregate::count(), Aggregate::max(name)]).unwrap();
+                let groups: Vec<Batch> = groups.map(Result::unwrap).collect();
+                let [groups] = &groups[..] else { panic!("one batch") };
+                let last = groups.len() - 1;
+                assert_eq!(groups.len() as u64, count + 1);
+                assert_eq!((groups.columns()[0].cell(last), groups.columns()[2].cell(last)), (None, None));
+                assert_eq!(groups.columns()[1].values::<u64>().unwrap()[last], 10 - count);
+            }
+        }
+        // Statistics say how many are null where a tile has no others.
+        let nothing = open(&storage).read().range("x", 10..=11).unwrap();
+        let found = nothing.statistics("d").unwrap();
+        assert_eq!((found.count, found.nulls), (Stated::Exact(0), Stated::Exact(2)));
+        assert_eq!((found.min, found.max), (Stated::Exact(None), Stated::Exact(None)));
+        let found = nothing.aggregate([Aggregate::sum("t"), Aggregate::min("d")]).unwrap();
+        let sum = if nullable { None } else { Some(0) };
+        assert_eq!((found.value::<i64>("sum(t)").unwrap(), found.value::<i64>("min(d)").unwrap()), (sum, None));
+        assert_eq!(found.tiles_read(), 0);
+        let some = open(&storage).read().range("x", 2..=3).unwrap();
+        assert!(matches!(some.statistics("d").unwrap().nulls, Stated::Unknown(_)));
+    }
+    // A coordinate is never null.
+    let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
+    let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    open(&storage).write().cells(NewCells::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
+    let array = open(&storage);
+    let found = array.statistics("d").unwrap();
+    assert_eq!((found.min, found.nulls), (exact(NAT), Stated::Exact(0)));
+    let groups: Vec<Batch> = array.read().group_by(["d"], []).unwrap().map(Result::unwrap).collect();
+    assert_eq!(groups[0].column("d").unwrap().values::<i64>().unwrap(), [NAT, 3]);
+}
+
+#[test]
+fn dense_fragments() {
+    let storage = create(SchemaBuilder::dense());
+    let put = |start: i32, count: usize, value: i64| {
+        let values = vec![value; count];
+        let floats = vec![0.5f64; count];
+        let cells = NewCells::new().with("f", &floats[..]).with("i", &values[..]);
+        open(&storage).write().range("x", start..start + count as i32).unwrap().cells(cells).unwrap();
+    };
+    put(0, 100, 1);
+    put(100, 50, -4);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(
+        (found.cells, found.count, found.min, found.sum),
+        (Stated::Exact(1000), Stated::Exact(150), exact(-4i64), Stated::Exact(Some(Sum::I64(-100))))
+    );
+    // All of three tiles of the first are written over: nothing of them counts.
+    put(30, 30, 9);
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(
+        (found.count, found.max, found.sum),
+        (Stated::Exact(150), exact(9i64), Stated::Exact(Some(Sum::I64(140))))
+    );
+    // A part of a tile: what that fragment has of it is known to be so many cells, and no more.
+    put(205, 3, 7);
+    let found = open(&storage).statistics("i").unwrap();
+    assert!(matches!(found.max, Stated::Unknown(_)), "{found:?}");
+    let storage = create(SchemaBuilder::dense());
+    let cells = NewCells::new().with("f", &[0.5f64; 3]).with("i", &[7i64; 3]);
+    open(&storage).write().range("x", 205..208).unwrap().cells(cells).unwrap();
+    let found = open(&storage).statistics("i").unwrap();
+    assert_eq!(
+        (found.count, found.max),
+        (Stated::Exact(3), Stated::Unknown(WhyUnknown::Distrusted(Distrust::EdgeTile)))
+    );
+}
+
+#[test]
+fn strings_with_nul_and_empty_arrays() {
+    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
+    let schema = SchemaBuilder::sparse().capacity(2).dimension(x).attribute(text).build().unwrap();
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let put = |x: &[i32], s: &[&str]| {
+        open(&storage).write().cells(NewCells::new().with("x", x).with("s", NewColumn::strings(s))).unwrap();
+    };
+    let found = open(&storage).read().statistics_of(["s", "x", "s"]).unwrap();
+    assert_eq!(found.len(), 3);
+    for found in &found {
+        assert_eq!((found.cells.clone(), found.min.clone()), (Stated::Exact(0), Stated::Exact(None)));
+    }
+    assert_eq!(
+        (found[0].sum.clone(), found[1].sum.clone()),
+        (Stated::Unknown(WhyUnknown::NotOfThisType), Stated::Exact(Some(Sum::I64(0))))
+    );
+    put(&[1, 2, 3], &["b", "", "zz"]);
+    let found = open(&storage).statistics("s").unwrap();
+    assert_eq!((found.min, found.max), (Stated::Exact(Some(Vec::new())), Stated::Exact(Some(b"zz".to_vec()))));
+    put(&[11, 12, 13], &["zz\0a", "zz\0", "zzz"]);
+    let found = open(&storage).statistics("s").unwrap();
+    let why = Stated::Unknown(WhyUnknown::Distrusted(Distrust::ComparedUpToNul));
+    assert!(found.max == why || found.max == Stated::Exact(Some(b"zzz".to_vec())), "{found:?}");
+    put(&[21, 22], &["\0", "zzz\0b"]);
+    assert_eq!(open(&storage).statistics("s").unwrap().max, why);
+    assert_eq!(
+        open(&storage).read().ranges("x", Vec::<std::ops::Range<i32>>::new()).unwrap().cell_count().unwrap(),
+        Stated::Exact(8)
+    );
+}
+
+#[test]
+fn a_fragment_of_other_dimensions_is_an_error() {
+    let storage = create(SchemaBuilder::sparse());
+    write(&storage, &[1, 2], &[1.0; 2], &[1, 2]);
+    write(&storage, &[11, 12], &[1.0; 2], &[1, 2]);
+    let two = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
+    let schema = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("y"));
+    let schema =
+        schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
+    CreateOptions::new().create_on(&two, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let cells = NewCells::new().with("x", &[1, 5][..]).with("y", NewColumn::strings(["a", "b"]));
+    open(&two).write().cells(cells.with("f", &[1.0f64; 2]).with("i", &[1i64, 2])).unwrap();
+    // The other array's fragment and its schema are put among those of the first.
+    for folder in ["__schema", "__commits", "__fragments"] {
+        for entry in two.list(folder).unwrap() {
+            let path = format!("{folder}/{}", entry.name);
+            match two.list(&path) {
+                Ok(files) if folder == "__fragments" => files.iter().for_each(|file| {
+                    storage.create_folder(&path).unwrap();
+                    let path = format!("{path}/{}", file.name);
+                    storage.create_new(&path, &two.read(&path).unwrap()).unwrap();
+                }),
+                _ => {
+                    if let Ok(bytes) = two.read(&path) {
+                        storage.create_new(&path, &bytes).unwrap();
+                    }
+                }
+            }
+        }
+    }
+    // By either schema.
+    let array = open(&storage);
+    for path in array.schema_paths() {
+        let error = array.by_schema(path).unwrap().read().statistics_of(["i", "x"]).unwrap_err();
+        assert_eq!(error.category(), tdb_array::ErrorCategory::Corrupt, "{error}");
+    }
+}

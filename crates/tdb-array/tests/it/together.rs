@@ -1,0 +1,109 @@
+//! Boxes of a dense array that appear at once.
+
+use std::path::Path;
+
+use tdb_array::{Array, ArrayError, NewCells, NewColumn, Order};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+/// Tiles of 4 × 3 cells, of a number and a text that may be null.
+fn create(path: &Path) {
+    let side = |name, extent| {
+        Dimension::new(name, Datatype::Int32, Scalar::I32(-10), Scalar::I32(99)).with_tile_extent(Scalar::I32(extent))
+    };
+    let text = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(true);
+    let schema = SchemaBuilder::dense().dimension(side("y", 4)).dimension(side("x", 3));
+    let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap();
+    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+}
+
+/// The cells that count from a number on.
+fn cells(first: i32, count: usize) -> NewCells<'static> {
+    let numbers: Vec<i32> = (first..).take(count).collect();
+    let texts = numbers.iter().map(|number| (number % 3 != 0).then(|| number.to_string()));
+    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    NewCells::new().with("a", NewColumn::owned(bytes, None, None)).with("s", NewColumn::optional_strings(texts))
+}
+
+/// y, x, a and s of all cells in a box, row by row.
+fn read(path: &Path, y: std::ops::RangeInclusive<i32>, x: std::ops::RangeInclusive<i32>) -> Vec<i32> {
+    let query = Array::open(path).unwrap().read().select(["a"]).unwrap().order(Order::RowMajor);
+    let batches = query.range("y", y).unwrap().range("x", x).unwrap().batches().unwrap();
+    batches.flat_map(|batch| batch.unwrap().column("a").unwrap().values::<i32>().unwrap().to_vec()).collect()
+}
+
+#[test]
+fn boxes_appear_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    create(&path);
+    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    writer.push_box([-10..=-3, 5..=9], cells(0, 40)).unwrap();
+    writer.push_box([-2..=1, 5..=9], cells(40, 20)).unwrap();
+    assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+    assert_eq!(writer.fragments(), 2);
+    let written = writer.commit().unwrap();
+    assert_eq!((written.cells, written.fragments.len()), (60, 2));
+    assert!(read(&path, -10..=1, 5..=9).into_iter().eq(0..60));
+    // They have the same time: whoever looks at a time sees both or none.
+    let array = Array::open(&path).unwrap();
+    let times: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().start()).collect();
+    assert_eq!(times[0], times[1]);
+}
+
+#[test]
+fn of_boxes_that_overlap_the_last_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    create(&path);
+    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    for first in 0..8 {
+        writer.push_box([0..=1, 0..=1], cells(first * 100, 4)).unwrap();
+    }
+    writer.commit().unwrap();
+    assert_eq!(read(&path, 0..=1, 0..=1), [700, 701, 702, 703]);
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_is_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    create(&path);
+    let begin = || {
+        let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+        writer.push_box([0..=1, 0..=1], cells(0, 4)).unwrap();
+        writer
+    };
+    type Push<'a> = Box<dyn Fn(&mut tdb_array::TogetherWriter) -> Result<(), ArrayError> + 'a>;
+    let wrong: [(Push<'_>, &str); 5] = [
+        (Box::new(|writer| writer.push(cells(0, 4))), "boxes"),
+        (Box::new(|writer| writer.push_box([0..=1], cells(0, 2))), "a box of 1 ranges"),
+        (Box::new(|writer| writer.push_box([0..=1, 98..=100], cells(0, 6))), "domain"),
+        (Box::new(|writer| writer.push_box([0..=1, 0..=1], cells(0, 5))), "5"),
+        (Box::new(|writer| writer.push_box([0..=1, 0..=1], [("a", &[1i32, 2, 3, 4])])), "s"),
+    ];
+    for (push, words) in wrong {
+        let mut writer = begin();
+        let error = push(&mut writer).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        // Nothing more is taken.
+        assert!(writer.push_box([0..=1, 0..=1], cells(0, 4)).is_err());
+        assert!(writer.commit().is_err());
+    }
+    drop(begin());
+    assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+    let left: Vec<_> = std::fs::read_dir(path.join("__fragments")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn sparse_arrays_have_no_boxes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let schema = SchemaBuilder::sparse().dimension(x).build().unwrap();
+    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    let error = writer.push_box([0..=1], [("x", &[1i32, 2])]).unwrap_err();
+    assert!(error.to_string().contains("no box"), "{error}");
+}

@@ -1,0 +1,106 @@
+//! Writes of no cells, and batches without cells within streams.
+
+use crate::two_arrays::*;
+use tdb_array::{Array, ArrayError, Duplicates, GlobalWriter, NewCells, NewColumn};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+
+/// Rows as the array stores them.
+fn in_global_order(schema: &ArraySchema, rows: &[Row]) -> Vec<Row> {
+    let storage = create(schema);
+    array_on(&storage, 1).write().cells(columns(rows)).unwrap();
+    rows_of(&array_on(&storage, 1))
+}
+
+/// The array of [`sparse_schema`], whose cells must lie in a part of the domain that holds neither its lowest key nor
+/// the empty string.
+fn bounded_schema() -> ArraySchema {
+    let schema = sparse_schema(false, Layout::RowMajor);
+    let x = DimRange::between(Scalar::I32(-10), Scalar::I32(20)).unwrap();
+    let current = NdRange(vec![x, DimRange::strings("a", "c")]);
+    let builder = schema.dimensions().iter().cloned().fold(SchemaBuilder::sparse(), SchemaBuilder::dimension);
+    let builder = schema.attributes().iter().cloned().fold(builder, SchemaBuilder::attribute);
+    builder.capacity(7).current_domain(current).build().unwrap()
+}
+
+fn stream_with(array: &Array, rows: &[Row], with_empty: bool) -> Result<u64, ArrayError> {
+    let mut writer = array.write().names(names(3)).duplicates(Duplicates::KeepLast).global_order()?;
+    let push_empty = |writer: &mut GlobalWriter| match with_empty {
+        true => writer.push(columns(&[])),
+        false => Ok(()),
+    };
+    push_empty(&mut writer)?;
+    for row in rows {
+        writer.push(columns(std::slice::from_ref(row)))?;
+        push_empty(&mut writer)?;
+    }
+    Ok(writer.commit()?.cells)
+}
+
+#[test]
+fn empty_batches_of_sparse_streams_change_nothing() {
+    let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
+    let rows = [row(1, "a"), row(-3, "b"), row(7, "a"), row(19, "c"), row(-3, "ab")];
+    let orders = [Layout::RowMajor, Layout::ColMajor, Layout::Hilbert];
+    let free = orders.map(|order| sparse_schema(order == Layout::ColMajor, order));
+    for schema in free.into_iter().chain([bounded_schema()]) {
+        let rows = in_global_order(&schema, &rows);
+        let written = |rows: &[Row], with_empty: bool| {
+            let storage = create(&schema);
+            let cells = stream_with(&array_on(&storage, 1), rows, with_empty).unwrap();
+            assert_eq!(cells, rows.len() as u64);
+            files(&storage, "")
+        };
+        assert_eq!(written(&rows, true), written(&rows, false));
+        // A write of no cells makes no fragment.
+        assert_eq!(written(&[], true), files(&create(&schema), ""));
+        let storage = create(&schema);
+        assert_eq!(array_on(&storage, 1).write().cells(columns(&[])).unwrap().fragments.len(), 0);
+        assert_eq!(files(&storage, ""), files(&create(&schema), ""));
+    }
+}
+
+#[test]
+fn empty_batches_of_dense_streams_change_nothing() {
+    let schema = dense_schema(Layout::RowMajor, Layout::ColMajor);
+    let (_, cells) = box_cells([(-3, 8), (-3, 5), (-3, 2)], false, 3);
+    let written = |with_empty: bool| {
+        let storage = create(&schema);
+        let mut writer = array_on(&storage, 1).write().names(names(3)).global_order().unwrap();
+        for cells in cells.chunks(100) {
+            if with_empty {
+                writer.push(grid_columns(&[])).unwrap();
+            }
+            writer.push(grid_columns(cells)).unwrap();
+        }
+        writer.commit().unwrap();
+        files(&storage, "")
+    };
+    assert_eq!(written(true), written(false));
+}
+
+/// Offsets of no cells are one number, which must lie within the values like any other.
+#[test]
+fn offsets_of_no_cells_are_checked() {
+    let lists = Attribute::new("lists", Datatype::Int64).with_cell_val_num(CellValNum::Var);
+    let schema = SchemaBuilder::sparse().dimension(Dimension::string("s")).attribute(lists).build().unwrap();
+    let storage = create(&schema);
+    let array = array_on(&storage, 1);
+    let value = 0i64.to_le_bytes();
+    for offset in [1, 2, 1 << 61, u64::MAX] {
+        let strings = |offsets| NewCells::new().with("s", NewColumn::bytes(b"").with_offsets(offsets));
+        let offsets = [offset];
+        let of_strings = strings(&offsets).with("lists", NewColumn::bytes(&[]).with_offsets(&[0]));
+        let of_lists = strings(&[0]).with("lists", NewColumn::bytes(&[]).with_offsets(&offsets));
+        for (field, cells) in [("s", of_strings), ("lists", of_lists)] {
+            let mut writer = array.write().global_order().unwrap();
+            for error in [writer.push(&cells).unwrap_err(), array.write().cells(&cells).unwrap_err()] {
+                assert!(matches!(&error, ArrayError::ColumnShape { field: found, .. } if found == field), "{error}");
+            }
+        }
+    }
+    // No cells, somewhere within values that are there.
+    let cells = NewCells::new().with("s", NewColumn::bytes(b"ab").with_offsets(&[2]));
+    array.write().cells(cells.with("lists", NewColumn::bytes(&value).with_offsets(&[1]))).unwrap();
+}

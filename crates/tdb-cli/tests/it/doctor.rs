@@ -1,0 +1,271 @@
+//! Writers that are killed, writers and readers at once, and `tdb doctor`, which cleans up.
+
+use crate::support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{command, tdb};
+use tdb_testkit::hostile::SplitMix64;
+
+/// Rows of a file, and the lines of the array that they make.
+const ROWS: usize = 5000;
+
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// An array of one file's rows, which are those of write 0.
+    fn new() -> Self {
+        let bench = Self { folder: tempfile::tempdir().unwrap() };
+        let run = tdb([
+            "import".as_ref(),
+            bench.array().as_os_str(),
+            bench.rows(0).as_os_str(),
+            "--dimensions".as_ref(),
+            "write,x".as_ref(),
+        ]);
+        assert_eq!(run.code, Some(0), "{run}");
+        bench
+    }
+
+    fn array(&self) -> PathBuf {
+        self.folder.path().join("array")
+    }
+
+    /// A file of rows that only write `number` writes.
+    fn rows(&self, number: usize) -> PathBuf {
+        let path = self.folder.path().join(format!("{number}.csv"));
+        let rows = (0..ROWS).map(|x| format!("{number},{x},{}\n", number * x));
+        fs::write(&path, format!("write,x,a\n{}", rows.collect::<String>())).unwrap();
+        path
+    }
+
+    fn start(&self, number: usize) -> Child {
+        let mut command = command();
+        command.arg("import").arg(self.array()).arg(self.rows(number));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Which writes show: each as a whole, or not at all.
+    fn writes(&self) -> Vec<usize> {
+        let array = self.array();
+        let words = ["read".as_ref(), array.as_os_str(), "--format=csv".as_ref(), "--order=row-major".as_ref()];
+        let run = tdb(words);
+        assert_eq!(run.code, Some(0), "{run}");
+        let lines: Vec<&str> = run.stdout.lines().skip(1).collect();
+        let numbers: Vec<usize> = lines
+            .chunks(ROWS)
+            .map(|cells| {
+                let number: usize = cells[0].split(',').next().unwrap().parse().unwrap();
+                let expected = (0..ROWS).map(|x| format!("{number},{x},{}", number * x));
+                assert!(expected.eq(cells.iter().map(|line| (*line).to_owned())), "write {number} shows in part");
+                number
+            })
+            .collect();
+        numbers
+    }
+}
+
+/// What the doctor finds: the exit code, and how many things. Without a fragment among them it is nothing but room that is taken.
+fn leftovers(array: &Path, words: &[&str]) -> (Option<i32>, usize) {
+    let words = words.iter().map(AsRef::as_ref);
+    let run = tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words));
+    (run.code, run.stdout.lines().count())
+}
+
+#[test]
+fn a_killed_writer_has_written_all_or_nothing() {
+    let bench = Bench::new();
+    let begun = Instant::now();
+    assert!(bench.start(1).wait().unwrap().success());
+    let whole = begun.elapsed();
+    let mut rng = SplitMix64::new(7);
+    let mut expected = vec![0, 1];
+    let mut killed = 0;
+    for number in 2..32 {
+        let mut writer = bench.start(number);
+        sleep(whole.mul_f64(rng.below(1200) as f64 / 1000.0));
+        writer.kill().unwrap();
+        let is_done = writer.wait().unwrap().success();
+        killed += usize::from(!is_done);
+        let writes = bench.writes();
+        // The kill may have come after the commit.
+        if is_done || writes.contains(&number) {
+            expected.push(number);
+        }
+        assert_eq!(writes, expected);
+    }
+    assert!(killed > 3, "{killed} of 30 writers were killed in time");
+
+    let (found, left) = leftovers(&bench.array(), &[]);
+    let fragments = fs::read_dir(bench.array().join("__fragments")).unwrap().count();
+    assert_eq!(found, Some(i32::from(fragments > expected.len())), "somebody may miss cells");
+    let (code, young) = leftovers(&bench.array(), &["--fix"]);
+    assert_eq!((code, young), (found, left), "what is a day old only is removed");
+    let (_, removed) = leftovers(&bench.array(), &["--fix", "--older-than", "0s"]);
+    assert_eq!(removed, left);
+    assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
+    assert_eq!(bench.writes(), expected);
+    let fragments = fs::read_dir(bench.array().join("__fragments")).unwrap().count();
+    assert_eq!(fragments, expected.len());
+}
+
+#[test]
+fn writers_and_readers_at_once_lose_nothing_and_see_whole_writes() {
+    let bench = Bench::new();
+    let mut writers: Vec<Child> = (1..9).map(|number| bench.start(number)).collect();
+    let mut seen = 1;
+    while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+        let writes = bench.writes();
+        assert!(writes.len() >= seen, "a write has gone again");
+        seen = writes.len();
+        sleep(Duration::from_millis(5));
+    }
+    assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
+    assert_eq!(bench.writes(), (0..9).collect::<Vec<_>>());
+    assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
+}
+
+#[test]
+fn what_is_no_leftover_is_left_alone() {
+    for fixture in tdb_testkit::fixtures::all().into_iter().chain(tdb_testkit::fixtures::of_older_releases()) {
+        if fixture.name().contains("encrypted") {
+            continue;
+        }
+        let array = fixture.array_dir();
+        let run = tdb(["doctor".as_ref(), array.as_os_str()]);
+        assert_eq!((run.stdout.as_str(), run.code), ("", Some(0)), "{}", fixture.name());
+    }
+}
+
+/// What `tdb doctor --fix` says of a copy of an array that something was done to, and how many files are set aside.
+fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
+    fixture.unpack_into(folder.path());
+    change(&array);
+    let is_aside = |path: &String| path.contains(".tdb-aside");
+    let count =
+        || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_aside(path)).count();
+    let before = count();
+    let run = tdb(["doctor".as_ref(), array.as_os_str(), "--fix".as_ref(), "--older-than=0s".as_ref()]);
+    (run, before - count())
+}
+
+/// The path of a file in `__commits`.
+fn commit(array: &Path) -> PathBuf {
+    fs::read_dir(array.join("__commits")).unwrap().next().unwrap().unwrap().path()
+}
+
+/// Cells are removed only if nothing could speak of them.
+#[test]
+fn doubt_removes_nothing() {
+    let (run, removed) = removed_after(|array| fs::rename(array.join("__commits"), array.join("commits")).unwrap());
+    assert_eq!((run.code, removed), (Some(3), 0), "{run}");
+    let (run, removed) = removed_after(|array| {
+        let commit = commit(array);
+        fs::remove_file(&commit).unwrap();
+        fs::create_dir(commit).unwrap();
+    });
+    assert_eq!((run.code, removed), (Some(0), 0), "{run}");
+    let (run, removed) = removed_after(|array| {
+        for name in ["my notes", "__1_2_0123456789abcdef0123456789abcdef_22"] {
+            fs::create_dir(array.join("__fragments").join(name)).unwrap();
+            fs::write(array.join("__fragments").join(name).join("notes.txt"), "mine").unwrap();
+        }
+    });
+    assert_eq!((run.code, removed), (Some(0), 0), "{run}");
+    // Without doubt it is one.
+    let (run, removed) = removed_after(|array| fs::remove_file(commit(array)).unwrap());
+    assert!(run.code == Some(0) && removed > 1, "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_array_lead_to_nothing_that_is_removed() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().join("__1_2_0123456789abcdef0123456789abcdef_22");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("a0.tdb"), "cells of another array").unwrap();
+    let (run, removed) = removed_after(|array| {
+        fs::rename(array.join("__fragments"), array.join("fragments")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), array.join("__fragments")).unwrap();
+    });
+    assert!(run.code != Some(0) && removed == 0, "{run}");
+    assert!(other.join("a0.tdb").is_file());
+}
+
+/// What is seen to is moved aside and comes back; what changes what readers find is only done when asked for.
+#[test]
+fn what_is_set_aside_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    let find = |end: &str| support::find(&array.join("__commits"), end).unwrap();
+    let list = find(".vac");
+    let name = list.file_stem().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(array.join(format!("__commits/{name}.wrt"))).unwrap();
+    let doctor = |words: &[&str]| {
+        let words = words.iter().map(AsRef::as_ref);
+        tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words))
+    };
+    let run = doctor(&[]);
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
+    assert!(run.stdout.contains("will find their cells again") && run.stderr.contains("--fix does"), "{run}");
+    let run = doctor(&["--fix", "--older-than=0s"]);
+    assert!(run.code == Some(1) && run.stderr.contains("--only PATH"), "{run}");
+    assert!(!array.join("__fragments").join(&name).exists() && list.exists(), "{run}");
+    let only = format!("--only=__commits/{name}.vac");
+    let run = doctor(&["--fix", "--older-than=0s", &only]);
+    assert!(run.code == Some(0) && !list.exists(), "{run}");
+    let run = doctor(&["--undo"]);
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
+    assert!(array.join("__fragments").join(&name).exists() && list.exists());
+    assert!(!array.join(".tdb-aside").exists());
+    let run = doctor(&["--fix", "--only=__commits/nothing"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+/// A fragment without metadata is found, and rebuilt.
+#[test]
+fn lost_metadata_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    tdb_testkit::fixtures::named("v22-by-2.30.0-dense-2d-row-row").unpack_into(folder.path());
+    let array = folder.path().join("array");
+    let run = |words: &[&str]| {
+        let (command, rest) = words.split_first().unwrap();
+        tdb([command.as_ref(), array.as_os_str()].into_iter().chain(rest.iter().map(AsRef::as_ref)))
+    };
+    let read = || run(&["read", "--format=csv", "--order=row-major"]);
+    let cells = read().stdout;
+    let metadata = support::find(&array, "__fragment_metadata.tdb").unwrap();
+    let name = metadata.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(&metadata).unwrap();
+    assert_ne!(read().code, Some(0));
+    let found = run(&["doctor"]);
+    assert!(found.code == Some(1) && found.stdout.contains("--rebuild"), "{found}");
+    let refused = run(&["doctor", "--rebuild", &name]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("give the domain"), "{refused}");
+    let wrong = run(&["doctor", "--rebuild", &name, "--domain=y=a..b", "--domain=x=1..2"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    let schema = tdb_array::Array::open(&array).unwrap().schema().clone();
+    let words: Vec<String> = schema
+        .dimensions()
+        .iter()
+        .map(|dimension| {
+            let (lo, hi) = dimension.domain().unwrap();
+            format!("--domain={}={lo}..{hi}", dimension.name())
+        })
+        .collect();
+    let words: Vec<&str> = ["doctor", "--rebuild", &name].into_iter().chain(words.iter().map(String::as_str)).collect();
+    let rebuilt = run(&words);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt}");
+    assert_eq!(read().stdout, cells);
+    assert_eq!(run(&["doctor"]).code, Some(0));
+}

@@ -1,0 +1,301 @@
+//! What goes wrong: exit codes, messages and hints.
+
+use crate::support;
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::support::{Copy, Key, command, run, tdb};
+use insta::assert_snapshot;
+
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
+const DATES: &str = "v22-by-2.30.0-dense-datetime/array";
+
+#[test]
+fn paths() {
+    assert_snapshot!("missing", run("read v22-by-2.30.0-sparse-2d/aray"));
+    assert_snapshot!("missing_without_a_guess", run("info no/such/path"));
+    assert_snapshot!("folder", run("read filters"));
+    assert_snapshot!("folder_with_an_array", run("v22-by-2.30.0-sparse-2d"));
+    assert_snapshot!("folder_with_an_array_for_read", run("read v22-by-2.30.0-sparse-2d"));
+    assert_snapshot!("group", run("schema v22-by-2.30.0-group/group"));
+    assert_snapshot!("file", run("MANIFEST.json"));
+    assert_snapshot!("file_for_read", run("read MANIFEST.json"));
+    assert_snapshot!("object_store", run("read s3://bucket/array"));
+    assert_snapshot!("misspelt_command", run("inof"));
+    assert_snapshot!("inspect_array", run(&format!("inspect {SPARSE}")));
+}
+
+#[test]
+fn fields_and_ranges() {
+    assert_snapshot!("unknown_field", run("read v22-by-2.30.0-dense-enumerations/array --select colur"));
+    assert_snapshot!("field_twice", run(&format!("read {SPARSE} --select a,x,a")));
+    assert_snapshot!("unknown_dimension", run(&format!("read {SPARSE} --range z=1..2")));
+    assert_snapshot!("no_dimension", run(&format!("read {SPARSE} --range 1..2")));
+    assert_snapshot!("outside", run(&format!("read {SPARSE} --range x=0..300")));
+    assert_snapshot!("wrong_way_round", run(&format!("read {SPARSE} --range x=5..2")));
+    assert_snapshot!("no_coordinate", run(&format!("read {SPARSE} --range x=five")));
+    assert_snapshot!("date_outside", run(&format!("read {DATES} --range day=1800-01-01..1900-01-01")));
+}
+
+#[test]
+fn command_line() {
+    for line in ["", "read", "read --frobnicate x", "read x --order sideways", "read x --budget 5parsecs"] {
+        let run = run(line);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
+        assert!(!run.stderr.is_empty());
+    }
+    for line in ["--help", "--version", "help read", "read --help", "completions bash", "completions fish"] {
+        let run = run(line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty());
+    }
+    for command in ["info", "schema", "fragments", "read", "ls", "inspect", "completions"] {
+        let help = tdb([command, "--help"]).stdout;
+        assert!(help.contains("Examples:"), "{help}");
+    }
+}
+
+#[test]
+fn truncated_and_altered() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let metadata = copy.find("array", "__fragment_metadata.tdb");
+    let bytes = fs::read(&metadata).unwrap();
+    fs::write(&metadata, &bytes[..bytes.len() / 2]).unwrap();
+    assert_snapshot!("truncated_metadata", copy.run("fragments", "array", ""));
+    fs::write(&metadata, &bytes).unwrap();
+
+    let schema = fs::read_dir(copy.path().join("array/__schema")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&schema).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0xff;
+    fs::write(&schema, &bytes).unwrap();
+    let run = copy.run("info", "array", "");
+    assert_eq!(run.code, Some(3), "{run}");
+    assert!(run.stderr.contains("__schema/"), "{run}");
+}
+
+#[test]
+fn newer_format_version() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let schema = fs::read_dir(copy.path().join("array/__schema")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&schema).unwrap();
+    bytes[0] = 99;
+    fs::write(&schema, &bytes).unwrap();
+    let run = copy.run("info", "array", "");
+    assert_eq!(run.code, Some(4), "{run}");
+    assert!(run.stderr.contains("format version 99") && run.stderr.contains("newer release"), "{run}");
+    let name = schema.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(copy.run("inspect", &name, "").code, Some(4));
+}
+
+/// The head of a schema by a release like 1.3: 200 filtered bytes of 99, `char`, 1 byte per cell, gzip, level 1.
+const BEFORE_VERSIONS: [u8; 30] =
+    [200, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0];
+
+/// What nobody reads any more is told by what it is, and never as newer.
+#[test]
+fn what_is_older_than_the_first_format_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = [&BEFORE_VERSIONS[..], &[0; 200]].concat();
+    for (name, file) in
+        [("old", "__array_schema.tdb"), ("oldest", "__array_metadata.tdb"), ("store", "__kv_schema.tdb")]
+    {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join(file), &schema).unwrap();
+        let path = folder.path().join(name).to_string_lossy().into_owned();
+        for words in [vec![path.as_str()], vec!["read", &path], vec!["fragments", &path]] {
+            let run = tdb(words);
+            assert_eq!(run.code, Some(4), "{run}");
+            let told = if name == "store" { "a key-value store" } else { "older than format version 1" };
+            assert!(run.stderr.contains(file) && run.stderr.contains(told), "{run}");
+            assert!(!run.stderr.contains("newer"), "{run}");
+        }
+    }
+    let listed = tdb(["ls", &folder.path().to_string_lossy(), "--format", "csv"]);
+    assert_eq!(listed.stdout.lines().skip(1).collect::<Vec<_>>(), ["array,,old", "array,,oldest", "key-value,,store"]);
+}
+
+/// The key of all encrypted fixtures, in hexadecimal.
+const KEY: &str = "3031323334353637383961626364656630313233343536373839414243444546";
+
+#[test]
+fn keys() {
+    let array = "v22-by-2.30.0-sparse-encrypted/array";
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, contents: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, contents).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let raw = file("raw", b"0123456789abcdef0123456789ABCDEF");
+    let digits = file("hex", format!("{KEY}\n").as_bytes());
+    let wrong = file("wrong", &[7; 32]);
+    let short = file("short", b"0123456789abcdef");
+
+    // Every command that opens arrays takes it, before and after its name, and so does the bare path.
+    for line in [
+        format!("info {array} --key-file {raw}"),
+        format!("--key-file {digits} {array}"),
+        format!("{array} --key-file {digits}"),
+        format!("--key-file {digits} schema {array}"),
+        format!("fragments {array} --key-file {raw}"),
+        format!("read {array} --key-file {raw}"),
+        format!("read {array} --key-file {raw} --explain"),
+    ] {
+        let run = run(&line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty());
+    }
+    for (line, hint) in [
+        (format!("read {array}"), "no key was given"),
+        (format!("read {array}"), "--key-file FILE"),
+        (format!("info {array} --key-file {wrong}"), "can't be decrypted with the key that was given"),
+        (format!("info {SPARSE} --key-file {raw}"), "is not encrypted"),
+        (format!("info {SPARSE} --key-file {raw}"), "leave out `--key-file`"),
+    ] {
+        let run = run(&line);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains(hint), "{run}");
+    }
+    let bad = run(&format!("info {array} --key-file {short}"));
+    assert_eq!(bad.code, Some(6), "{bad}");
+    assert!(bad.stderr.contains("holds no key") && !bad.stderr.contains("0123456789abcdef"), "{bad}");
+    assert_eq!(run(&format!("info {array} --key-file {short}.not-there")).code, Some(5));
+}
+
+#[test]
+fn keys_of_groups() {
+    let group = "v22-by-2.30.0-group-encrypted/group";
+    let [key, wrong] = [&b"0123456789abcdef0123456789ABCDEF"[..], &[7; 32]].map(Key::new);
+    for command in ["info", "meta", "tree"] {
+        let with = |key: &Key| {
+            let words = [command.to_owned(), group.to_owned()].into_iter().chain(key.words());
+            tdb(words)
+        };
+        let run = with(&key);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        assert!(!run.stdout.is_empty(), "{run}");
+        let run = with(&wrong);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains("can't be decrypted"), "{run}");
+        let run = tdb([command, group]);
+        assert_eq!(run.code, Some(6), "{run}");
+        assert!(run.stderr.contains("no key was given"), "{run}");
+    }
+}
+
+#[test]
+fn keys_in_the_environment() {
+    let array = "v22-by-2.30.0-sparse-encrypted/array";
+    let run = |line: &str, variables: &[(&str, &str)]| {
+        let output = command().args(line.split_whitespace()).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    fs::write(&path, KEY).unwrap();
+    let path = path.to_str().unwrap();
+    let read = format!("read {array}");
+    assert_eq!(run(&read, &[("TDB_KEY", KEY)]), (Some(0), String::new()));
+    assert_eq!(run(&read, &[("TDB_KEY_FILE", path)]), (Some(0), String::new()));
+    assert_eq!(run(&read, &[("TDB_KEY", ""), ("TDB_KEY_FILE", path)]), (Some(0), String::new()));
+    // What is on the command line comes first.
+    assert_eq!(run(&format!("{read} --key-file {path}"), &[("TDB_KEY", "junk")]), (Some(0), String::new()));
+    let (code, stderr) = run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]);
+    assert!(code == Some(2) && stderr.contains("both set"), "{stderr}");
+    let (code, stderr) = run(&read, &[("TDB_KEY", &KEY[..62])]);
+    assert!(code == Some(6) && stderr.contains("TDB_KEY holds no key") && !stderr.contains("3031"), "{stderr}");
+    let (code, stderr) = run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]);
+    assert!(code == Some(6) && stderr.contains("unset TDB_KEY"), "{stderr}");
+    // What opens no array asks for no key.
+    assert_eq!(run("ls", &[("TDB_KEY", "junk")]).0, Some(0));
+}
+
+#[test]
+fn inspecting_with_keys() {
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-encrypted");
+    let schema = fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap();
+    let schema = fixture.array_dir().join(schema);
+    let inspect = |variables: &[(&str, &str)]| {
+        let output = command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    // The header is in clear, and shown.
+    let (code, stdout, stderr) = inspect(&[]);
+    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("no key was given"), "{stderr}");
+    let (code, stdout, stderr) = inspect(&[("TDB_KEY", &"07".repeat(32))]);
+    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("can't be decrypted"), "{stderr}");
+    let (code, stdout, stderr) = inspect(&[("TDB_KEY", KEY)]);
+    assert!(code == Some(0) && stdout.contains("tile extent") && stderr.is_empty(), "{stderr}");
+}
+
+/// A reader that closes its end at once, as `head -0` does.
+#[test]
+fn closed_pipe() {
+    for line in [
+        &format!("inspect {SPARSE}/../expected.json"),
+        &format!("schema {SPARSE}"),
+        &format!("fragments {SPARSE}"),
+        "ls --recursive .",
+        "completions zsh",
+        "--help",
+    ] {
+        let mut child =
+            command().args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn colour() {
+    let has_colour = |run: &support::Run| run.stdout.contains('\u{1b}') || run.stderr.contains('\u{1b}');
+    assert!(!has_colour(&run(SPARSE)));
+    assert!(has_colour(&run(&format!("--color always {SPARSE}"))));
+    assert!(has_colour(&run(&format!("{SPARSE} --color always"))));
+    assert!(has_colour(&run("--color always info no/such/path")));
+    assert!(!has_colour(&run(&format!("--color never {SPARSE}"))));
+}
+
+/// Looking at an array leaves every file as it was.
+#[test]
+fn nothing_is_written() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let before = copy.run("ls -r", "", "").stdout;
+    for command in ["info", "schema", "fragments", "read", "ls", "read --explain"] {
+        copy.run(command, "array", "");
+    }
+    assert_eq!(copy.run("ls -r", "", "").stdout, before);
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-2d");
+    for path in fixture.array_files() {
+        assert_eq!(fs::read(copy.path().join("array").join(path)).unwrap(), fixture.read(path), "{path}");
+    }
+}
+
+#[test]
+fn damaged_parts_are_errors_or_left_out() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let metadata = copy.find("array", "__fragment_metadata.tdb");
+    let bytes = fs::read(&metadata).unwrap();
+    fs::write(&metadata, &bytes[..bytes.len() / 2]).unwrap();
+    let strict = copy.run("read", "array", "");
+    assert_eq!((strict.code, strict.stdout.as_str()), (Some(3), ""), "{strict}");
+    assert!(strict.stderr.contains("__fragment_metadata.tdb"), "{strict}");
+    // It takes no fragment.
+    let schema = copy.run("schema", "array", "--skip-damaged");
+    assert_eq!((schema.code, schema.stderr.as_str()), (Some(0), ""), "{schema}");
+    for command in ["read", "info", "fragments"] {
+        let lenient = copy.run(command, "array", "--skip-damaged --stats");
+        assert_eq!(lenient.code, Some(1), "{lenient}");
+        assert!(!lenient.stdout.is_empty());
+        assert!(lenient.stderr.starts_with("tdb: warning: left out COPY/array/__fragments/__1700000"), "{lenient}");
+        assert!(lenient.stderr.contains(" folders listed, "), "{lenient}");
+    }
+    // Options may stand before the path, too, and what is sound needs no warning.
+    fs::write(&metadata, &bytes).unwrap();
+    let sound = copy.run("--skip-damaged", "array", "");
+    assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""), "{sound}");
+}

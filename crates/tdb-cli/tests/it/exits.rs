@@ -1,0 +1,168 @@
+//! Provoked errors, and the exit codes that `docs/cli.md` promises for them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Run, tdb};
+
+const SCHEMA: &str = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 100]\n\
+                      current_domain = [1, 10]\n[[attribute]]\nname = \"a\"\ndatatype = \"int32\"\nnullable = true\n\
+                      [[attribute]]\nname = \"s\"\ndatatype = \"string_ascii\"\nvalues_per_cell = \"var\"\n\
+                      [[attribute]]\nname = \"p\"\ndatatype = \"int32\"\nvalues_per_cell = 2\n";
+
+/// An array `@/a`, a group `@/g`, and files to go wrong with.
+fn bench() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let files: [(&str, &[u8]); 12] = [
+        ("schema.toml", SCHEMA.as_bytes()),
+        ("unknown.toml", b"array_type = \"sparse\"\ncolour = 1\n"),
+        ("broken.toml", b"array_type = \"sparse\n"),
+        ("binary.toml", b"array_type = \"\xff\"\n"),
+        ("nothing.toml", b""),
+        ("good.csv", b"x,a,s,p\n1,2,t,\"[1,2]\"\n"),
+        ("twice.csv", b"x,a,x\n1,2,3\n"),
+        ("header.csv", b"x,\xff\n1,2\n"),
+        ("binary.csv", b"x,a,s,p\n1,2,\xff,\"[1,2]\"\n"),
+        ("same.csv", b"x,a\n1,2\n1,3\n"),
+        ("rows.dat", b"x,a\n1,2\n"),
+        ("key", b"short"),
+    ];
+    for (name, contents) in files {
+        fs::write(folder.path().join(name), contents).unwrap();
+    }
+    for line in ["create @/a --schema @/schema.toml", "group create @/g", "import @/a @/good.csv"] {
+        let run = run(folder.path(), line);
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+    folder
+}
+
+/// Runs the words of a line, of which some are in single quotes; `@` stands for the folder.
+fn run(folder: &Path, line: &str) -> Run {
+    let folder = folder.to_string_lossy();
+    let words = line.split('\'').enumerate().flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().map(|word| word.replace('@', &folder)).collect(),
+        _ => vec![part.to_owned()],
+    });
+    tdb(words.collect::<Vec<_>>())
+}
+
+/// Command lines, exit codes and parts of messages.
+const CASES: &[(&str, i32, &str)] = &[
+    // Wrong use.
+    ("frobnicate", 2, "no command and no path"),
+    ("sql", 2, "cargo install --path integrations/crates/tdb-full"),
+    ("read", 2, "<ARRAY>"),
+    ("read @/a --frobnicate", 2, "--frobnicate"),
+    ("read @/a --order up", 2, "up"),
+    ("read @/a --select b", 2, "no field \"b\""),
+    ("read @/a --range z=1", 2, "\"z\""),
+    ("read @/a --range x=0..200", 2, "outside the domain"),
+    ("enumerations @/a colours", 2, "no enumeration"),
+    ("read @/a --at yesterday", 2, "yesterday"),
+    ("ls @ --stats", 2, "--stats"),
+    ("create @/a --schema @/schema.toml", 2, "an array is there already"),
+    ("create @/b --schema @/unknown.toml", 2, "unknown.toml:2:1: unknown field `colour`"),
+    ("create @/b --schema @/broken.toml", 2, "broken.toml:1:"),
+    ("create @/b --schema @/binary.toml", 2, "binary.toml: no TOML: it is not UTF-8"),
+    ("create @/b --schema @/schema.toml --format-version 99", 2, "99"),
+    ("import @/a @/rows.dat", 2, "--format csv"),
+    ("import @/a @/twice.csv", 2, "two columns are called \"x\""),
+    ("import @/a @/header.csv", 2, "the header is not UTF-8"),
+    ("import @/a @/rows.dat --format csv", 2, "no column is called \"s\""),
+    ("import @/b @/rows.dat --format csv", 2, "--dimensions"),
+    ("import @/a @/good.csv --dimensions x", 2, "the array is there"),
+    ("evolve @/a", 2, "--add"),
+    ("evolve @/a --add @/nothing.toml", 2, "it has no attribute and no enumeration"),
+    ("evolve @/a --drop b", 2, "no such attribute"),
+    ("evolve @/a --expand x=1..10", 2, "so it is already"),
+    ("evolve @/a --expand x=1..5", 2, "can only become wider"),
+    ("evolve @/a --expand x=5..", 2, "--expand x=5..: both ends are needed: write DIMENSION=FIRST..LAST"),
+    ("evolve @/a --expand x=1..soon", 2, "--expand x=1..soon: \"soon\" is no value of int32"),
+    ("evolve @/a --expand x=1..20 --expand x=1..30", 2, "--expand x=1..30: dimension \"x\" already has a range"),
+    ("read @/a --format jsonl --null NA", 2, "leave out null, or choose CSV"),
+    ("agg @/a --count --null NA --format json", 2, "leave out null, or choose CSV"),
+    ("delete @/a", 2, "--where"),
+    ("delete @/a --where 'b == 1'", 2, "no field \"b\""),
+    ("delete @/a --where 'a == one'", 2, "not a value of int32"),
+    ("delete @/a --where 'a == null'", 2, "write IS NULL"),
+    ("delete @/a --where 's is not null'", 2, "can't be stored"),
+    ("delete @/a --where 'p == 1'", 2, "can't be compared"),
+    ("delete @/a --where 'a == 1 and'", 2, "character 11: expected the name of a field, found the end"),
+    ("read @/a --where 'b == 1'", 2, "character 1: there is no field \"b\"; there are x"),
+    ("read @/a --where 'a > 3 or a in (1, two)'", 2, "character 19: \"two\" is not a value of int32"),
+    ("read @/a --where 'a > 3 or'", 2, "docs/conditions.md"),
+    ("read @/a --where 'a is null'", 0, ""),
+    ("read @/a --fill", 2, "--where"),
+    ("meta @/a", 0, ""),
+    ("meta @/a --put title", 2, "KEY=TYPE:VALUE"),
+    ("meta @/a --put n=int8:300", 2, "no value of int8"),
+    ("group add @/g", 2, "<MEMBER>"),
+    ("group create @/g", 2, "is there already"),
+    // Findings.
+    ("import @/a @/binary.csv", 1, "binary.csv:2: no UTF-8"),
+    ("import @/b @/same.csv --dimensions x", 1, "same.csv:3: the coordinates are those of line 2"),
+    // Not there, or something else.
+    ("info @/nothing", 5, "not found"),
+    ("read @/g", 5, "not an array, but a group"),
+    ("read @/good.csv", 5, "not an array, but a file"),
+    ("tree @/a", 5, "not a group, but an array"),
+    ("tree @", 5, "not a group, but a folder"),
+    ("group add @/a b", 5, "not a group"),
+    ("group add @/g nothing", 5, "neither an array nor a group"),
+    ("group add @/g @/nothing --absolute", 5, "not found"),
+    ("group remove @/g nothing", 5, "no such member"),
+    ("meta @/a --key title", 5, "no metadata has the key \"title\""),
+    ("meta @/a --delete title", 5, "no metadata has the key \"title\""),
+    ("create @/b --schema @/nothing", 5, "not found"),
+    ("import @/a @/nothing.csv", 5, "not found"),
+    ("inspect @/nothing", 5, "not found"),
+    ("inspect @/a", 5, "not a file, but an array"),
+    // Beyond this build.
+    ("read s3://bucket/array", 4, "s3"),
+    ("read gs://bucket/array", 4, "cargo install --path integrations/crates/tdb-full"),
+    ("read az://bucket/array", 4, "az"),
+    ("read https://host/array", 4, "https"),
+    ("read s4://bucket/array", 4, "./s4://bucket/array"),
+    ("import @/b @/cells.parquet", 4, "cargo install --path integrations/crates/tdb-full"),
+    ("import @/b @/cells.arrow", 4, "imports .csv, .jsonl only"),
+    // Keys.
+    ("read @/a --key-file @/key", 6, "holds no key"),
+    ("read @/a --key-file @/nothing", 5, "not found"),
+];
+
+#[test]
+fn errors_have_the_codes_that_the_manual_promises() {
+    let folder = bench();
+    for (line, code, says) in CASES {
+        let run = run(folder.path(), line);
+        assert_eq!(run.code, Some(*code), "{run}");
+        assert!(run.stderr.contains(says), "{run}");
+        assert!(!folder.path().join("b").exists(), "{run}");
+    }
+    let run = run(folder.path(), "read @/a --format csv");
+    assert_eq!(run.stdout, "x,a,s,p\n1,2,t,\"[1,2]\"\n");
+}
+
+/// What changes nothing says so.
+#[test]
+fn deletions_of_nothing_are_told() {
+    let folder = bench();
+    let run = run(folder.path(), "delete @/a --fragments 1970-01-01..1970-01-02");
+    assert!(run.code == Some(0) && run.stderr.contains("nothing was deleted"), "{run}");
+}
+
+#[test]
+fn errors_of_schemas_show_the_line() {
+    let folder = bench();
+    fs::write(folder.path().join("reversed.toml"), SCHEMA.replace("[1, 100]\n", "[100, 1]\n")).unwrap();
+    let run = run(folder.path(), "create @/b --schema @/reversed.toml");
+    assert_eq!(run.code, Some(2), "{run}");
+    let shown = run.stderr.replace(&*folder.path().to_string_lossy(), "@");
+    assert_eq!(
+        shown,
+        "tdb: error: @/reversed.toml:5:10: dimension \"x\": lower bound 100 is above upper bound 1\n  \
+           5 | domain = [100, 1]\n    |          ^^^^^^^^\n\
+         tdb: hint: docs/schema-text.md has all that may stand in a schema\n"
+    );
+}

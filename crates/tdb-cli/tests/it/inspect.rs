@@ -1,0 +1,162 @@
+//! `tdb inspect`: every kind of file, whole and damaged.
+
+use crate::support;
+
+use std::fs;
+
+use crate::support::{Copy, Key, tdb};
+use insta::assert_snapshot;
+use tdb_testkit::fixtures;
+
+/// Inspects the first file of a fixture whose path ends so.
+fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
+    let files = fixtures::named(fixture).files();
+    let (file, _) =
+        files.iter().find(|(path, _)| path.ends_with(end)).unwrap_or_else(|| panic!("no {end} in {fixture}"));
+    tdb(["inspect", &format!("{fixture}/{file}")].iter().chain(options))
+}
+
+/// A file of a fixture in a folder, whatever its name.
+fn first_in(fixture: &str, folder: &str) -> &'static str {
+    let names = fixtures::named(fixture).files().below(folder).map(|(path, _)| path);
+    names.filter(|path| !path.contains('/')).min().unwrap()
+}
+
+#[test]
+fn schema() {
+    let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
+    assert_snapshot!("schema", inspect("v22-by-2.30.0-sparse-1d", name, &[]));
+    assert_snapshot!("schema_json", inspect("v22-by-2.30.0-sparse-1d", name, &["--format", "json"]));
+}
+
+#[test]
+fn enumeration() {
+    let fixture = "v22-by-2.30.0-dense-enumerations";
+    let name = first_in(fixture, "array/__schema/__enumerations");
+    assert_snapshot!("enumeration", inspect(fixture, name, &[]));
+}
+
+#[test]
+fn fragment_metadata() {
+    assert_snapshot!("fragment_metadata", inspect("v22-by-2.30.0-dense-1d", "__fragment_metadata.tdb", &[]));
+}
+
+#[test]
+fn data_files() {
+    assert_snapshot!("data_cells", inspect("v22-by-2.30.0-dense-1d", "a0.tdb", &[]));
+    assert_snapshot!("data_values", inspect("v22-by-2.30.0-sparse-2d", "a1_var.tdb", &["--tiles", "2"]));
+    assert_snapshot!("data_offsets", inspect("v22-by-2.30.0-sparse-2d", "a1.tdb", &["--tiles", "1"]));
+}
+
+#[test]
+fn commits() {
+    assert_snapshot!("commit", inspect("v22-by-2.30.0-sparse-1d", ".wrt", &[]));
+    assert_snapshot!("delete", inspect("v22-by-2.30.0-sparse-deletes", ".del", &[]));
+    assert_snapshot!("consolidated_commits", inspect("v22-by-2.30.0-sparse-consolidated-commits", ".con", &[]));
+    assert_snapshot!("vacuum", inspect("v22-by-2.30.0-sparse-consolidated", ".vac", &[]));
+    assert_snapshot!("consolidated_footers", inspect("v22-by-2.30.0-sparse-consolidated-footers", ".meta", &[]));
+}
+
+#[test]
+fn metadata_and_groups() {
+    let name = first_in("v22-by-2.30.0-dense-metadata", "array/__meta");
+    assert_snapshot!("metadata", inspect("v22-by-2.30.0-dense-metadata", name, &[]));
+    let name = first_in("v22-by-2.30.0-group", "group/__group");
+    assert_snapshot!("group_details", inspect("v22-by-2.30.0-group", name, &[]));
+}
+
+/// Every file of every fixture can be inspected, and each of its bytes that is parsed is shown as it is.
+#[test]
+fn every_file_of_every_fixture() {
+    for fixture in fixtures::all() {
+        let key = fixture.expected().encryption_key.map(|key| Key::new(key.as_bytes()));
+        let key: Vec<String> = key.iter().flat_map(Key::words).collect();
+        for path in fixture.array_files() {
+            let file = fixture.array_dir().join(path);
+            let mut words: Vec<&std::ffi::OsStr> =
+                ["inspect", "--format", "json", "--tiles", "100000"].map(AsRef::as_ref).into();
+            words.push(file.as_os_str());
+            words.extend(key.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
+            let run = tdb(words);
+            assert_eq!(run.code, Some(0), "{}: {path}: {}", fixture.name(), run.stderr);
+            let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            assert_ne!(report["kind"], "unknown", "{path}");
+            let bytes = fixture.read(path);
+            assert_eq!(report["size"], bytes.len());
+            check_bytes(&report, &bytes, path);
+        }
+    }
+}
+
+/// The bytes of each field of the file stand at its offset, and together they cover the file.
+fn check_bytes(report: &serde_json::Value, bytes: &[u8], path: &str) {
+    let mut covered = vec![false; bytes.len()];
+    for field in report["fields"].as_array().unwrap() {
+        let hex = field["bytes"].as_str().unwrap();
+        if field["space"] != "file" || hex.is_empty() {
+            continue;
+        }
+        let (offset, length) = (field["offset"].as_u64().unwrap() as usize, field["length"].as_u64().unwrap() as usize);
+        let shown: Vec<u8> =
+            (0..hex.len()).step_by(2).map(|index| u8::from_str_radix(&hex[index..index + 2], 16).unwrap()).collect();
+        assert_eq!(shown, bytes[offset..offset + shown.len()], "{path} at {offset:#x}");
+        covered[offset..offset + length].fill(true);
+    }
+    let gap = covered.iter().position(|covered| !covered);
+    assert_eq!(gap, None, "{path}: a byte that no field shows");
+}
+
+#[test]
+fn damaged_files_show_what_precedes_the_damage() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-1d");
+    let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
+    let schema = copy.find("array", name);
+    let whole = fs::read(&schema).unwrap();
+    let relative = format!("array/__schema/{name}");
+    fs::write(&schema, &whole[..40]).unwrap();
+    assert_snapshot!("truncated", copy.run("inspect", &relative, ""));
+    assert_snapshot!("truncated_json", copy.run("inspect", &relative, "--format json"));
+    let mut altered = whole.clone();
+    *altered.last_mut().unwrap() ^= 1;
+    fs::write(&schema, &altered).unwrap();
+    let run = copy.run("inspect", &relative, "");
+    assert_eq!(run.code, Some(3), "{run}");
+    assert!(run.stdout.contains("persisted size"), "{run}");
+}
+
+#[test]
+fn fragment_metadata_without_its_footer() {
+    let copy = Copy::of("v22-by-2.30.0-dense-1d");
+    let file = copy.find("array", "__fragment_metadata.tdb");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 8]).unwrap();
+    let relative = file.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
+    let run = copy.run("inspect", &relative, "");
+    assert_eq!(run.code, Some(3), "{run}");
+    assert!(run.stdout.contains("shown as generic tiles") && run.stdout.contains("filter pipeline"), "{run}");
+}
+
+#[test]
+fn data_files_without_metadata() {
+    let copy = Copy::of("v22-by-2.30.0-dense-1d");
+    fs::remove_file(copy.find("array", "__fragment_metadata.tdb")).unwrap();
+    let data = copy.find("array", "a0.tdb");
+    let relative = data.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
+    let run = copy.run("inspect", &relative, "");
+    assert_eq!(run.code, Some(0), "{run}");
+    assert!(run.stdout.contains("tiles are taken as they lie") && run.stdout.contains("tile 0"), "{run}");
+    let bytes = fs::read(&data).unwrap();
+    fs::write(&data, &bytes[..bytes.len() - 1]).unwrap();
+    let run = copy.run("inspect", &relative, "");
+    assert_eq!(run.code, Some(3), "{run}");
+}
+
+#[test]
+fn files_that_the_format_does_not_know() {
+    let copy = Copy::of("v22-by-2.30.0-dense-1d");
+    fs::write(copy.path().join("notes.txt"), "twenty-one bytes long").unwrap();
+    assert_snapshot!("unknown", copy.run("inspect", "notes.txt", ""));
+    fs::write(copy.path().join("empty"), "").unwrap();
+    assert_eq!(copy.run("inspect", "empty", "").code, Some(0));
+    assert_eq!(copy.run("inspect", "array", "").code, Some(5));
+}

@@ -1,0 +1,74 @@
+//! Ctrl-C while cells are printed.
+#![cfg(unix)]
+
+use crate::support;
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+use tdb_array::{Array, NewCells, NewColumn};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{Datatype, Scalar};
+
+const CELLS: i64 = 200_000;
+
+fn array() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))
+        .with_tile_extent(Scalar::I64(1000));
+    let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    let path = folder.path().join("array");
+    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let values: Vec<i64> = (0..CELLS).collect();
+    let cells = NewCells::new().with("a", NewColumn::values(&values));
+    Array::open(&path).unwrap().write().cells(cells).unwrap();
+    folder
+}
+
+/// Prints cells to somebody who reads a few of them, and then no more for now.
+fn begun(folder: &tempfile::TempDir, format: &str, more: &[&str]) -> (Child, Vec<u8>) {
+    let mut command = support::command();
+    command.arg("read").arg(folder.path().join("array")).args(["--format", format, "--budget", "64KiB"]).args(more);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut seen = vec![0; 1000];
+    child.stdout.as_mut().unwrap().read_exact(&mut seen).unwrap();
+    (child, seen)
+}
+
+fn press_ctrl_c(child: &Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_read_is_cancelled_and_says_so() {
+    let folder = array();
+    for (format, more) in [("json", &[][..]), ("csv", &[]), ("jsonl", &["--limit", "190000"])] {
+        let (child, mut stdout) = begun(&folder, format, more);
+        press_ctrl_c(&child);
+        let output = child.wait_with_output().unwrap();
+        stdout.extend(output.stdout);
+        let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(130), "{format}: {stderr}");
+        let (head, rest) = ("tdb: error: interrupted; ", " cells were printed\n");
+        let printed = stderr.strip_prefix(head).and_then(|stderr| stderr.strip_suffix(rest));
+        let printed: usize = printed.unwrap_or_else(|| panic!("{stderr}")).parse().unwrap();
+        assert!((1..180_000).contains(&printed), "{format}: {printed} cells");
+        // Each line is whole, and that there are no more can be seen where the format allows it.
+        let header = if format == "jsonl" { 0 } else { 1 };
+        assert_eq!(stdout.lines().count(), printed + header, "{format}");
+        assert!(!stdout.trim_end().ends_with(']'), "{format}");
+    }
+}
+
+#[test]
+fn a_second_time_ends_it_at_once() {
+    let folder = array();
+    let (mut child, _) = begun(&folder, "json", &[]);
+    // It waits for somebody to read the output, whom nothing wakes.
+    press_ctrl_c(&child);
+    while child.try_wait().unwrap().is_none() {
+        press_ctrl_c(&child);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

@@ -1,0 +1,33 @@
+//! Tests of the public interface of `tdb-cli`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod advise;
+mod agg;
+mod diff;
+mod docs;
+mod doctor;
+mod domain;
+mod errors;
+mod every_type;
+mod exits;
+mod export;
+mod fuzz_replay;
+mod hostile;
+mod import;
+mod import_text;
+mod infer;
+mod inspect;
+mod interrupt;
+mod look;
+mod maintain;
+mod migrate;
+mod names;
+mod read;
+mod reference;
+mod relocate;
+mod roundtrip;
+mod sizes;
+mod support;
+mod verify;
+mod write;
+mod years;

@@ -1,0 +1,206 @@
+//! `tdb consolidate` and `tdb vacuum`.
+
+use crate::support::{Copy, run};
+use insta::assert_snapshot;
+
+const ARRAY: &str = "array";
+
+#[test]
+fn plans() {
+    let of = |line: &str| run(line).to_string();
+    assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what footers --plan --format csv"), @r#"
+    $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what footers --plan --format csv
+    action,path,what,size,for
+    write,__fragment_meta/__1700000000000_1700000001000_…_22.meta,consolidated fragment metadata,607,2
+    --- stderr
+    opening all fragments reads 1 file fewer
+    "#);
+    assert_snapshot!(of("consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan"), @r#"
+    $ tdb consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan
+    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"consolidated metadata","size":207,"for":3}
+    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"the list of what it stands for","size":213,"for":3}
+    --- stderr
+    after a vacuum, reading the metadata lists 2 names fewer and reads 2 files fewer
+    "#);
+    assert_snapshot!(of("vacuum v22-by-2.30.0-dense-consolidated/array --plan --format csv"), @r#"
+    $ tdb vacuum v22-by-2.30.0-dense-consolidated/array --plan --format csv
+    action,path,what,size,for
+    remove,__commits/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22.wrt,the commit of a fragment that was replaced,0,
+    remove,__commits/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22.wrt,the commit of a fragment that was replaced,0,
+    remove,__commits/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22.wrt,the commit of a fragment that was replaced,0,
+    remove,__fragments/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22,a fragment that was replaced,5939,
+    remove,__fragments/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22,a fragment that was replaced,5391,
+    remove,__fragments/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22,a fragment that was replaced,5368,
+    remove,__commits/__1700000000000_1700000002000_1bd746e869f24ae42d9a2234b5684fad_22.vac,the list of what a consolidated fragment replaces,237,
+    --- stderr
+    tdb: warning: how it was from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:21.999Z will be lost: only what was made of it later stays
+    "#);
+    assert_snapshot!(of("vacuum v22-by-2.30.0-sparse-2d/array --plan"), @r#"
+    $ tdb vacuum v22-by-2.30.0-sparse-2d/array --plan
+    "#);
+}
+
+#[test]
+fn refusals() {
+    let of = |line: &str| run(line).to_string();
+    assert_snapshot!(of("consolidate v9-by-2.3.3-sparse-joined-footers/array --what commits"), @r#"
+    $ tdb consolidate v9-by-2.3.3-sparse-joined-footers/array --what commits
+    --- stderr
+    tdb: error: v9-by-2.3.3-sparse-joined-footers/array: arrays of format 9 have no files of consolidated commits; those of format 12 and later do
+    --- exit code 4
+    "#);
+    assert_snapshot!(of("consolidate v22-by-2.30.0-group/group --what commits"), @r#"
+    $ tdb consolidate v22-by-2.30.0-group/group --what commits
+    --- stderr
+    tdb: error: a group has nothing to join but its metadata
+    --- exit code 2
+    "#);
+    assert_snapshot!(of("vacuum v22-by-2.30.0-group/group --what fragments"), @r#"
+    $ tdb vacuum v22-by-2.30.0-group/group --what fragments
+    --- stderr
+    tdb: error: a group has nothing to remove but metadata
+    --- exit code 2
+    "#);
+    assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5"), @r#"
+    $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5
+    --- stderr
+    tdb: error: --at and --between are for fragments and metadata: of the others all is joined
+    tdb: hint: no time is lost by joining commits or footers
+    --- exit code 2
+    "#);
+    assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what all"), @r#"
+    $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what all
+    --- stderr
+    tdb: error: invalid value 'all' for '--what <WHAT>' [possible values: fragments, commits, footers, metadata]
+    tdb: hint: `tdb consolidate --help` shows how it is used
+    --- exit code 2
+    "#);
+}
+
+/// Fragments that are joined, vacuumed, verified and read.
+#[test]
+fn fragments_become_one() {
+    for fixture in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-dense-2d-row-row"] {
+        let copy = Copy::of(fixture);
+        let read = "--order row-major --format csv";
+        let cells = copy.run("read", ARRAY, read).stdout;
+        let plan = copy.run("consolidate", ARRAY, "--plan");
+        assert!(plan.code == Some(0) && !plan.stdout.is_empty(), "{plan}");
+        let run = copy.run("consolidate", ARRAY, "");
+        assert_eq!(run.code, Some(0), "{run}");
+        let run = copy.run("vacuum", ARRAY, "--format csv");
+        assert!(run.code == Some(0) && run.stdout.contains("remove,"), "{run}");
+        assert_eq!(copy.run("fragments", ARRAY, "--format jsonl").stdout.lines().count(), 1);
+        assert_eq!(copy.run("read", ARRAY, read).stdout, cells);
+        let run = copy.run("verify", ARRAY, "");
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+}
+
+/// Joined, vacuumed, and read: the same cells, and fewer files.
+#[test]
+fn what_is_done() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let cells = copy.run("read", ARRAY, "--order row-major --format csv").stdout;
+    for (what, left) in [("commits", ".con"), ("footers", ".meta")] {
+        let run = copy.run("consolidate", ARRAY, &format!("--what {what}"));
+        assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 1), "{run}");
+        assert!(run.stdout.contains(&format!("{left}\"")) && run.stderr.contains("opening"), "{run}");
+        let run = copy.run("consolidate", ARRAY, &format!("--what {what}"));
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run}");
+    }
+    let run = copy.run("vacuum", ARRAY, "--format csv");
+    assert_eq!((run.code, run.stdout.matches("remove,").count()), (Some(0), 2), "{run}");
+    assert_eq!(copy.run("read", ARRAY, "--order row-major --format csv").stdout, cells);
+    assert_eq!(copy.run("doctor", ARRAY, "").code, Some(0));
+
+    let copy = Copy::of("v22-by-2.30.0-group");
+    let group = "group";
+    for season in ["spring", "summer"] {
+        let run = copy.run("meta", group, &format!("--put season=string_utf8:{season}"));
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+    let run = copy.run("consolidate", group, "--what metadata");
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
+    let run = copy.run("vacuum", group, "");
+    assert!(run.code == Some(0) && run.stderr.contains("is lost"), "{run}");
+    assert!(copy.run("meta", group, "--key season").stdout.contains("summer"));
+}
+
+/// What would be the only copy is left alone, and that is a finding.
+#[test]
+fn what_is_left_alone() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-consolidated");
+    let list = copy.find("array/__commits", ".vac");
+    std::fs::remove_file(list.with_extension("wrt")).expect("the commit of the consolidated fragment");
+    let run = copy.run("vacuum", ARRAY, "--format csv");
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stdout.contains("leave,__commits/") && !run.stdout.contains("remove,"), "{run}");
+}
+
+/// Where the library refuses, the command says what there is to choose.
+#[test]
+fn refusals_name_the_options() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let lock = copy.path().join("array/.tdb-maintain.tmp");
+    std::fs::write(&lock, "process 1\non elsewhere\n").expect("a lock");
+    let run = copy.run("vacuum", ARRAY, "");
+    assert_eq!(run.code, Some(0), "nothing is to be done: {run}");
+    let run = copy.run("consolidate", ARRAY, "");
+    assert!(run.code == Some(5) && run.stderr.contains("process 1, on elsewhere maintains this array"), "{run}");
+    assert!(run.stderr.contains("--take-over") && run.stderr.contains("--only .tdb-maintain.tmp"), "{run}");
+    std::fs::write(&lock, "x".repeat(5000)).expect("no lock");
+    for words in ["consolidate", "consolidate --take-over"] {
+        let run = copy.run(words, ARRAY, "");
+        assert!(run.code == Some(5) && run.stderr.contains("move it elsewhere"), "{run}");
+    }
+    let run = copy.run("doctor", ARRAY, "");
+    assert!(run.code == Some(1) && run.stdout.contains("move it elsewhere"), "{run}");
+    std::fs::remove_file(&lock).expect("it is there");
+    let run = copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "");
+    assert!(run.code == Some(2) && run.stderr.contains("`tdb fragments` lists"), "{run}");
+    let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
+    let run = dense.run("consolidate --amplification 0.01", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("Not joined: no two of these fragments fit together"), "{run}");
+    let run = dense.run("consolidate --amplification 0.01 --min-fragments 2", ARRAY, "");
+    assert!(run.code == Some(2) && run.stderr.contains("--amplification FACTOR allows more"), "{run}");
+}
+
+/// A consolidation that was killed is told by the next, which does its own work.
+#[test]
+fn what_no_commit_names_is_told() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let folder =
+        copy.path().join("array/__fragments/__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::write(folder.join("a0.tdb"), "cells").expect("a file");
+    let run = copy.run("consolidate", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("no commit names it"), "{run}");
+    assert!(run.stderr.contains("tdb doctor --fix") && folder.exists(), "{run}");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && !folder.exists(), "{run}");
+}
+
+/// What the reference library leaves in the course of things takes room, and is nothing to worry about.
+#[test]
+fn superseded_commits_are_harmless() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    assert_eq!(copy.run("consolidate", ARRAY, "--what commits").code, Some(0));
+    let list = copy.find("array/__commits", ".con");
+    let other = list.with_file_name("__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22.con");
+    std::fs::copy(&list, other).expect("a file");
+    let run = copy.run("doctor", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("others hold all that it gathers"), "{run}");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && run.stdout.contains("\"done\":\"yes\""), "{run}");
+    assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
+}
+
+/// A reader may meet a file that a vacuum has just removed.
+#[test]
+fn a_missing_file_may_be_vacuumed() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("it is there");
+    let run = copy.run("read", ARRAY, "");
+    assert!(run.code == Some(5) && run.stderr.contains("run the command again if the array was vacuumed"), "{run}");
+}

@@ -1,0 +1,163 @@
+//! `tdb migrate`.
+
+use crate::support::{Copy, Key, run, tdb};
+use insta::assert_snapshot;
+
+#[test]
+fn what_cannot_be_said_is_told_at_once() {
+    assert_snapshot!(run("migrate v22-by-2.30.0-dense-enumerations/array --to 9 --plan").to_string());
+    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --at 2024-01-01 --plan").to_string());
+    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --to 24").to_string());
+    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --filters a=nothing").to_string());
+    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --to 5 --plan --format csv").to_string());
+}
+
+#[test]
+fn in_place_and_to_another_folder() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    assert_snapshot!(copy.run("migrate", "array", "--to 4 --format csv").to_string());
+    let other = copy.path().join("other");
+    assert_snapshot!(
+        copy.run(&format!("migrate --out {}", other.display()), "array", "--flatten --format csv").to_string()
+    );
+    for (snapshot, name) in [("same_as_old", "array.before-migration"), ("same_as_other", "other")] {
+        let word = copy.path().join(name);
+        assert_snapshot!(snapshot, copy.run(&format!("diff {}", word.display()), "array", "--format csv").to_string());
+    }
+    assert_snapshot!(copy.run("migrate", "array", "--to 5").to_string());
+}
+
+/// From none to a key to another one to none; each reads as the one before.
+#[test]
+fn keys() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let at = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    let key = |digit: &str| {
+        let path = at(&format!("key-{digit}"));
+        std::fs::write(&path, digit.repeat(64)).unwrap();
+        path
+    };
+    let (one, other) = (key("1"), key("2"));
+    let cells = |name: &str, key: Option<&str>| {
+        let line = format!("read {} --format csv", at(name));
+        let run = run(&format!("{line} {}", key.map_or(String::new(), |key| format!("--key-file {key}"))));
+        (run.code, run.stdout)
+    };
+    let plain = cells("array", None);
+    assert!(plain.0 == Some(0) && plain.1.lines().count() > 5, "{plain:?}");
+    let migrate = |words: &str| {
+        let run = run(&format!("migrate {} {words} --format csv", at("array")));
+        assert_eq!(run.code, Some(0), "{run}");
+        run.stderr
+    };
+    assert!(migrate(&format!("--new-key-file {one}")).ends_with("array.before-migration; that one is not encrypted\n"));
+    assert_eq!(cells("array", None).0, Some(6));
+    assert_eq!(cells("array", Some(&one)), plain);
+    migrate(&format!("--key-file {one} --new-key-file {other} --out {}", at("other")));
+    assert_eq!((cells("other", Some(&one)).0, cells("other", Some(&other))), (Some(6), plain.clone()));
+    migrate(&format!("--key-file {one} --no-key --out {}", at("again")));
+    assert_eq!(cells("again", None), plain);
+    // Without a word of it the key stays.
+    migrate(&format!("--key-file {one} --to 12 --out {}", at("same")));
+    assert_eq!((cells("same", None).0, cells("same", Some(&one))), (Some(6), plain.clone()));
+    std::fs::remove_dir_all(at("array.before-migration")).unwrap();
+    let told = migrate(&format!("--key-file {one} --no-key"));
+    assert!(told.ends_with("; that one is still encrypted\n"), "{told}");
+    assert_eq!(cells("array", None), plain);
+}
+
+/// Nothing is written before the new key is known.
+#[test]
+fn wrong_keys() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let array = copy.path().join("array").to_string_lossy().into_owned();
+    let (short, key) = (Key::new(b"0123456789abcdef"), Key::new(&[7; 32]));
+    let of = |key: &Key| key.words()[1].clone();
+    let none = format!("{}.not-there", of(&key));
+    for (words, code, told) in [
+        (vec!["--new-key-file", &of(&short)], 6, "holds no key"),
+        (vec!["--new-key-file", &none], 5, "`--new-key-file` takes the path of a file that holds the key"),
+        (vec!["--new-key-file", &of(&key), "--no-key"], 2, "cannot be used with"),
+        (vec!["--key-file", &of(&key), "--no-key"], 6, "is not encrypted"),
+    ] {
+        let run = tdb(["migrate", &array].into_iter().chain(words));
+        assert!(run.code == Some(code) && run.stderr.contains(told), "{run}");
+    }
+    let left: Vec<_> = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("migrat")), "{left:?}");
+    assert_eq!(run(&format!("read {array}")).code, Some(0));
+}
+
+/// All arrays of a group, to another place, in place, with a key, or refused.
+#[test]
+fn groups() {
+    let copy = Copy::of("v22-by-2.30.0-group");
+    assert_snapshot!(copy.run("migrate", "group", "--to 20 --plan --format csv").to_string());
+    assert_snapshot!(copy.run("migrate", "group", "--to 20 --format csv").to_string());
+    let version = |place: &str| {
+        let run = copy.run("schema", &format!("{place}/two"), "");
+        run.stdout.lines().find(|line| line.contains("format version")).unwrap().trim().to_owned()
+    };
+    assert_eq!((version("group"), version("group.before-migration")).0, "format version       20");
+    assert_eq!(version("group.before-migration"), "format version       22");
+    let members = |place: &str, after: &str| {
+        let run = copy.run("tree", place, after);
+        (
+            run.code,
+            run.stdout
+                .lines()
+                .skip(1)
+                .filter_map(|line| Some(line.split_once("\"path\"")?.0.to_owned()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(members("group", ""), members("group.before-migration", ""));
+    let (key, out) = (copy.path().join("key"), copy.path().join("out"));
+    std::fs::write(&key, "7".repeat(64)).unwrap();
+    let run = copy.run(&format!("migrate --new-key-file {} --out {}", key.display(), out.display()), "group", "");
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(members("out", "").0, Some(6));
+    assert_eq!(members("out", &format!("--key-file {}", key.display())).1, members("group", "").1);
+    let refused = copy.run("migrate", "group", "--at 2024-01-01 --flatten");
+    assert!(refused.code == Some(2) && refused.stderr.contains("are for arrays"), "{refused}");
+    let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
+    assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
+}
+
+/// A migration that was killed between its two renames: whoever misses the array is told how it comes back.
+#[test]
+fn interrupted_between_the_renames() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    assert_eq!(copy.run("migrate", "array", "--to 21").code, Some(0));
+    let at = |name: &str| copy.path().join(name);
+    std::fs::rename(at("array"), at(".array.tdb-migrating")).unwrap();
+    std::fs::write(at(".array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+    let hint = "a migration was interrupted here: `tdb migrate COPY/array` finishes or undoes it";
+    for words in [
+        "info",
+        "schema",
+        "read",
+        "ls",
+        "verify",
+        "doctor",
+        "consolidate",
+        "vacuum",
+        "fragments",
+        "advise",
+        "remove --yes",
+        "migrate --plan --to 20",
+    ] {
+        let run = copy.run(words, "array", "");
+        assert!(run.code == Some(5) && run.stderr.contains(hint), "{words}: {run}");
+    }
+    for words in ["copy", "move"] {
+        let run = copy.run(words, "array", &at("other").display().to_string());
+        assert!(run.code == Some(5) && run.stderr.contains(hint), "{words}: {run}");
+    }
+    // Another name is just that.
+    let run = copy.run("info", "arrays", "");
+    assert!(run.code == Some(5) && !run.stderr.contains("interrupted"), "{run}");
+    let run = copy.run("migrate", "array", "");
+    assert!(run.code == Some(0) && run.stderr.contains("finished now"), "{run}");
+    assert_eq!(copy.run("info", "array", "").code, Some(0));
+}

@@ -1,0 +1,278 @@
+//! `tdb read`: what it prints in each format, and that it is what the reference library reads.
+
+use crate::support;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::support::{command, run, tdb};
+use insta::assert_snapshot;
+
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
+const DENSE: &str = "v22-by-2.30.0-dense-2d-row-row/array";
+const DATES: &str = "v22-by-2.30.0-dense-datetime/array";
+const ENUMERATIONS: &str = "v22-by-2.30.0-dense-enumerations/array";
+const NULLABLE: &str = "v22-by-2.30.0-dense-every-datatype-nullable/array";
+const VAR: &str = "v22-by-2.30.0-dense-every-datatype-var/array";
+const BIG: &str = "v22-by-2.30.0-sparse-big-tiles/array";
+
+#[test]
+fn formats() {
+    for format in ["table", "json", "jsonl", "csv"] {
+        let line = format!("read {SPARSE} --range y=-10..-7 --order row-major --format {format}");
+        assert_snapshot!(format!("sparse_{format}"), run(&line));
+    }
+    // Into a pipe, JSON lines.
+    let line = format!("read {SPARSE} --order row-major");
+    assert_eq!(run(&line).stdout, run(&format!("{line} --format jsonl")).stdout);
+}
+
+#[test]
+fn dense_cells_come_with_their_coordinates() {
+    assert_snapshot!("dense", run(&format!("read {DENSE} --limit 6 --format table")));
+    assert_snapshot!("dense_select", run(&format!("read {DENSE} --limit 3 --select a --format table")));
+}
+
+#[test]
+fn every_datatype() {
+    for (name, array) in [("nullable", NULLABLE), ("var", VAR)] {
+        for format in ["json", "csv"] {
+            assert_snapshot!(format!("{name}_{format}"), run(&format!("read {array} --limit 4 --format {format}")));
+        }
+    }
+    assert_snapshot!("nullable_raw", run(&format!("read {NULLABLE} --limit 2 --format json --raw")));
+}
+
+#[test]
+fn nulls() {
+    let line = "read v22-by-2.30.0-sparse-all-null/array --order row-major";
+    assert_snapshot!("null_table", run(&format!("{line} --format table")));
+    assert_snapshot!("null_csv", run(&format!("{line} --format csv --null NA")));
+}
+
+#[test]
+fn enumerations() {
+    assert_snapshot!("enumerations", run(&format!("read {ENUMERATIONS} --format table")));
+    assert_snapshot!("enumerations_json", run(&format!("read {ENUMERATIONS} --format jsonl")));
+    assert_snapshot!("enumerations_raw", run(&format!("read {ENUMERATIONS} --format jsonl --raw")));
+}
+
+#[test]
+fn dates() {
+    assert_snapshot!("dates", run(&format!("read {DATES} --range day=1969-12-30..1970-01-02 --format table")));
+    let by_date = run(&format!("read {DATES} --range day=1969-12-30..1970-01-02"));
+    assert_eq!(by_date.stdout, run(&format!("read {DATES} --range day=-2..1")).stdout);
+    let month = run(&format!("read {DATES} --range day=1970-01-01..1970-01-20"));
+    assert_eq!(month.stdout, run(&format!("read {DATES} --range day=0..")).stdout);
+}
+
+#[test]
+fn ranges() {
+    let line = format!("read {SPARSE} --order row-major");
+    let open = run(&format!("{line} --range x=20.. --range y=..0")).stdout;
+    assert_eq!(open, run(&format!("{line} --range x=20..29 --range y=-10..0")).stdout);
+    assert_eq!(run(&format!("{line} --range x=28")).stdout, run(&format!("{line} --range x=28..=28")).stdout);
+    let names = "read v22-by-2.30.0-sparse-strings/array --order row-major";
+    let quoted = tdb(names.split(' ').chain(["--range", r#"name="a".."m""#]));
+    assert_eq!(quoted.stdout, run(&format!("{names} --range name=a..m")).stdout);
+    assert!(!quoted.stdout.is_empty());
+}
+
+#[test]
+fn labels_are_selected() {
+    const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
+    assert_snapshot!("label_selected", run(&format!("read {LABELS} --range y=2 --select name,a,height,day")));
+}
+
+#[test]
+fn ranges_without_their_end_and_prefixes() {
+    let line = format!("read {SPARSE} --order row-major");
+    assert_eq!(run(&format!("{line} --range x=20..<28")).stdout, run(&format!("{line} --range x=20..27")).stdout);
+    let names = "read v22-by-2.30.0-sparse-strings/array --order row-major --format csv --select name";
+    let all = run(names).stdout;
+    let begin = |prefix: &str| -> String {
+        all.lines()
+            .enumerate()
+            .filter(|(line, name)| *line == 0 || name.starts_with(prefix))
+            .map(|(_, name)| format!("{name}\n"))
+            .collect()
+    };
+    let prefixes =
+        all.lines().skip(1).filter_map(|name| name.get(..1)).filter(|first| first.chars().all(char::is_alphanumeric));
+    let prefix = prefixes.max().unwrap();
+    let found = tdb(names.split(' ').chain(["--range", &format!("name={prefix}*")]));
+    assert_eq!(found.stdout, begin(prefix));
+    assert!(found.stdout.lines().count() > 1 && found.stdout != all);
+}
+
+#[test]
+fn points() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("points.csv");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let line = format!("read {SPARSE} --order row-major --format csv --points");
+        tdb(line.split(' ').chain([file.to_str().unwrap()]))
+    };
+    // As a product of ranges, these would be more cells.
+    let found = read("x,y\n14,-9\n24,-10\n14,-9\n1,1\n22,-8\n");
+    assert_eq!(found.stdout, "y,x,a,s\n-10,24,24,w\n-9,14,44,djf\n-8,22,82,\n");
+    assert_eq!(read("y,x\n").stdout.lines().count(), 1);
+    let failed = |text: &str| read(text).stderr.replace(file.to_str().unwrap(), "points.csv");
+    assert_snapshot!(
+        "points_wrong",
+        [
+            failed("y\n1\n"),
+            failed("y,x,z\n1,1,1\n"),
+            failed("y,x,y\n1,1,1\n"),
+            failed("y,x\n1,1\n1\n"),
+            failed("y,x\n1,1\n1,one\n"),
+            failed("y,x\n1,1\n1,2\n1,1000000\n"),
+            failed("y,x\n1,1\n\n1,\"2\n1,1\n"),
+            failed("y,\"x\n1,1\n"),
+        ]
+        .concat()
+    );
+}
+
+#[test]
+fn ranges_of_labels() {
+    const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
+    let by_label = run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"));
+    assert_eq!(by_label.stdout, run(&format!("read {LABELS} --range y=2.. --range x=2..4")).stdout);
+    assert_snapshot!("label", run(&format!("read {LABELS} --range height=8 --range name=\"b\"..c")));
+    assert_snapshot!("label_none", run(&format!("read {LABELS} --range height=9..10")));
+    assert_snapshot!("label_wrong", run(&format!("read {LABELS} --range height=tall")));
+    assert_snapshot!("label_unknown", run(&format!("read {LABELS} --range hight=9")));
+}
+
+#[test]
+fn nothing_to_read() {
+    let line = "read v22-by-2.30.0-sparse-empty/array --format";
+    assert_eq!(run(&format!("{line} table")).stdout, "no cells\n");
+    assert_eq!(run(&format!("{line} json")).stdout, "[]\n");
+    assert_eq!(run(&format!("{line} jsonl")).stdout, "");
+    assert_eq!(run(&format!("{line} csv")).stdout, "x,a\n");
+    assert_eq!(run(&format!("read {SPARSE} --limit 0")).stdout, "");
+}
+
+#[test]
+fn limits_and_budgets_change_no_cell() {
+    let all = run(&format!("read {BIG} --order row-major")).stdout;
+    let lines = all.lines().count();
+    assert!(lines > 1000, "{lines}");
+    for limit in [1, 999, lines + 5] {
+        let some = run(&format!("read {BIG} --order row-major --limit {limit}")).stdout;
+        assert_eq!(some.lines().count(), limit.min(lines));
+        assert!(all.starts_with(&some));
+    }
+    assert_eq!(run(&format!("read {BIG} --order row-major --budget 64KiB --threads 1")).stdout, all);
+}
+
+/// Pages of a table line up under the header of the first.
+#[test]
+fn long_tables_line_up() {
+    let run = run(&format!("read {BIG} --order row-major --limit 1200 --format table"));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines.len(), 1202, "{}", run.stderr);
+    assert!(lines[1].starts_with('─'));
+    assert_eq!(lines.iter().filter(|line| line.contains('─')).count(), 1);
+}
+
+#[test]
+fn explain() {
+    assert_snapshot!("explain", run(&format!("read {SPARSE} --range y=-10..-7 --select a --explain")));
+    assert_snapshot!("explain_json", run(&format!("read {DENSE} --explain --format json --limit 3")));
+}
+
+#[test]
+fn explain_what_is_left_out_and_why() {
+    let line = |more: &str| run(&format!("read {more} --explain"));
+    assert_snapshot!("explain_sparse_condition", line(&format!("{SPARSE} --where a<40 --where y<0 --order global")));
+    assert_snapshot!("explain_dense_condition", line(&format!("{DENSE} --where a>90")));
+    let layers = "v22-by-2.30.0-dense-overlapping/array";
+    assert_snapshot!("explain_layers", line(layers));
+    assert_snapshot!("explain_times", line(&format!("{SPARSE} --at 1700000000000 --select a")));
+}
+
+/// What a run costs, without what differs from run to run.
+#[test]
+fn explain_run() {
+    let run = |more: &str| {
+        let run = run(&format!("read {SPARSE} --where a<40 --select s --threads 1 --explain --run {more}"));
+        let blank = |line: &str| {
+            let ends = ["took      ", "memory    ", "    \"seconds\": ", "    \"peak_memory\": "];
+            let end = ends.into_iter().find(|end| line.starts_with(end));
+            end.map_or(line.to_owned(), |end| format!("{end}…"))
+        };
+        let lines: Vec<String> = run.stdout.lines().filter(|line| !line.starts_with("memory")).map(blank).collect();
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        lines.join("\n")
+    };
+    assert_snapshot!("explain_run", run(""));
+    assert_snapshot!("explain_run_json", run("--format json --limit 1"));
+    if cfg!(target_os = "linux") {
+        let run = tdb(["read", SPARSE, "--explain", "--run"]);
+        assert!(run.stdout.contains("\nmemory    "), "{run}");
+    }
+    let run = tdb(["read", SPARSE, "--run"]);
+    assert_eq!(run.code, Some(2), "{run}");
+}
+
+#[test]
+fn stats() {
+    let run = run(&format!("read {SPARSE} --stats"));
+    assert!(run.stderr.starts_with("tdb: 68 cells in "), "{}", run.stderr);
+    assert!(run.stderr.contains(" files opened, "), "{}", run.stderr);
+}
+
+#[test]
+fn a_limit_reads_less() {
+    let bytes = |line: &str| {
+        let stderr = run(line).stderr;
+        let words: Vec<String> = stderr.split(' ').map(str::to_owned).collect();
+        // "…, 5 reads, 1.5 MiB read"
+        let reads = words.iter().position(|word| word == "reads,").unwrap();
+        words[reads - 1].parse::<u64>().unwrap()
+    };
+    let array = "v22-by-2.30.0-sparse-many-tiles/array";
+    let some = bytes(&format!("read {array} --stats --limit 1 --threads 1 --order unordered"));
+    let all = bytes(&format!("read {array} --stats --threads 1 --order unordered"));
+    assert!(some <= all, "{some} reads for one cell, {all} for all");
+}
+
+/// As with `tdb read … | head -1`.
+#[test]
+fn a_reader_that_has_enough() {
+    let fixture = tdb_testkit::fixtures::named(BIG.split('/').next().unwrap());
+    let array = fixture.array_dir().to_string_lossy().into_owned();
+    for format in ["table", "json", "jsonl", "csv"] {
+        let mut child = command()
+            .args(["read", &array, "--format", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 20];
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut first).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{format}");
+    }
+}
+
+/// A damaged data file: what precedes the damage is printed, and the exit code tells.
+#[test]
+fn damaged_cells() {
+    let copy = support::Copy::of("v22-by-2.30.0-dense-1d");
+    let data = copy.find("array", "a0.tdb");
+    let bytes = std::fs::read(&data).unwrap();
+    std::fs::write(&data, &bytes[..bytes.len() - 1]).unwrap();
+    assert_snapshot!("truncated_data", copy.run("read", "array", ""));
+    let mut altered = bytes.clone();
+    altered[8] = 0xff; // the length of the first chunk
+    std::fs::write(&data, &altered).unwrap();
+    assert_snapshot!("altered_data", copy.run("read", "array", ""));
+}

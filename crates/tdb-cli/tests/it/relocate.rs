@@ -1,0 +1,141 @@
+//! `tdb copy`, `tdb move` and `tdb remove`.
+
+use crate::support::Copy;
+use insta::assert_snapshot;
+
+const ARRAY: &str = "array";
+
+#[test]
+fn a_copy_without_history_has_the_cells_of_a_time() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-deletes");
+    let read = "--order row-major --format csv";
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    let names = copy.run("fragments", ARRAY, "--format csv").stdout;
+    let first =
+        names.lines().nth(1).and_then(|line| line.split(',').find(|word| word.starts_with("__"))).expect("a name");
+    let time = first.split('_').nth(3).expect("a time").to_owned();
+    for (name, at) in [("now", String::new()), ("then", format!("--at {time}"))] {
+        let run = copy.run(&format!("copy --flatten {at}"), ARRAY, &place(name));
+        assert!(run.code == Some(0) && run.stdout.contains("\"fragments\":1"), "{run}");
+        assert_eq!(copy.run("read", name, read).stdout, copy.run(&format!("read {at}"), ARRAY, read).stdout);
+    }
+    assert_ne!(copy.run("read", "now", read).stdout, copy.run("read", "then", read).stdout);
+    let run = copy.run(&format!("copy --at {time}"), ARRAY, &place("bytes"));
+    assert!(run.code == Some(2) && run.stderr.contains("--flatten"), "{run}");
+    // Two fragments, alone.
+    let all: Vec<&str> =
+        names.lines().skip(1).filter_map(|line| line.split(',').find(|word| word.starts_with("__"))).collect();
+    let same = copy.run(&format!("diff --fragment {first} --other-fragment {first}"), ARRAY, "");
+    assert_eq!(same.code, Some(0), "{same}");
+    let other = copy.run(&format!("diff --fragment {first} --other-fragment {}", all[1]), ARRAY, "--format csv");
+    assert_eq!(other.code, Some(1), "{other}");
+    let none = copy.run("diff --fragment __1_1_nothing", ARRAY, &place("now"));
+    assert!(none.code == Some(2) && none.stderr.contains("there is no fragment __1_1_nothing"), "{none}");
+}
+
+#[test]
+fn arrays_go_where_they_are_told() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let read = "--order row-major --format csv";
+    let cells = copy.run("read", ARRAY, read).stdout;
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    assert_snapshot!(copy.run("copy", ARRAY, &place("other")).to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb copy COPY/array COPY/other
+    {"what":"copied","path":null,"files":15,"size":13358}
+    "#);
+    assert_eq!(copy.run("read", "other", read).stdout, cells);
+    let again = copy.run("copy", ARRAY, &place("other"));
+    assert_snapshot!(again.to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb copy COPY/array COPY/other
+    --- stderr
+    tdb: error: COPY/other: something is there already, and nothing is ever overwritten
+    --- exit code 2
+    "#);
+    assert_snapshot!(copy.run("move", "other", &place("third")).to_string().replace(&place(""), "COPY/"), @r#"
+    $ tdb move COPY/other COPY/third
+    {"what":"renamed","path":null,"files":null,"size":null}
+    "#);
+    let run = copy.run("move --by-copying", "third", &place("fourth"));
+    assert!(run.code == Some(0) && run.stdout.contains("copied"), "{run}");
+    assert_eq!(copy.run("read", "fourth", read).stdout, cells);
+    assert!(!copy.path().join("third").exists() && !copy.path().join("other").exists());
+    assert_snapshot!(copy.run("remove --plan", "fourth", ""), @r#"
+    $ tdb remove --plan COPY/fourth
+    {"action":"remove","path":".","what":"array"}
+    "#);
+    assert_snapshot!(copy.run("remove", "fourth", ""), @r#"
+    $ tdb remove COPY/fourth
+    --- stderr
+    tdb: error: COPY/fourth: removing it has to be agreed to
+    tdb: hint: --yes agrees
+    --- exit code 2
+    "#);
+    assert!(copy.path().join("fourth").exists());
+    std::fs::write(copy.path().join("fourth/notes.txt"), "mine").expect("a file");
+    assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
+    $ tdb remove --yes COPY/fourth
+    {"action":"removed","path":".","what":"array"}
+    {"action":"leave","path":"notes.txt","what":"not of the format, or a member"}
+    "#);
+    assert!(copy.path().join("fourth/notes.txt").exists());
+    assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
+    $ tdb remove --yes COPY/fourth
+    --- stderr
+    tdb: error: COPY/fourth: there is neither an array nor a group here, and nothing else is copied, moved or removed
+    --- exit code 5
+    "#);
+    let run = copy.run("copy", ARRAY, &place("array/inside"));
+    assert!(run.code == Some(2) && run.stderr.contains("it lies in what is to go there"), "{run}");
+}
+
+/// Groups that hold what is moved are told.
+#[test]
+fn groups_hear_of_members_that_go() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    assert_eq!(copy.run("group create", "g", "").code, Some(0));
+    assert_eq!(copy.run("move", ARRAY, &place("g/a")).code, Some(0));
+    assert_eq!(copy.run("group add", "g", "a").code, Some(0));
+    let run = copy.run("move", "g/a", &place("g/b"));
+    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g has it as a member"), "{run}");
+    let run = copy.run("doctor", "g", "");
+    assert!(run.code == Some(1) && run.stdout.contains("a member that isn't there"), "{run}");
+    let run = copy.run("remove --recursive --yes", "g", "");
+    assert!(run.code == Some(0) && run.stdout.contains("\"leave\""), "{run}");
+    assert!(copy.path().join("g/b").exists(), "it is no member");
+}
+
+/// What the doctor has set aside isn't removed without a word, and an error names the option.
+#[test]
+fn what_was_set_aside_is_kept() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let aside = copy.path().join("array/.tdb-aside/1");
+    std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
+    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
+    assert!(run.code == Some(0) && aside.exists(), "{run}");
+    let run = copy.run("move --by-copying", ARRAY, &copy.path().join("other").to_string_lossy());
+    assert!(run.code == Some(0) && copy.path().join("other/.tdb-aside/1/1-.tdb-4711-0.tmp").exists(), "{run}");
+    for words in ["remove --plan", "remove --yes"] {
+        let run = copy.run(words, "other", "");
+        assert!(run.code == Some(2) && run.stderr.contains("--with-aside") && run.stderr.contains("--undo"), "{run}");
+    }
+    assert!(copy.path().join("other/__schema").exists());
+    let run = copy.run("remove --yes --with-aside", "other", "");
+    assert!(run.code == Some(0) && !copy.path().join("other").exists(), "{run}");
+}
+
+/// Nothing is said of the array where it is the place that isn't there.
+#[test]
+fn places_that_are_not_there() {
+    let copy = Copy::of("v22-by-2.30.0-sparse-2d");
+    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
+    for words in ["copy", "copy --flatten", "move", "move --by-copying"] {
+        let run = copy.run(words, ARRAY, &place("no/folder"));
+        assert!(run.code == Some(5) && run.stderr.contains("there is no such folder"), "{run}");
+        assert!(!run.stderr.contains("the array names it"), "{run}");
+    }
+    for words in ["copy", "move"] {
+        let run = copy.run(words, "nothing", &place("other"));
+        assert!(run.code == Some(5) && !run.stderr.contains("the array names it"), "{run}");
+    }
+}

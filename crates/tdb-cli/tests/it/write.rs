@@ -1,0 +1,256 @@
+//! Arrays and groups made and changed from the command line, and looked at afterwards.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Run, tdb};
+
+const SCHEMA: &str = r#"
+array_type = "sparse"
+
+[[dimension]]
+name = "row"
+datatype = "int32"
+domain = [1, 100]
+current_domain = [1, 10]
+
+[[attribute]]
+name = "colour"
+datatype = "uint8"
+enumeration = "colours"
+
+[[enumeration]]
+name = "colours"
+datatype = "string_utf8"
+values_per_value = "var"
+values = ["red"]
+"#;
+
+/// A folder with a schema in it, to work in.
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("schema.toml"), SCHEMA).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs the words of a line; `@` stands for the folder.
+    fn run(&self, line: &str) -> Run {
+        let folder = self.path().to_string_lossy();
+        tdb(line.split_whitespace().map(|word| word.replace('@', &folder)))
+    }
+
+    fn good(&self, line: &str) -> String {
+        let run = self.run(line);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        run.stdout
+    }
+
+    fn bad(&self, line: &str, code: i32, says: &str) {
+        let run = self.run(line);
+        assert_eq!(run.code, Some(code), "{run}");
+        assert!(run.stderr.contains(says), "{run}");
+    }
+}
+
+#[test]
+fn an_array_is_made_and_evolves() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml");
+    let text = bench.good("schema @/a --format toml");
+    fs::write(bench.path().join("again.toml"), &text).unwrap();
+    bench.good("create @/b --schema @/again.toml");
+    assert_eq!(bench.good("schema @/b --format toml"), text);
+    bench.bad("create @/a --schema @/schema.toml", 2, "an array is there already");
+    bench.bad("create @/c --schema @/schema.toml --format-version 12", 2, "format version 12 is too old");
+    assert!(!bench.path().join("c").exists());
+    fs::write(bench.path().join("bad.toml"), SCHEMA.replace("capacity", "x").replace("domain =", "domian =")).unwrap();
+    bench.bad("create @/c --schema @/bad.toml", 2, "domian");
+
+    fs::write(bench.path().join("more.toml"), "[[attribute]]\nname = \"size\"\ndatatype = \"float32\"\n").unwrap();
+    bench.good("evolve @/a --add @/more.toml --extend colours=green --expand row=1..50");
+    let text = bench.good("schema @/a --format toml");
+    for line in ["name = \"size\"", "values = [\"red\", \"green\"]", "current_domain = [1, 50]"] {
+        assert!(text.contains(line), "{text}");
+    }
+    bench.good("evolve @/a --drop size");
+    assert!(!bench.good("schema @/a --format toml").contains("size"));
+    bench.bad("evolve @/a --drop size", 2, "no such attribute");
+    bench.bad("evolve @/a --expand row=1..20", 2, "can only become wider");
+    bench.bad("evolve @/a --extend colours=red", 2, "has been there before");
+    bench.good("delete @/a --where colour==red");
+    bench.bad("delete @/a --where colour==blue", 2, "not among the values");
+    bench.bad("delete @/a --where size<1", 2, "no field");
+    let none = bench.run("delete @/a --fragments 2024-01-01..2024-12-31");
+    assert!(none.code == Some(0) && none.stderr.contains("nothing was deleted"), "{none}");
+    assert_eq!(bench.good("read @/a"), "");
+}
+
+#[test]
+fn an_array_without_a_current_domain_gets_one() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("current_domain = [1, 10]\n", "")
+        + "\n[[dimension]]\nname = \"name\"\ndatatype = \"string_ascii\"\n";
+    fs::write(bench.path().join("whole.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/whole.toml --format-version 20");
+    fs::write(bench.path().join("cells.csv"), "row,name,colour\n5,a,red\n50,a,red\n").unwrap();
+    assert_eq!(bench.run("import @/a @/cells.csv").code, Some(0));
+    bench.bad("evolve @/a --expand row=1..10", 2, "add --expand name=FIRST..LAST");
+    bench.bad("evolve @/a --expand row=0..10 --expand name=a..z", 2, "within the domain");
+    bench.bad("evolve @/a --expand row=10..1 --expand name=a..z", 2, "within the domain");
+    bench.good("evolve @/a --expand row=1..10 --expand name=a..z");
+    let text = bench.good("schema @/a --format toml");
+    for line in ["format_version = 22", "current_domain = [1, 10]", "current_domain = [\"a\", \"z\"]"] {
+        assert!(text.contains(line), "{text}");
+    }
+    // As the reference library reads it.
+    assert_eq!(bench.good("read @/a --format csv"), "row,name,colour\n5,a,red\n");
+    bench.bad("evolve @/a --expand row=1..5", 2, "can only become wider");
+    bench.good("evolve @/a --expand row=1..100");
+    assert_eq!(bench.good("read @/a --format csv").lines().count(), 3);
+}
+
+#[test]
+fn values_of_an_enumeration_that_end_within_an_integer_are_shown_as_bytes() {
+    let bench = Bench::new();
+    let schema = SCHEMA
+        .replace("\"string_utf8\"", "\"int32\"")
+        .replace("[\"red\"]", "[{ hex = \"6161\" }, { hex = \"01000000\" }, { hex = \"626263\" }]");
+    fs::write(bench.path().join("uneven.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/uneven.toml");
+    let values = "{\"index\":0,\"value\":{\"hex\":\"6161\"}}\n{\"index\":1,\"value\":[1]}\n\
+                  {\"index\":2,\"value\":{\"hex\":\"626263\"}}\n";
+    assert_eq!(bench.good("enumerations @/a colours"), values);
+    assert!(bench.good("enumerations @/a colours --format csv").contains("0,\"{\"\"hex\"\":\"\"6161\"\"}\"\n"));
+    assert!(bench.good("schema @/a --format text").contains("{\"hex\":\"626263\"}"));
+    let json: String = bench.good("schema @/a --format json").split_whitespace().collect();
+    assert!(json.contains("\"values\":[{\"hex\":\"6161\"},[1],{\"hex\":\"626263\"}]"), "{json}");
+    bench.bad("read @/a --where colour==aa", 2, "\"aa\" is not a value of int32");
+    let run = bench.run("verify @/a");
+    assert!(
+        run.code == Some(1) && run.stdout.contains("has 2 bytes, which is no multiple of the 4 bytes of int32"),
+        "{run}"
+    );
+    for value in ["bb", "7"] {
+        let refused =
+            "value 0 has 2 bytes, which are no whole number of values of int32; add an enumeration of another datatype";
+        bench.bad(&format!("evolve @/a --extend colours={value}"), 2, refused);
+    }
+    let cells = "row,colour\n5,\"{\"\"hex\"\":\"\"6161\"\"}\"\n6,[1]\n7,\"{\"\"hex\"\":\"\"626263\"\"}\"\n";
+    fs::write(bench.path().join("cells.csv"), cells).unwrap();
+    assert_eq!(bench.run("import @/a @/cells.csv").code, Some(0));
+    assert_eq!(bench.good("read @/a --format csv"), cells);
+    fs::write(bench.path().join("cells.jsonl"), bench.good("read @/a --format jsonl")).unwrap();
+    assert_eq!(bench.run("import @/b @/cells.jsonl --schema @/uneven.toml").code, Some(0));
+    assert_eq!(bench.good("read @/b --format csv"), cells);
+    fs::write(bench.path().join("other.csv"), cells.replace("6161", "6162")).unwrap();
+    bench.bad("import @/a @/other.csv", 1, "is no value of enumeration \"colours\"");
+}
+
+#[test]
+fn verify_reports_values_of_an_enumeration_of_booleans_that_are_neither() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("\"string_utf8\"", "\"bool\"").replace("[\"red\"]", "[true, { hex = \"02\" }]");
+    let schema = schema.replace("values_per_value = \"var\"\n", "");
+    fs::write(bench.path().join("odd.toml"), schema).unwrap();
+    bench.good("create @/a --schema @/odd.toml");
+    let run = bench.run("verify @/a");
+    assert!(run.code == Some(1) && run.stdout.contains("of bool has the bytes [2], not 0 or 1"), "{run}");
+}
+
+#[test]
+fn integers_beyond_63_bits_need_no_quotation_marks() {
+    let bench = Bench::new();
+    let schema = SCHEMA.replace("\"int32\"", "\"uint64\"").replace("[1, 10]", "[1, 18446744073709551000]");
+    let plain = schema.replace("[1, 100]", "[0, 18446744073709551000]\ntile_extent = 9223372036854775808");
+    for (name, text) in [("plain", &plain), ("large", &plain.replace("9551000]", "9551616]"))] {
+        fs::write(bench.path().join(name), text).unwrap();
+    }
+    bench.good("create @/a --schema @/plain");
+    assert!(bench.good("schema @/a --format toml").contains("domain = [0, \"18446744073709551000\"]"));
+    bench.bad(
+        "create @/b --schema @/large",
+        2,
+        "18446744073709551616 is too large: values are integers from -2^63 to 2^64 - 1",
+    );
+}
+
+#[test]
+fn metadata_is_put_and_deleted() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml --timestamp 10");
+    bench.good("meta @/a --put title=string_utf8:Rain --put limits=float64:0.5,2 --timestamp 20");
+    bench.good("meta @/a --put title=string_utf8:Snow --delete limits --timestamp 30");
+    assert!(bench.good("meta @/a --at 20").contains("[0.5,2"));
+    let now = bench.good("meta @/a");
+    assert!(now.contains("Snow") && !now.contains("limits"), "{now}");
+    bench.bad("meta @/a --put title", 2, "KEY=TYPE:VALUE");
+    bench.bad("meta @/a --put n=int8:300", 2, "no value of int8");
+}
+
+#[test]
+fn groups_are_made_and_changed() {
+    let bench = Bench::new();
+    bench.good("group create @/g");
+    bench.good("create @/g/inner --schema @/schema.toml");
+    bench.good("create @/outer --schema @/schema.toml");
+    bench.good("group add @/g inner --name first");
+    bench.good("group add @/g @/outer --absolute");
+    let tree = bench.good("tree @/g --format jsonl");
+    assert!(tree.contains("first") && tree.contains("outer"), "{tree}");
+    bench.bad("group add @/g inner --name first", 2, "there already");
+    bench.bad("group add @/g nothing", 5, "neither an array nor a group");
+    bench.good("group remove @/g first");
+    bench.bad("group remove @/g first", 5, "no such member");
+    bench.good("meta @/g --put title=string_utf8:Rain");
+    assert!(bench.good("meta @/g").contains("Rain"));
+}
+
+#[test]
+fn what_was_left_behind_is_found_and_removed() {
+    let bench = Bench::new();
+    bench.good("create @/a --schema @/schema.toml");
+    assert_eq!(bench.good("doctor @/a"), "");
+    fs::create_dir(bench.path().join("a/__fragments/__1_1_0123456789abcdef0123456789abcdef_22")).unwrap();
+    fs::write(bench.path().join("a/.tdb-1-2.tmp"), "half").unwrap();
+    let run = bench.run("doctor @/a");
+    assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
+    bench.bad("doctor @/a --fix", 1, "a write that is going on");
+    bench.good("doctor @/a --fix --older-than 0s");
+    assert_eq!(bench.good("doctor @/a"), "");
+}
+
+/// Cells of before a field was added aren't deleted by its fill value unless that is asked for, since all of them would be.
+#[test]
+fn deletes_by_a_later_field_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    let rows = folder.path().join("rows.csv");
+    fs::write(&rows, "x,name\n1,a b\n2,\"c\"\n").unwrap();
+    let words = |words: &[&str]| {
+        let path = array.to_str().unwrap().to_owned();
+        tdb(words.iter().map(|word| if *word == "ARRAY" { path.clone() } else { (*word).to_owned() }))
+    };
+    let import = words(&["import", "ARRAY", rows.to_str().unwrap(), "--dimensions", "x"]);
+    assert_eq!(import.code, Some(0), "{import}");
+    let more = folder.path().join("more.toml");
+    fs::write(&more, "[[attribute]]\nname = \"score\"\ndatatype = \"int32\"\nfill = 7\n").unwrap();
+    let evolved = words(&["evolve", "ARRAY", "--add", more.to_str().unwrap()]);
+    assert_eq!(evolved.code, Some(0), "{evolved}");
+    let refused = words(&["delete", "ARRAY", "--where", "score == 3"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    let turned = words(&["delete", "ARRAY", "--where", "'name' == c"]);
+    assert_eq!(turned.code, Some(2), "{turned}");
+    let cells = || words(&["read", "ARRAY", "--format", "csv", "--select", "x"]).stdout;
+    assert_eq!(cells(), "x\n1\n2\n");
+    let quoted = words(&["delete", "ARRAY", "--where", "name == \"c\""]);
+    assert_eq!((quoted.code, cells().as_str()), (Some(0), "x\n1\n"), "{quoted}");
+    let all = words(&["delete", "ARRAY", "--where", "score == 3", "--without-field-too"]);
+    assert_eq!((all.code, cells().as_str()), (Some(0), "x\n"), "{all}");
+}

@@ -1,0 +1,7 @@
+//! Tests of the public interface of `tdb-generic-tile`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod fixtures;
+mod fuzz_replay;
+mod messages;
+mod properties;

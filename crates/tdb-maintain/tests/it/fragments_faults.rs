@@ -1,0 +1,118 @@
+//! A consolidation that breaks at each of its operations in turn: readers find all cells, and the next run finishes or begins
+//! anew.
+
+use crate::fragments_support as support;
+
+use std::sync::Arc;
+
+use crate::support::{
+    Kind, Random, cells_at, cells_of, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
+};
+use tdb_maintain::tdb_array::Names;
+use tdb_maintain::tdb_types::names::MAINTENANCE_LOCK;
+use tdb_maintain::tdb_types::{Datatype, Layout};
+use tdb_maintain::{ConsolidateFragments, Result};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage};
+
+fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
+    let disk = MemoryStorage::new();
+    let storage = storage_of(&disk);
+    let mut random = Random(u64::from(version));
+    let names = Names::new().seeded(3);
+    if is_dense {
+        create(&storage, dense(version, Layout::RowMajor, Layout::ColMajor));
+        (11..14).for_each(|time| write_dense(&storage, &mut random, &names.clone().at(time)));
+    } else {
+        let kind = Kind { version, order: Layout::RowMajor, duplicates, first: Datatype::Int32 };
+        create(&storage, sparse(kind));
+        (11..14).for_each(|time| write_sparse(&storage, &mut random, kind, &names.clone().at(time)));
+        if version >= 16 {
+            delete(&storage, &mut random, &names.at(14));
+        }
+    }
+    disk
+}
+
+fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
+    let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY).take_over(true);
+    let consolidate = consolidate.names(Names::new().seeded(seed));
+    let consolidate = match size {
+        Some(size) => consolidate.max_fragment_size(size),
+        None => consolidate,
+    };
+    let array = tdb_maintain::tdb_array::ArrayOptions::new().threads(1).open_on(storage.clone())?;
+    consolidate.run(&array).map(|_| ())
+}
+
+/// Everything in the folder of the array and in that of commits that isn't there for good.
+fn rest(disk: &MemoryStorage) -> Vec<String> {
+    let entries = disk.list("").unwrap().into_iter().map(|entry| entry.name);
+    entries.filter(|name| tdb_storage::is_temporary(name)).collect()
+}
+
+fn check(what: &str, (version, duplicates, is_dense): (u32, bool, bool), size: Option<u64>) {
+    let disk = prepare(version, duplicates, is_dense);
+    let cells = cells_at(&storage_of(&disk), 50);
+    let sound = FaultyStorage::sound(storage_of(&disk));
+    run(&(Arc::new(sound.clone()) as _), size, 4).unwrap();
+    assert_eq!(cells_at(&storage_of(&disk), 50), cells, "{what}");
+    let joined = open(&storage_of(&disk)).fragments().unwrap().len();
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() {
+            let disk = prepare(version, duplicates, is_dense);
+            let faulty: Arc<dyn Storage> = Arc::new(FaultyStorage::new(storage_of(&disk), fault, n));
+            let result = run(&faulty, size, 4);
+            let plain = storage_of(&disk);
+            let now = cells_at(&plain, 50);
+            // Where duplicates are allowed, cells may be there twice until the next run.
+            let mut distinct = now.clone();
+            distinct.dedup();
+            let mut expected = cells.clone();
+            expected.dedup();
+            assert!(now == cells || duplicates && distinct == expected, "{what}, {fault:?} at {n}: {now:#?}");
+            // What is left over can go, and the next run ends it.
+            let array = open(&plain);
+            array.remove_leftovers(&array.leftovers().unwrap()).unwrap();
+            if result.is_err() || open(&plain).fragments().unwrap().len() != joined {
+                run(&plain, size, 5).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
+            }
+            let array = open(&plain);
+            assert_eq!(array.fragments().unwrap().len(), joined, "{what}, {fault:?} at {n}");
+            assert_eq!(cells_of(&array), cells, "{what}, {fault:?} at {n}");
+            let left = array.leftovers().unwrap();
+            assert_eq!(left, [], "{what}, {fault:?} at {n}");
+            // Last of all the lock goes: nothing was left to be done by then.
+            let is_over = n + 1 == sound.changes();
+            let rest: Vec<String> =
+                rest(&disk).into_iter().filter(|name| !is_over || name != MAINTENANCE_LOCK).collect();
+            assert_eq!(rest, [""; 0], "{what}, {fault:?} at {n}");
+        }
+    }
+}
+
+#[test]
+fn sparse_fragments() {
+    for version in [22, 16, 14, 9] {
+        for duplicates in [false, true] {
+            check(&format!("{version} {duplicates}"), (version, duplicates, false), None);
+        }
+    }
+}
+
+#[test]
+fn dense_fragments() {
+    for version in [22, 14, 9] {
+        check(&format!("dense {version}"), (version, false, true), None);
+    }
+}
+
+/// From format 12 on they are committed together, before one after the other.
+#[test]
+fn several_new_fragments() {
+    for version in [22, 11] {
+        check(&format!("several {version}"), (version, false, false), Some(1));
+        check(&format!("several with duplicates {version}"), (version, true, false), Some(1));
+        check(&format!("several dense {version}"), (version, false, true), Some(1));
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the public interface of `tdb-metadata`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod fuzz_replay;
+mod properties;

@@ -1,0 +1,21 @@
+//! The fuzz bodies over everything that was ever kept for them, and over damaged versions of it.
+
+#[allow(unreachable_pub)]
+#[path = "../../fuzz/src/lib.rs"]
+mod fuzz;
+
+use tdb_testkit::replay_damaged;
+
+fn damaged(target: &str, body: fn(&[u8])) -> usize {
+    replay_damaged(env!("CARGO_MANIFEST_DIR"), target, body)
+}
+
+#[test]
+fn schemas() {
+    assert!(damaged("schema", fuzz::schema) >= 8);
+}
+
+#[test]
+fn enumerations() {
+    assert!(damaged("enumeration", fuzz::enumeration) >= 4);
+}

@@ -1,0 +1,13 @@
+//! Tests of the public interface of `tdb-schema`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod allocations;
+mod dictionary;
+mod enumeration_room;
+mod fixtures;
+mod fuzz_replay;
+mod global_order;
+mod golden;
+mod refused;
+mod round_trip;
+mod support;

@@ -1,0 +1,9 @@
+//! Tests of the public interface of `tdb-storage`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod coalesce;
+mod conformance;
+mod counting;
+mod local;
+mod messages;
+mod model;

@@ -1,0 +1,33 @@
+//! Beside TileDB-Py, pyarrow, pandas and DuckDB: what the one side wrote, the other reads.
+
+use std::process::Command;
+
+fn judge(script: &str) {
+    let python =
+        std::env::var("TDB_PYTHON").expect("TDB_PYTHON: a Python with tiledb, pyarrow, pandas below 3 and duckdb");
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("{}/tests/{script}", env!("CARGO_MANIFEST_DIR"));
+    let run = Command::new(python).arg(script).arg(env!("CARGO_BIN_EXE_tdb")).arg(folder.path()).status();
+    assert!(run.unwrap().success());
+}
+
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
+fn arrays_of_the_reference_library_go_to_files_and_back() {
+    judge("exchange.py");
+}
+
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
+fn files_of_others_become_arrays_or_are_refused_by_name() {
+    judge("foreign.py");
+}
+
+#[cfg(feature = "sql")]
+#[test]
+#[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
+fn random_sql_gives_what_duckdb_gives_of_the_same_cells() {
+    // The program that `tdb sql` runs lies beside it.
+    assert!(std::path::Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
+    judge("sql_judge.py");
+}

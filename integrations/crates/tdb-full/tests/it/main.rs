@@ -1,0 +1,15 @@
+//! Tests of the public interface of `tdb-full`, one program.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod bounds;
+mod command;
+mod export;
+mod import;
+mod jobs;
+mod judged;
+mod others;
+mod prompt;
+mod roundtrip;
+mod secrets;
+mod sql;
+mod zarr;

@@ -1,0 +1,21 @@
+//! The commands that the full one has from the core.
+
+use crate::command::{tdb, text};
+use tdb_testkit::fixtures;
+
+#[test]
+fn the_other_commands_are_there() {
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
+    let array = fixture.array_dir().to_str().unwrap();
+    for arguments in [&[array][..], &["schema", array], &["verify", array]] {
+        assert!(tdb(arguments).status.success(), "{arguments:?}");
+    }
+    let help = text(&tdb(&["--help"]).stdout);
+    assert!(help.contains("export") && help.contains("consolidate"), "{help}");
+    let completions = text(&tdb(&["completions", "bash"]).stdout);
+    assert!(completions.contains("export"));
+    // It is the full one, and doesn't send anybody to it.
+    let refused = tdb(&["migrate", "s3://bucket/array", "--to", "22"]);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(!text(&refused.stderr).contains("cargo install"), "{}", text(&refused.stderr));
+}
