@@ -85,7 +85,7 @@ mod unix {
     use tdb_types::{Datatype, Scalar};
 
     use super::ARRAY;
-    use super::support::tdb;
+    use crate::support::tdb;
 
     const CELLS: i64 = 5_000_000;
 

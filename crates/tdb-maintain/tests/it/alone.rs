@@ -1,11 +1,9 @@
 //! Maintenance loses nothing: not with others beside it, not after a crash, and not because of files of strangers.
 
-use crate::fragments_support as support;
-
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use support::{cells_at, create, open, storage_of};
+use crate::fragments_support::{cells_at, create, open, storage_of};
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_maintain::tdb_array::{ArrayOptions, Names, NewCells};
 use tdb_maintain::tdb_types::{Datatype, FormatVersion, Limits, Scalar};

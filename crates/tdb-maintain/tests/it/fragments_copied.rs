@@ -1,11 +1,9 @@
 //! Tiles that are copied as they are stored: the new fragment says of them what it would say had they been made anew, and readers
 //! of every time find the same cells.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 
-use crate::support::{Random, cells_at, create, dense, open, storage_of, write_dense, write_dense_box};
+use crate::fragments_support::{Random, cells_at, create, dense, open, storage_of, write_dense, write_dense_box};
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_array::{Array, Names, NewCells, NewColumn, TileCounts};
 use tdb_filters::{Filter, FilterPipeline};

@@ -1,11 +1,9 @@
 //! A consolidation that breaks at each of its operations in turn: readers find all cells, and the next run finishes or begins
 //! anew.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 
-use crate::support::{
+use crate::fragments_support::{
     Kind, Random, cells_at, cells_of, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
 use tdb_maintain::tdb_array::Names;

@@ -1,12 +1,10 @@
 //! Arrays that releases of the reference library wrote, joined: readers find what they found, and what the releases joined
 //! themselves is made alike.
 
-use crate::fragments_support as support;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::support::{cells_of, storage_of};
+use crate::fragments_support::{cells_of, storage_of};
 use tdb_maintain::tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
 use tdb_maintain::tdb_types::{ArrayType, Feature, names::COMMITS_FOLDER};
 use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};

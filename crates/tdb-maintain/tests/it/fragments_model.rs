@@ -1,11 +1,9 @@
 //! Random histories: whatever was written, deleted and changed, readers of every time find the same cells before fragments
 //! are joined and after.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 
-use crate::support::{
+use crate::fragments_support::{
     Kind, Random, add_attribute, cells_at, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
 use tdb_maintain::ConsolidateFragments;

@@ -1,11 +1,9 @@
 //! What isn't done, since it would lose something; and what is lost if it is asked for.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::support::{
+use crate::fragments_support::{
     Kind, Random, cells_at, create, delete, dense, open, sparse, storage_of, write_dense_box, write_sparse,
 };
 use tdb_maintain::tdb_array::tdb_condition::Condition;

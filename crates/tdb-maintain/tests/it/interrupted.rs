@@ -1,11 +1,9 @@
 //! A consolidation that breaks at each of its operations: who copies, moves or migrates the array then has every cell as often
 //! as it was written.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 
-use crate::support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
+use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
 use tdb_maintain::tdb_array::{ArrayOptions, CreateOptions, Names};
 use tdb_maintain::tdb_types::names::MAINTENANCE_LOCK;
 use tdb_maintain::tdb_types::{Datatype, Layout};

@@ -1,10 +1,8 @@
 //! Journals of joined fragments that say what no run of this library can have meant, or what would lose something.
 
-use crate::fragments_support as support;
-
 use std::sync::Arc;
 
-use crate::support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
+use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
 use tdb_maintain::tdb_array::{FragmentEntry, Names};
 use tdb_maintain::tdb_types::{Datatype, Layout, TimestampedName};
 use tdb_maintain::{ConsolidateFragments, Reason, Vacuum};

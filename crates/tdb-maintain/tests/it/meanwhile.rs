@@ -1,12 +1,10 @@
 //! Verification, and other looks at an array, while somebody writes, consolidates and vacuums it.
 
-use crate::fragments_support as support;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::support::{Kind, Random, create, dense, open, sparse, storage_of, write_dense, write_sparse};
+use crate::fragments_support::{Kind, Random, create, dense, open, sparse, storage_of, write_dense, write_sparse};
 use tdb_maintain::tdb_array::tdb_condition::Condition;
 use tdb_maintain::tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
 use tdb_maintain::tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells, NewColumn, TimeRange};
