@@ -214,8 +214,9 @@ impl Binder<'_> {
         if let Some(enumeration) = self.enumeration(field)?
             && has_floats(&enumeration)
         {
-            let is_nan = |value: &[u8]| float(&enumeration, value).is_nan();
-            return self.set(field, !wanted, positions_where(&enumeration, datatype, is_nan));
+            let values = enumeration.values().enumerate();
+            let nans = values.filter(|(_, value)| float(&enumeration, value).is_nan()).map(|(position, _)| position);
+            return self.set(field, !wanted, cells_of(nans, datatype));
         }
         if cell_val_num != CellValNum::ONE || !datatype.is_float() {
             return Err(ConditionError::NoNan { field: name.clone(), datatype });
@@ -314,19 +315,27 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
 /// Positions of the enumeration's values that equal a value, as cells hold them; empty if no cell can hold one. Floats compare
 /// as in a column: zeros of both signs are equal, and a NaN equals nothing.
 pub(crate) fn positions(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Vec<Vec<u8>> {
-    match has_floats(enumeration) {
-        true => {
-            let wanted = float(enumeration, value);
-            positions_where(enumeration, datatype, |candidate| float(enumeration, candidate) == wanted)
+    let number = has_floats(enumeration).then(|| float(enumeration, value));
+    let places = match number {
+        Some(number) if number.is_nan() => Vec::new(),
+        Some(0.0) => {
+            let mut negative = vec![0; value.len()];
+            let positive = negative.clone();
+            negative.last_mut().into_iter().for_each(|byte| *byte = 0x80);
+            let mut zeros: Vec<usize> =
+                [positive, negative].iter().filter_map(|zero| enumeration.index_of(zero)).collect();
+            zeros.sort_unstable();
+            zeros
         }
-        false => positions_where(enumeration, datatype, |candidate| candidate == value),
-    }
+        _ => enumeration.index_of(value).into_iter().collect(),
+    };
+    cells_of(places, datatype)
 }
 
-fn positions_where(enumeration: &Enumeration, datatype: Datatype, is_one: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+/// Positions as cells hold them, without those that are too large for one.
+fn cells_of(positions: impl IntoIterator<Item = usize>, datatype: Datatype) -> Vec<Vec<u8>> {
     let most = datatype.physical().max_integer().unwrap_or(0);
-    let equal = enumeration.values().enumerate().filter(|(_, candidate)| is_one(candidate));
-    let held = equal.map(|(position, _)| position as u64).filter(|position| *position <= most);
+    let held = positions.into_iter().map(|position| position as u64).filter(|position| *position <= most);
     held.filter_map(|position| position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the public interface of `tdb-array`, one program.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::duplicate_mod)] // benches and unit tests include the support modules one by one
 
 mod aggregate;
 mod batch_sizes;

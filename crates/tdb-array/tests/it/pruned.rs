@@ -205,7 +205,7 @@ fn what_no_tile_can_meet_reads_nothing() {
             // Metadata is read by then.
             left_out(&array, query.clone());
             let before = array.counters();
-            assert_eq!(places(query), []);
+            assert_eq!(places(query), [0i32; 0]);
             assert_eq!(array.counters().bytes, before.bytes);
         }
     }

@@ -7,8 +7,9 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::PhysicalExpr;
-use tdb_array::tdb_condition::{Condition, Literal, Members};
+use tdb_array::tdb_condition::{Condition, Literal, Members, field};
 use tdb_array::tdb_schema::FieldRef;
+use tdb_array::tdb_types::{CellValNum, Scalar};
 
 use super::pushed::Pushed;
 use crate::floats::array_with_one_nan;
@@ -44,16 +45,38 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
         return None;
     }
     let truths = truths(opened, expr, column, values)?;
-    let mut members = Members::default();
+    let datatype = enumeration.datatype();
+    let is_float = datatype.is_float() && enumeration.cell_val_num() == CellValNum::ONE;
+    let (mut members, mut has_nan, mut zeros) = (Members::default(), false, Vec::new());
     for (place, value) in enumeration.values().enumerate() {
-        if truths.is_valid(place) && truths.value(place) != negate {
+        let is_true = truths.is_valid(place) && truths.value(place) != negate;
+        if is_float {
+            match Scalar::from_le_bytes(datatype.physical(), value)?.to_f64() {
+                // No member equals a NaN.
+                number if number.is_nan() => {
+                    has_nan |= is_true;
+                    continue;
+                }
+                0.0 => zeros.push(is_true),
+                _ => {}
+            }
+        }
+        if is_true {
             members.push(Literal::from(value.to_vec())).ok()?;
         }
     }
-    if members.iter().len() == 0 {
-        return Some(Pushed::constant(false));
+    let mut any = Vec::new();
+    if members.iter().len() > 0 {
+        any.push(Condition::Member { field: column.to_owned(), negated: false, values: members });
     }
-    Some(Pushed::exact(Condition::Member { field: column.to_owned(), negated: false, values: members }))
+    any.extend(has_nan.then(|| field(column).is_nan()));
+    let condition = match any.len() {
+        0 => return Some(Pushed::constant(false)),
+        1 => any.pop()?,
+        _ => Condition::Or(any),
+    };
+    // A member that is a zero equals zeros of both signs.
+    Some(Pushed { condition, exact: zeros.iter().all(|is_true| *is_true == zeros[0]) })
 }
 
 /// The values of an enumeration as those of the column.
