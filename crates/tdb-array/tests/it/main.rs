@@ -32,7 +32,6 @@ mod open;
 mod opened_again;
 mod opening;
 mod overhang;
-mod places;
 mod plan;
 mod pruned;
 mod queries;
