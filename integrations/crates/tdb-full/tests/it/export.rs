@@ -217,9 +217,13 @@ fn an_export_that_is_ended_leaves_nothing() {
     };
     for (ending, signal) in [("parquet", "-TERM"), ("arrow", "-HUP"), ("zarr", "-HUP"), ("zarr", "-INT")] {
         let file = folder.path().join(format!("cells.{ending}"));
-        // The tests themselves may run under nohup.
+        // The tests themselves may run under nohup or in the background of a shell.
         let mut export = Command::new("env");
-        let export = export.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_tdb"), "export"]).args([&array, &file]).args(["--budget", "128KiB"]).stderr(Stdio::null());
+        let export = export
+            .args(["--default-signal", env!("CARGO_BIN_EXE_tdb"), "export"])
+            .args([&array, &file])
+            .args(["--budget", "128KiB"])
+            .stderr(Stdio::null());
         let mut child = export.spawn().unwrap();
         while names().is_empty() {
             assert!(child.try_wait().unwrap().is_none(), "{ending}: it ended before anybody saw a temporary file");
