@@ -2,7 +2,7 @@
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]
-mod fuzz;
+pub(crate) mod fuzz;
 
 use tdb_testkit::hostile::{seeded_mutations, single_byte_changes};
 use tdb_testkit::replay_target;

@@ -1,14 +1,12 @@
 //! Trees and queries of any kind: a search finds what a look at every tile finds, and trees survive being stored.
 
-#[allow(unreachable_pub)]
-#[path = "../../fuzz/src/oracle.rs"]
-mod oracle;
-
 use std::ops::Bound;
 
 use proptest::prelude::*;
 use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, PhysicalType, Scalar, Spans};
+
+use crate::fuzz_replay::fuzz::oracle;
 
 /// Bounds that meet often, and the ends of every type.
 fn coordinate(kind: DimensionKind) -> BoxedStrategy<DimRangeBound> {
