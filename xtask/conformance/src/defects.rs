@@ -121,12 +121,13 @@ fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
 }
 
 /// Of fragments with the same time, the one whose name is the greatest counts; in ordered reads the one whose name is the least, unless
-/// they were consolidated.
+/// they were consolidated. Of cells of a consolidated fragment the first one counts within a tile, and the last one across tiles.
 fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let is_ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
+    let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
     let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
-    (is_ordered && is_deduplicated && repeats_times(case))
-        .then_some("keeps the other one of cells that were written at the same time in ordered reads")
+    ((is_ordered || is_merged) && is_deduplicated && repeats_times(case))
+        .then_some("keeps the other one of cells that were written at the same time")
 }
 
 /// Whether several writes have the same time.
