@@ -1,6 +1,6 @@
 //! What neither the compiler nor the tests see: fixtures against their manifest, names of files that some system refuses,
-//! files that import from each other in a circle, sizes of dependency trees, builds without codecs, the examples of
-//! downstream crates.
+//! files that import from each other in a circle, sizes of dependency trees; builds without codecs and the examples of downstream
+//! crates.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,13 +48,18 @@ const WITHOUT_CODECS: [&str; 7] =
 /// Packages that build C code, or look for it.
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
+/// What is seen without compiling anything.
 pub fn run() -> Result {
     crate::fixtures::check()?;
     paths::check(&workspace())?;
     circles::check(&workspace())?;
     dependencies()?;
+    pure_rust()
+}
+
+/// Builds with other features than the tests have, and by other crates.
+pub fn features() -> Result {
     builds()?;
-    pure_rust()?;
     without_features()?;
     examples()
 }

@@ -13,11 +13,17 @@ use crate::Result;
 use report::{Outcome, Report};
 use steps::{STEPS, Step};
 
-/// What is done; all of it, if nothing is said.
+/// What is done; the short form, if nothing is said.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only these steps
+    /// Only these steps, whatever their form
     steps: Vec<String>,
+    /// All steps, those of the long form too
+    #[arg(long, conflicts_with = "steps")]
+    long: bool,
+    /// How many seconds the tests took that ran before, for the table at the end
+    #[arg(long, value_name = "SECONDS")]
+    tests_took: Option<f64>,
     /// Lists the steps
     #[arg(long)]
     list: bool,
@@ -31,12 +37,15 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result {
     if arguments.list {
         for step in STEPS {
-            println!("{:<16} {}", step.name, step.about);
+            println!("{:<27} {:<6} {}", step.name, if step.is_long { "long" } else { "short" }, step.about);
         }
         return Ok(());
     }
     let mut report = Report::default();
-    for step in chosen(&arguments.steps)? {
+    if let Some(seconds) = arguments.tests_took {
+        report.add("tests", Outcome::Passed, seconds);
+    }
+    for step in chosen(arguments)? {
         println!("\n== {}: {}", step.name, step.about);
         let started = Instant::now();
         let outcome = (step.run)();
@@ -51,30 +60,42 @@ pub fn run(arguments: &Arguments) -> Result {
     report.result()
 }
 
-/// The steps that are named, in the order in which they are done.
-fn chosen(names: &[String]) -> Result<Vec<&'static Step>> {
+/// The steps that are named or belong to the form, in the order in which they are done.
+fn chosen(arguments: &Arguments) -> Result<Vec<&'static Step>> {
+    let Arguments { steps: names, long, .. } = arguments;
     if let Some(unknown) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         return Err(format!("no step {unknown:?}; `cargo xtask ci --list` shows them").into());
     }
-    let is_chosen = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
+    let is_chosen = |step: &&Step| match names.is_empty() {
+        true => *long || !step.is_long,
+        false => names.iter().any(|name| name == step.name),
+    };
     Ok(STEPS.iter().filter(is_chosen).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
     use super::steps::STEPS;
+    use super::{Arguments, chosen};
 
-    fn names(steps: &[&str]) -> Vec<&'static str> {
-        let names: Vec<String> = steps.iter().map(|name| (*name).to_owned()).collect();
-        chosen(&names).expect("they are known").iter().map(|step| step.name).collect()
+    fn names(steps: &[&str], long: bool) -> Vec<&'static str> {
+        let steps = steps.iter().map(|name| (*name).to_owned()).collect();
+        let arguments = Arguments { steps, long, tests_took: None, list: false };
+        chosen(&arguments).expect("they are known").iter().map(|step| step.name).collect()
     }
 
     #[test]
     fn steps_are_chosen_by_name_and_done_in_order() {
-        assert_eq!(names(&["lints", "formatting"]), ["formatting", "lints"]);
-        chosen(&["lint".to_owned()]).expect_err("there is no such step");
-        assert_eq!(names(&[]).len(), STEPS.len());
-        assert!(STEPS.iter().all(|step| names(&[step.name]) == [step.name]));
+        assert_eq!(names(&["counts", "formatting"], false), ["formatting", "counts"]);
+        let unknown = Arguments { steps: vec!["lint".to_owned()], long: false, tests_took: None, list: false };
+        chosen(&unknown).expect_err("there is no such step");
+        assert!(STEPS.iter().all(|step| names(&[step.name], false) == [step.name]));
+    }
+
+    #[test]
+    fn the_short_form_leaves_out_the_long_steps() {
+        let (short, long) = (names(&[], false), names(&[], true));
+        assert_eq!(long.len(), STEPS.len());
+        assert!(short.contains(&"lints") && !short.contains(&"packages"));
     }
 }

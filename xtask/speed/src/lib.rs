@@ -55,10 +55,16 @@ fn run_count(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.update {
         return count::update(only);
     }
-    if let count::Counted::Skipped(why) = count::compare(only)? {
-        println!("NOTHING WAS COMPARED: {why}");
+    match count::compare(only)? {
+        count::Counted::Passed => Ok(()),
+        count::Counted::Skipped(why) => {
+            println!("NOTHING WAS COMPARED: {why}");
+            Ok(())
+        }
+        count::Counted::Unoptimised => {
+            Err("this program was built without optimisations; `cargo xtask` builds it with them".into())
+        }
     }
-    Ok(())
 }
 
 /// What the process of our side does; what, it is told on standard input.

@@ -16,43 +16,52 @@ use crate::{check, fuzz};
 pub struct Step {
     pub name: &'static str,
     pub about: &'static str,
+    /// Whether the short form leaves it out.
+    pub is_long: bool,
     pub run: fn() -> Outcome,
 }
 
-const fn step(name: &'static str, about: &'static str, run: fn() -> Outcome) -> Step {
-    Step { name, about, run }
+const fn short(name: &'static str, about: &'static str, run: fn() -> Outcome) -> Step {
+    Step { name, about, is_long: false, run }
 }
 
-/// All of them, the quick ones first.
+const fn long(name: &'static str, about: &'static str, run: fn() -> Outcome) -> Step {
+    Step { name, about, is_long: true, run }
+}
+
+/// All of them, in the order in which they run: quick ones first, and those that share compiled crates behind each other.
 pub const STEPS: &[Step] = &[
-    step("formatting", "rustfmt", || of(&["fmt", "--all", "--check"])),
-    step("lints", "clippy, whose warnings are errors", || {
+    short("formatting", "rustfmt, in both workspaces", formatting),
+    short("lints", "clippy, whose warnings are errors", || {
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
-    step("documentation", "rustdoc, whose warnings are errors", || {
-        show(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]).into()
-    }),
-    step("check", "dependencies, builds without codecs, examples, fixtures", || check::run().into()),
-    step("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
-    step("counts", "instructions that key paths take, by callgrind, against xtask/speed/counts.txt", counts::run),
-    step("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
-    step("wasm", "the library crates for wasm32-unknown-unknown", || {
-        other_target("wasm32-unknown-unknown", &[FORMAT, WITH_FILES].concat())
-    }),
-    step("32-bit", "the library crates for i686-unknown-linux-gnu", || {
-        other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
-    }),
-    step("deny", "advisories, licences, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
-    step("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
-    step("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
-    step("maintenance", "arrays that both libraries maintain in turn, short form", || {
+    short("documentation", "rustdoc, whose warnings are errors", || document(&[])),
+    short("check", "fixtures, paths, circles of files, sizes of dependency trees", || check::run().into()),
+    long("features", "builds without codecs, and the examples of downstream crates", || check::features().into()),
+    short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
+    short("maintenance", "arrays that both libraries maintain in turn, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
     }),
-    step("browser", "pages of tdb-report in a real browser", browser),
-    step("integrations", "the second workspace: formatting, lints, documentation, tests on servers", integrations),
-    step("stores", "arrays on servers of stores, by the reference library and by ours, short form", stores),
-    step("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
+    long("browser", "pages of tdb-report in a real browser", browser),
+    short("integrations", "the second workspace: lints, and tests on servers", integrations),
+    long("stores", "arrays on servers of stores, by the reference library and by ours, short form", stores),
+    long("integrations-documentation", "rustdoc of the second workspace", || document(INTEGRATIONS)),
+    long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
+    long("counts", "instructions that key paths take, by callgrind, against xtask/speed/counts.txt", counts::run),
+    long("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
+    long("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
+    long("wasm", "the library crates for wasm32-unknown-unknown", || {
+        other_target("wasm32-unknown-unknown", &[FORMAT, WITH_FILES].concat())
+    }),
+    long("32-bit", "the library crates for i686-unknown-linux-gnu", || {
+        other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
+    }),
+    long("deny", "advisories, licences, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
+    long("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
 ];
+
+/// Where cargo finds the second workspace.
+const INTEGRATIONS: &[&str] = &["--manifest-path", "integrations/Cargo.toml", "--locked"];
 
 /// Crates that see bytes alone, and build for any target: docs/architecture.md.
 const FORMAT: &[&str] = &[
@@ -84,30 +93,25 @@ fn own(arguments: &[&str]) -> Result {
     if status.success() { Ok(()) } else { Err(format!("cargo xtask {}: {status}", arguments.join(" ")).into()) }
 }
 
-/// Runs cargo in the second workspace.
-fn in_integrations(command: &[&str], rest: &[&str], environment: &[(&str, &str)]) -> Result {
-    show(&[command, &["--manifest-path", "integrations/Cargo.toml"], rest].concat(), environment)
+fn formatting() -> Outcome {
+    let check = |more: &[&str]| show(&[&["fmt", "--all", "--check"], more].concat(), &[]);
+    check(&[]).and_then(|()| check(&INTEGRATIONS[..2])).into()
 }
 
-/// Does with the second workspace what is done with this one; there is nothing of it in the other steps.
-fn integrations() -> Outcome {
-    let look = || {
-        in_integrations(&["fmt", "--all"], &["--check"], &[])?;
-        in_integrations(&["clippy"], &["--workspace", "--locked", "--all-targets", "--", "-D", "warnings"], &[])?;
-        in_integrations(&["doc"], &["--workspace", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
-    };
-    match look() {
-        Ok(()) => tests_on_servers(),
-        Err(error) => Outcome::Failed(error.to_string()),
-    }
+/// Has rustdoc go through a workspace.
+fn document(place: &[&str]) -> Outcome {
+    show(&[&["doc", "--workspace", "--no-deps"], place].concat(), &[("RUSTDOCFLAGS", "-D warnings")]).into()
 }
 
 /// Runs the tests of the second workspace on all servers that this machine can have, and in memory in any case.
-fn tests_on_servers() -> Outcome {
+///
+/// Clippy compiles them, and lints them on the way: by itself it would compile all dependencies a second time.
+fn integrations() -> Outcome {
     let running = Running::start_all();
     let tests = running.variables().and_then(|variables| {
-        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        in_integrations(&["test"], &["--workspace", "--locked"], &variables)
+        let mut variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        variables.extend([("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", DENY_WARNINGS)]);
+        show(&[&["test", "--workspace"], INTEGRATIONS].concat(), &variables)
     });
     match tests {
         Ok(()) if !running.missing.is_empty() => Outcome::Skipped(format!(
@@ -117,6 +121,9 @@ fn tests_on_servers() -> Outcome {
         tests => tests.into(),
     }
 }
+
+/// `-D warnings` as `cargo clippy` hands it on.
+const DENY_WARNINGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
 /// Compares arrays on servers of stores, where these can be had.
 fn stores() -> Outcome {
