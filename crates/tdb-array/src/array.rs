@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
-use tdb_types::Limits;
+use tdb_types::{Feature, FormatVersion, Limits};
 
 use deletes::Delete;
 use early::{AtOpening, Sources};
@@ -111,8 +111,8 @@ impl Array {
     /// The format version of fragments that are written without asking for one, by the reference library's rule: an array
     /// whose version could hold validity keeps its version, what is added to an older one is of today's.
     #[must_use]
-    pub fn version_of_new_fragments(&self) -> tdb_types::FormatVersion {
-        crate::write::version_of_new_fragments(self.schema())
+    pub fn version_of_new_fragments(&self) -> FormatVersion {
+        version_of_new_fragments(self.schema())
     }
 
     /// The path of the schema's file below the array's folder.
@@ -257,4 +257,11 @@ impl Array {
         }
         Ok(enumeration)
     }
+}
+
+/// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
+/// one is of today's.
+pub(crate) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
+    let version = schema.version();
+    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
 }

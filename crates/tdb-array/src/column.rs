@@ -2,6 +2,7 @@
 
 mod concat;
 mod select;
+mod validity;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use bitvec::view::BitView;
 use tdb_types::{Buffer, CellValNum, Cells, Datatype, Offsets, PhysicalType, SharedBuffer, Validity};
 
 use crate::{ArrayError, Result};
+pub(crate) use validity::pack_validity;
 
 /// The cells of one field in one [`Batch`](crate::Batch).
 ///

@@ -12,7 +12,7 @@ use tdb_types::{DataOrder, Scalar, saturating_len};
 
 pub(crate) use column::FoundLabels;
 
-use crate::query::scalar_of;
+use crate::coordinate::scalar_of;
 use crate::{Array, ArrayError, ArrayOptions, Coordinate, Result};
 
 /// A dimension label of an array, with the array that its values lie in.

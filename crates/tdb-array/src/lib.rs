@@ -74,16 +74,19 @@ mod array;
 mod batch;
 mod column;
 mod consolidate;
+mod coordinate;
 mod damage;
 mod directory;
 mod environment;
 mod error;
+mod field;
 mod fragment;
 mod group;
 mod label;
 mod metadata;
 mod monitor;
 mod named;
+mod new_cells;
 mod order;
 mod plan;
 mod query;
@@ -107,6 +110,7 @@ pub use array::{Array, ArrayOptions, TileWorkers};
 pub use batch::Batch;
 pub use column::{Column, Value};
 pub use consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
+pub use coordinate::Coordinate;
 pub use damage::Damaged;
 pub use directory::{
     ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,
@@ -118,16 +122,18 @@ pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, T
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
 pub use monitor::{Monitor, Progress};
+pub use new_cells::{NewCells, NewColumn};
+pub use order::Order;
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
-pub use query::{Coordinate, Order, Query, QueryBox};
+pub use query::{Query, QueryBox};
 pub use read::{Batches, WhyUnknown};
 pub use small_files::SmallFiles;
 pub use split::{FirstValues, QueryPart};
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
 pub use time::TimeRange;
 pub use write::{
-    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, NewCells, NewColumn,
-    TogetherWriter, Write, Written,
+    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, TogetherWriter, Write,
+    Written,
 };
 
 /// A result whose error says which file or which part of the request is at fault.

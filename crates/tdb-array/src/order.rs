@@ -7,5 +7,8 @@ pub(crate) mod coordinates;
 pub(crate) mod entries;
 pub(crate) mod key;
 pub(crate) mod key_ranges;
+mod result;
 pub(crate) mod sort;
 pub(crate) mod words;
+
+pub use result::Order;

@@ -2,10 +2,8 @@
 
 mod boxes;
 mod columns;
-mod coordinate;
 mod filter;
 mod memory;
-mod names;
 mod region;
 mod spec;
 
@@ -16,72 +14,18 @@ use std::sync::Arc;
 use tdb_condition::{BoundCondition, Condition};
 use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{ArrayType, ParseNameError, Scalar};
+use tdb_types::{ArrayType, Scalar};
 
 pub use boxes::QueryBox;
-pub use coordinate::Coordinate;
-pub(crate) use coordinate::scalar as scalar_of;
 pub(crate) use filter::{FillCell, with_fill_values};
 pub(crate) use memory::Memory;
-pub(crate) use names::{dimension_index, unknown_field};
 pub(crate) use region::Region;
 pub(crate) use spec::QuerySpec;
 
-use crate::{Array, ArrayError, Label, Monitor, NewCells, Result};
+use crate::coordinate::{Given, dimension_index, range_on};
+use crate::field::unknown_field;
+use crate::{Array, ArrayError, Coordinate, Label, Monitor, NewCells, Order, Result};
 use boxes::GivenBoxes;
-use coordinate::Given;
-
-/// The order of the cells of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Order {
-    /// The last dimension varies fastest.
-    RowMajor,
-    /// The first dimension varies fastest.
-    ColMajor,
-    /// As the array stores them: tiles in tile order and cells in cell order within, or along the Hilbert curve.
-    Global,
-    /// Whatever is fastest.
-    Unordered,
-}
-
-impl std::fmt::Display for Order {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::RowMajor => "row-major",
-            Self::ColMajor => "col-major",
-            Self::Global => "global",
-            Self::Unordered => "unordered",
-        })
-    }
-}
-
-impl std::str::FromStr for Order {
-    type Err = ParseNameError;
-
-    /// The inverse of [`Display`](std::fmt::Display).
-    ///
-    /// ```
-    /// use tdb_array::Order;
-    ///
-    /// for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
-    ///     assert_eq!(order.to_string().parse(), Ok(order));
-    /// }
-    /// assert_eq!(
-    ///     "rows".parse::<Order>().unwrap_err().to_string(),
-    ///     r#""rows" is no order; expected row-major, col-major, global, unordered"#,
-    /// );
-    /// ```
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "row-major" => Ok(Self::RowMajor),
-            "col-major" => Ok(Self::ColMajor),
-            "global" => Ok(Self::Global),
-            "unordered" => Ok(Self::Unordered),
-            _ => Err(ParseNameError::new("order", text, &["row-major", "col-major", "global", "unordered"])),
-        }
-    }
-}
 
 /// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
 /// [`plan`](Self::plan).
@@ -501,16 +445,6 @@ impl Query {
         let labels = labels.collect();
         Ok((fields, shown, labels))
     }
-}
-
-/// The dimension of this name, and a range on it in its own terms.
-pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
-    schema: &ArraySchema,
-    dimension: &str,
-    range: &impl RangeBounds<C>,
-) -> Result<(usize, DimRange)> {
-    let index = dimension_index(schema, dimension)?;
-    Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
 }
 
 /// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the

@@ -3,7 +3,6 @@
 mod ahead;
 mod chunks;
 pub(crate) mod dense;
-mod output;
 mod parts;
 mod pool;
 mod pruning;
@@ -24,7 +23,6 @@ use crate::{ArrayError, Batch, Plan, Query, Result};
 use chunks::Chunks;
 use parts::Parts;
 
-pub(crate) use output::{OutputField, pack_validity};
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;
 pub(crate) use relevant::{Relevant, may_reach};

@@ -9,7 +9,8 @@ use tdb_storage::Storage;
 use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 
 use crate::access::Access;
-use crate::write::{version_of_metadata, version_of_new_fragments};
+use crate::array::version_of_new_fragments;
+use crate::write::version_of_metadata;
 use crate::{Array, ArrayError, Group, Names, Result, TimeRange};
 
 /// The small files of an array or a group, under its key and within its limits: for those who join them.

@@ -5,7 +5,6 @@
 //! one, a fragment, goes through [`NewFragment`], whose last file commits it.
 
 mod check;
-mod columns;
 mod combined;
 mod commit;
 mod coordinates;
@@ -32,8 +31,6 @@ mod version;
 mod windows;
 mod writer;
 
-pub(crate) use check::check_column;
-pub use columns::{NewCells, NewColumn};
 pub(crate) use commit::{NewFragment, SealedFragment};
 pub use create::CreateOptions;
 pub(crate) use dense::encode_box;
@@ -51,5 +48,5 @@ use settings::{Settings, commit};
 pub use stream::GlobalWriter;
 pub(crate) use target::Target;
 pub use together::TogetherWriter;
-pub(crate) use version::{chosen_version, version_of_new_fragments};
+pub(crate) use version::chosen_version;
 pub use writer::Write;

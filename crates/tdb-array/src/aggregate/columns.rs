@@ -10,7 +10,8 @@ use super::distribution::Found;
 use super::function::{Aggregate, AggregateFunction};
 use super::measure::{Measures, checked};
 use crate::column::ColumnBuffers;
-use crate::read::{OutputField, pack_validity};
+use crate::column::pack_validity;
+use crate::field::OutputField;
 use crate::{ArrayError, Batch, Column, Result};
 
 /// The columns of fields that cells are grouped by, and of aggregates.

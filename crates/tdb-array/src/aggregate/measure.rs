@@ -6,8 +6,7 @@ use tdb_aggregate::{KeyField, KeyShape, Measured, Summary, ValueKind};
 use tdb_schema::{ArraySchema, FieldRef};
 
 use super::function::{Aggregate, AggregateFunction};
-use crate::query::unknown_field;
-use crate::read::OutputField;
+use crate::field::{OutputField, unknown_field};
 use crate::{ArrayError, Result};
 
 /// The fields that a scan reads, each once: those that cells are grouped by, and then the others of which something is measured.

@@ -8,8 +8,8 @@ use tdb_types::ArrayType;
 
 use super::fragmentwise;
 use super::stating::{Asked, Stating, Thing};
-use crate::query::unknown_field;
-use crate::read::{OutputField, WhyUnknown, scan};
+use crate::field::{OutputField, unknown_field};
+use crate::read::{WhyUnknown, scan};
 use crate::{Array, Query, Result};
 
 /// A value that metadata says, or why it doesn't.

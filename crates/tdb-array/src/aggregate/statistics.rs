@@ -12,8 +12,9 @@ use tdb_types::{ArrayType, Scalar};
 
 use super::measure::Measures;
 use crate::Fragment;
+use crate::field::OutputField;
 use crate::fragment::{FieldStatistics, distrust, relied_on};
-use crate::read::{FieldSet, KnownTile, OutputField, WhyUnknown};
+use crate::read::{FieldSet, KnownTile, WhyUnknown};
 
 /// What is known of a fragment.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use tdb_schema::DimensionLabel;
 use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 
 use super::Label;
+use crate::column::pack_validity;
 use crate::column::{Column, ColumnBuffers};
-use crate::read::pack_validity;
 use crate::tiles::CellBuffers;
 use crate::{ArrayError, Coordinate, Result};
 

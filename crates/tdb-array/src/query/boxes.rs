@@ -6,9 +6,8 @@ use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-use super::coordinate::{Coordinate, Given};
-use super::names::dimension_index;
-use crate::write::{NewCells, check_column};
+use crate::coordinate::{Coordinate, Given, dimension_index};
+use crate::new_cells::{NewCells, check_column};
 use crate::{ArrayError, Result};
 
 /// A box of coordinates: a range on each of some dimensions, and all of the others. For [`Query::boxes`](crate::Query::boxes).

@@ -8,7 +8,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{Cells, Offsets, Validity};
 
 use super::Query;
-use crate::read::OutputField;
+use crate::field::OutputField;
 use crate::{Array, ArrayError, Result};
 
 impl Query {

@@ -9,9 +9,9 @@ use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{ArrayType, Scalar, ordered_key};
 
+use crate::field::{OutputField, unknown_field};
 use crate::plan::FragmentPlan;
-use crate::query::unknown_field;
-use crate::read::{OutputField, plan};
+use crate::read::plan;
 use crate::{Fragment, Query, Result};
 
 /// Which values of a field come first. NaNs count as greater than all other values.

@@ -17,9 +17,9 @@ use super::region::check_count;
 use super::stream::GlobalWriter;
 use super::target::Target;
 use super::windows::{EncodedWindow, append_all};
-use super::{NewCells, SealedFragment, Settings, Written, commit};
+use super::{SealedFragment, Settings, Written, commit};
 use crate::tiles::CellBuffers;
-use crate::{ArrayError, Order, Result};
+use crate::{ArrayError, NewCells, Order, Result};
 use slabs::{Slab, TileSlabs};
 
 /// Writes the cells of a region, given in an order, as one fragment.

@@ -13,8 +13,8 @@ use super::order::sorted;
 use super::promises::Promises;
 use super::target::Target;
 use super::windows::{EncodedWindow, append_all};
-use super::{NewCells, SealedFragment, Settings, Written, commit};
-use crate::Result;
+use super::{SealedFragment, Settings, Written, commit};
+use crate::{NewCells, Result};
 
 /// Writes cells, in any order, as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {

@@ -3,14 +3,8 @@
 use tdb_schema::ArraySchema;
 use tdb_types::{Feature, FormatVersion};
 
+use crate::array::version_of_new_fragments;
 use crate::{ArrayError, Result};
-
-/// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
-/// one is of today's.
-pub(crate) fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
-    let version = schema.version();
-    if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }
-}
 
 /// The version that is asked for, or else that of the rule.
 ///
@@ -46,7 +40,8 @@ mod tests {
     use tdb_schema::{Dimension, SchemaBuilder};
     use tdb_types::{Datatype, FormatVersion, Scalar};
 
-    use super::{chosen_version, version_of_new_fragments};
+    use super::chosen_version;
+    use crate::array::version_of_new_fragments;
 
     fn versions(schema: u32) -> (u32, Vec<u32>) {
         let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));

@@ -8,9 +8,9 @@ use tdb_types::FormatVersion;
 
 use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
-use super::{GlobalWriter, Names, NewCells, TogetherWriter, dense, sparse};
-use crate::query::range_on;
-use crate::{Array, ArrayError, Coordinate, Order, Result};
+use super::{GlobalWriter, Names, TogetherWriter, dense, sparse};
+use crate::coordinate::range_on;
+use crate::{Array, ArrayError, Coordinate, NewCells, Order, Result};
 
 /// A write under construction, made by [`Array::write`]: set what there is to set, then give it [`cells`](Self::cells).
 ///

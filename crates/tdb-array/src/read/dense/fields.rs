@@ -6,9 +6,10 @@ use tdb_schema::FieldRef;
 
 use super::copy::BoxCopy;
 use super::work::{Origin, Source, Work};
+use crate::field::OutputField;
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
-use crate::read::{FieldSet, OutputField, Relevant};
+use crate::read::{FieldSet, Relevant};
 use crate::spare::Pool;
 use crate::tiles::FieldTiles;
 use crate::workers::WEIGHT_OF_MORE;
@@ -34,7 +35,7 @@ type Found = Option<Arc<FieldTiles>>;
 impl Fields {
     pub(super) fn new(query: &CheckedQuery) -> Result<Self> {
         let array = query.array.clone();
-        let mut outputs = OutputField::all(query)?;
+        let mut outputs = OutputField::all(&query.array, &query.fields)?;
         let visible = outputs.len();
         for needed in query.filter.iter().flat_map(|filter| filter.fields()) {
             if !outputs.iter().any(|output| output.field == needed.field) {

@@ -13,11 +13,12 @@ use super::neighbours::each_pair;
 use super::selected::{SelectedTile, Tiles};
 use super::source::{Sought, Source};
 use super::spares::Spares;
+use crate::field::OutputField;
 use crate::fragment::prefetch;
 use crate::order::cell_order::CellOrder;
 use crate::order::key::Key;
 use crate::query::CheckedQuery;
-use crate::read::{OutputField, Relevant};
+use crate::read::Relevant;
 use crate::{Array, Fragment, Order, Result, TimeRange};
 
 /// A query, and where its cells may lie.
@@ -66,7 +67,7 @@ pub(super) struct Context {
 impl Context {
     pub(super) fn new(query: CheckedQuery) -> Result<Self> {
         let schema = query.array.schema();
-        let fields = OutputField::all(&query)?;
+        let fields = OutputField::all(&query.array, &query.fields)?;
         let position = |index| query.fields.iter().position(|field| *field == FieldRef::Dimension(index));
         let regions = query.region.ranges().to_vec();
         let mut context = Self {

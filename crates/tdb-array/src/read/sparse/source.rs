@@ -9,8 +9,8 @@ use tdb_rtree::{Boxes, Coverage, DimRange, NdRange, RTree, RTreeError};
 use super::boxed::{BoxedTiles, Compared};
 use super::conditions::Conditions;
 use super::selected::SelectedTile;
+use crate::field::OutputField;
 use crate::plan::PrunedTiles;
-use crate::read::OutputField;
 use crate::tiles::FieldTiles;
 use crate::{Array, ArrayError, Fragment, Result, TimeRange};
 

@@ -1,8 +1,12 @@
 //! Cells to be written, column by column, borrowed from the caller.
 
+mod check;
+
 use std::borrow::Cow;
 
 use tdb_types::{Cells, Offsets, PhysicalType, Validity};
+
+pub(crate) use check::{Checker, check_column};
 
 use crate::{Batch, Column, Value};
 
@@ -23,13 +27,13 @@ use crate::{Batch, Column, Value};
 /// ```
 #[derive(Clone, Debug)]
 pub struct NewColumn<'a> {
-    pub(super) values: Cow<'a, [u8]>,
+    pub(crate) values: Cow<'a, [u8]>,
     /// The type of the values; `None` if they are bytes that may stand for any.
-    pub(super) physical: Option<PhysicalType>,
+    pub(crate) physical: Option<PhysicalType>,
     /// In values: one per cell, and the end of the last.
-    pub(super) offsets: Option<Cow<'a, [u64]>>,
+    pub(crate) offsets: Option<Cow<'a, [u64]>>,
     /// One bit per cell.
-    pub(super) validity: Option<Cow<'a, [u8]>>,
+    pub(crate) validity: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> NewColumn<'a> {
@@ -117,7 +121,7 @@ impl<'a> NewColumn<'a> {
     }
 
     /// The cells, `size` bytes each; of variable length with values of so many bytes, if there are offsets.
-    pub(super) fn cells(&self, size: usize) -> Cells<'_> {
+    pub(crate) fn cells(&self, size: usize) -> Cells<'_> {
         let cells = match &self.offsets {
             Some(offsets) => Cells::var(Offsets::in_values(offsets, size), &self.values),
             None => Cells::fixed(&self.values, size),
@@ -189,7 +193,7 @@ impl<'a> From<&'a Column> for NewColumn<'a> {
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct NewCells<'a> {
-    pub(super) columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
+    pub(crate) columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
 }
 
 impl<'a> NewCells<'a> {

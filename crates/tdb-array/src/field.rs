@@ -1,14 +1,13 @@
-//! What a field looks like in a result.
+//! Fields by their names, and what they look like in a result.
 
 use std::sync::Arc;
 
 use tdb_aggregate::ValueKind;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_types::{Buffer, CellValNum, Datatype};
+use tdb_types::{CellValNum, Datatype};
 
 use crate::column::{Column, ColumnBuffers};
-use crate::query::CheckedQuery;
-use crate::{ArrayError, Result};
+use crate::{Array, ArrayError, Result};
 
 /// A selected field as the array's schema has it: what its column looks like, and what stands where nothing was written.
 #[derive(Clone, Debug)]
@@ -25,13 +24,12 @@ pub(crate) struct OutputField {
 }
 
 impl OutputField {
-    /// The fields of a query.
+    /// The fields of a result.
     ///
     /// # Errors
     /// A cell of one of them, or one of each together, is larger than a tile may be: nothing of it may be held, not even
     /// its fill value.
-    pub(crate) fn all(query: &CheckedQuery) -> Result<Vec<Self>> {
-        let array = &query.array;
+    pub(crate) fn all(array: &Array, fields: &[FieldRef]) -> Result<Vec<Self>> {
         let limit = array.limits().tile_bytes;
         let mut row = 0u64;
         let field = |field: &FieldRef| {
@@ -51,7 +49,7 @@ impl OutputField {
             }
             Ok(Self::of(array.schema(), *field))
         };
-        query.fields.iter().map(field).collect()
+        fields.iter().map(field).collect()
     }
 
     pub(crate) fn of(schema: &ArraySchema, field: FieldRef) -> Self {
@@ -116,42 +114,10 @@ impl OutputField {
     }
 }
 
-/// Packs validity bytes, 0 for null, into bits, least significant first; `bits` gets one byte for each eight cells.
-pub(crate) fn pack_validity(bytes: &[u8], bits: &mut Buffer) {
-    bits.resize(bytes.len().div_ceil(8));
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (bit, word) in bits.iter_mut().zip(words) {
-        // 1 in each byte that isn't 0; the multiplication then gathers byte i's 1 in bit 56 + i.
-        let word = u64::from_le_bytes(*word);
-        let ones = ((((word & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | word) >> 7) & 0x0101_0101_0101_0101;
-        *bit = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
-    }
-    if !rest.is_empty() {
-        let last = rest.iter().enumerate().fold(0, |bits, (bit, &byte)| bits | u8::from(byte != 0) << bit);
-        if let Some(bit) = bits.last_mut() {
-            *bit = last;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn packs_like_one_by_one(bytes in prop::collection::vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..100)) {
-            let mut bits = Buffer::from(&[0xff; 200][..]);
-            pack_validity(&bytes, &mut bits);
-            prop_assert_eq!(bits.len(), bytes.len().div_ceil(8));
-            for (cell, byte) in bytes.iter().enumerate() {
-                prop_assert_eq!(bits[cell / 8] >> (cell % 8) & 1 == 1, *byte != 0);
-            }
-            for cell in bytes.len()..bits.len() * 8 {
-                prop_assert_eq!(bits[cell / 8] >> (cell % 8) & 1, 0);
-            }
-        }
-    }
+/// The error that there is no such field or label.
+pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
+    let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
+    let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
+    let labels = schema.labels().iter().map(|label| label.name.clone());
+    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).chain(labels).collect() }
 }

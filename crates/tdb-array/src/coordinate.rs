@@ -92,9 +92,9 @@ impl fmt::Display for Coordinate {
 }
 
 /// A range as given, in the words of Rust's ranges.
-pub(super) struct Given {
-    pub(super) start: Bound<Coordinate>,
-    pub(super) end: Bound<Coordinate>,
+pub(crate) struct Given {
+    pub(crate) start: Bound<Coordinate>,
+    pub(crate) end: Bound<Coordinate>,
 }
 
 impl fmt::Display for Given {
@@ -113,12 +113,12 @@ impl fmt::Display for Given {
 }
 
 impl Given {
-    pub(super) fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
+    pub(crate) fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
         Self { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
     }
 
     /// The strings that begin with a prefix, as the ends of a range.
-    pub(super) fn prefix(prefix: &[u8]) -> (Bound<Coordinate>, Bound<Coordinate>) {
+    pub(crate) fn prefix(prefix: &[u8]) -> (Bound<Coordinate>, Bound<Coordinate>) {
         let end = match DimRange::prefix(prefix) {
             DimRange::Var { hi, .. } => hi.map(Coordinate::Bytes),
             DimRange::Fixed { .. } => Bound::Unbounded,
@@ -127,7 +127,7 @@ impl Given {
     }
 
     /// The range in the dimension's own terms. `limits` is what an open end means: the (current) domain, in keys.
-    pub(super) fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
+    pub(crate) fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
         match limits {
             DimRange::Var { .. } => self.on_strings(dimension),
             DimRange::Fixed { lo, hi } => {
@@ -177,7 +177,7 @@ impl Given {
             Bound::Included(coordinate) => (coordinate, false),
             Bound::Excluded(coordinate) => (coordinate, true),
         };
-        let scalar = scalar(physical, coordinate)
+        let scalar = scalar_of(physical, coordinate)
             .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
         // Zeros of either sign are equal, but have keys one apart: both are in a range that includes its end, and neither in one
         // that doesn't.
@@ -201,8 +201,27 @@ impl Given {
     }
 }
 
+/// Which dimension is called so.
+pub(crate) fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
+    let dimensions = schema.dimensions();
+    dimensions.iter().position(|known| known.name() == name).ok_or_else(|| {
+        let known = dimensions.iter().map(|known| known.name().to_owned()).collect();
+        ArrayError::UnknownDimension { name: name.to_owned(), known }
+    })
+}
+
+/// The dimension of this name, and a range on it in its own terms.
+pub(crate) fn range_on<C: Into<Coordinate> + Clone>(
+    schema: &ArraySchema,
+    dimension: &str,
+    range: &impl RangeBounds<C>,
+) -> Result<(usize, DimRange)> {
+    let index = dimension_index(schema, dimension)?;
+    Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
+}
+
 /// The coordinate as a value of the type, if the type can hold it.
-pub(crate) fn scalar(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
+pub(crate) fn scalar_of(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
     Some(match (physical, coordinate) {
         (_, Coordinate::Bytes(_)) => return None,
         (PhysicalType::F64, Coordinate::Float(value)) if !value.is_nan() => Scalar::F64(*value),
