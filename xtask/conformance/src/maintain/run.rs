@@ -375,12 +375,15 @@ impl Run<'_> {
             return true;
         }
         // What ends there is cut by no fragment, and neither is what begins there.
-        let cuts = |name: &TimestampedName| {
-            let whole = start <= name.start() && name.end() <= end;
-            !(whole || end < name.start() || start > name.end())
+        let is_cut = |first: u64, last: u64| {
+            let is_whole = start <= first && last <= end;
+            !(is_whole || end < first || start > last)
         };
+        let cuts = |name: &TimestampedName| is_cut(name.start(), name.end());
         let cut = |folder: &str| names_in(&Path::new(&self.uri).join(folder), "").iter().any(cuts);
         match &turn.deed {
+            // Of a joined fragment that the library has deleted there is still the vacuum file, and what it names goes.
+            Deed::VacuumFragments if self.deleted.iter().any(|(first, last)| is_cut(*first, *last)) => false,
             Deed::Join(_) | Deed::Gather(..) | Deed::Vacuum(Small::Commits | Small::Footers) => true,
             Deed::VacuumFragments if defects::has_times(self.history) => true,
             Deed::VacuumFragments => !cut("__fragments") && !cut(""),
