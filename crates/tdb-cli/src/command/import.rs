@@ -38,14 +38,12 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             budget: saturating_len(args.budget),
         },
     )?;
-    let import = Import {
-        ignore_others: args.ignore_others,
-        skip_rejects: args.skip_rejects,
-        keep_last: args.keep_last,
-        names: args.stamp.names(),
-        budget: saturating_len(args.budget),
-        ..Import::new(source)
-    };
+    let mut import = Import::new(source);
+    import.ignore_others = args.ignore_others;
+    import.skip_rejects = args.skip_rejects;
+    import.keep_last = args.keep_last;
+    import.names = args.stamp.names();
+    import.budget = saturating_len(args.budget);
     let mut reports = Reports::new(terminal);
     let storage = target::storage(&args.array)?;
     let is_new = match storage.list("") {

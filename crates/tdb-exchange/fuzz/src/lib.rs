@@ -26,7 +26,8 @@ pub fn rows(data: &[u8]) {
     assert_eq!(schema.dimensions().len(), 1);
     let Ok(definition) = ArrayDefinition::new(schema) else { return };
     let source = Source::Rows { inputs: vec![input], nulls, types: Vec::new() };
-    let import = Import { skip_rejects: true, ..Import::new(source) };
+    let mut import = Import::new(source);
+    import.skip_rejects = true;
     if let Ok(checked) = import.check(&definition, &mut ()) {
         assert_eq!((read.is_ok(), checked.rows + checked.rejected), (true, rows));
     }

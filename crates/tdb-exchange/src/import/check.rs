@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 
 /// The result of a first pass over rows.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Checked {
     /// Rows that can be imported.
     pub rows: u64,

@@ -13,6 +13,7 @@ const BUDGET: usize = 256 << 20;
 
 /// An import of rows into an array: [`definition`](Self::definition) of a new one, [`check`](Self::check), [`write`](Self::write).
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Import {
     /// Where rows come from.
     pub source: Source,

@@ -17,6 +17,7 @@ const LEAST_RUN: usize = 1 << 16;
 
 /// The fragments that an import has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// Cells of all fragments.
     pub cells: u64,
