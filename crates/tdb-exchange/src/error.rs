@@ -7,13 +7,12 @@ use tdb_array::{ArrayError, ErrorCategory};
 use tdb_schema::SchemaError;
 use tdb_types::Datatype;
 use tdb_types::datetime::WrittenError;
-use thiserror::Error;
 
 /// A result whose error is an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a text can't be read, or cells can't be exchanged.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An array can't be read or written.

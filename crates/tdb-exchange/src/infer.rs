@@ -60,17 +60,13 @@ impl Inference {
         mut each: impl FnMut(u64, Result<(), String>),
     ) -> Result<()> {
         let mut rows = input.rows()?;
-        self.begin(rows.columns());
+        let columns = rows.columns();
+        self.is_text = columns.is_some();
+        self.in_file = columns.unwrap_or_default().iter().map(|name| self.place(name)).collect();
         while let Some((line, row)) = rows.next(input.name())? {
             each(line, row.map(|row| self.add(row, nulls)));
         }
         Ok(())
-    }
-
-    /// Goes on with a file with these columns, if all of its rows have the same.
-    fn begin(&mut self, columns: Option<&[String]>) {
-        self.is_text = columns.is_some();
-        self.in_file = columns.unwrap_or_default().iter().map(|name| self.place(name)).collect();
     }
 
     /// The place of the column of this name, which is new perhaps.
