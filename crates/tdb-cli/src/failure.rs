@@ -165,6 +165,14 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
 /// In this crate a bare I/O error always comes from writing the output; files say their path.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

@@ -12,7 +12,8 @@ use tdb_array::Query;
 
 use crate::failure::{Failure, Result};
 
-pub use columns::{ColumnBatch, ColumnFiles, FileColumn, Import};
+pub(crate) use columns::Columns;
+pub use columns::{ColumnFiles, Import};
 pub use folders::{CellObserver, FolderExport, FolderFormat, FolderImport, FolderImported, Target, Whole};
 
 /// A kind of file that a program adds: `tdb export` writes such files, and `tdb import` reads them.

@@ -17,17 +17,12 @@
 //! ```
 
 mod args;
-mod cells;
 mod color;
 mod command;
 mod condition;
 mod extensions;
 mod failure;
 mod files;
-// Entry points for fuzz targets into private parsers; no part of the interface.
-#[doc(hidden)]
-pub mod fuzzed;
-mod import;
 mod inspect;
 mod interrupt;
 mod key;
@@ -36,9 +31,7 @@ mod names;
 mod new_file;
 mod output;
 mod place;
-mod points;
 mod progress;
-mod range;
 mod session;
 mod size;
 mod stores;
@@ -46,7 +39,6 @@ mod suggest;
 mod target;
 mod terminal;
 mod time;
-mod value;
 
 use std::process::ExitCode;
 
@@ -56,18 +48,18 @@ use terminal::Terminal;
 // What stands in this crate's signatures; its users needn't name them in a manifest.
 pub use {clap, tdb_array, tdb_storage};
 
-pub use cells::cell_of_text;
 pub use extensions::{Context, Extensions, FurtherCommand};
 pub use failure::{Exit, Failure, Result};
 pub use files::{
-    CellObserver, ColumnBatch, ColumnFiles, Export, FileColumn, FileFormat, FileOption, FolderExport, FolderFormat,
-    FolderImport, FolderImported, Import, Target, Whole,
+    CellObserver, ColumnFiles, Export, FileFormat, FileOption, FolderExport, FolderFormat, FolderImport,
+    FolderImported, Import, Target, Whole,
 };
 pub use output::{RowColumn, RowFormat, RowPrinter, Rows};
 pub use size::parse as parse_size;
 pub use suggest::nearest;
+pub use tdb_exchange::time::at as parse_time;
+pub use tdb_exchange::{ColumnBatch, FileColumn, cell_of_text};
 pub use terminal::printable;
-pub use time::at as parse_time;
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
 #[must_use]

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use clap::ValueEnum;
 
-pub(crate) use cells::{CellWriter, cell_writer};
+pub(crate) use cells::cell_writer;
 pub use rows::{RowColumn, RowPrinter, Rows};
 pub(crate) use sheet::{Entry, Sheet};
 

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use tdb_array::{Aggregate, AggregateFunction, Array, Batch};
+use tdb_exchange::Field;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::saturating_len;
 
 use super::cells_of::{CellsOf, watched};
-use crate::cells::Field;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::names::{fields_in, names_in};

@@ -1,10 +1,13 @@
 //! Which cells of an array a command is about.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{Read, stdin};
 use std::ops::RangeInclusive;
 
 use tdb_array::{Array, Coordinate, Fragment, Monitor, Query};
+use tdb_exchange::{points, range};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
@@ -13,7 +16,7 @@ use crate::key::Key;
 use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{condition, interrupt, points, range, size, target};
+use crate::{condition, interrupt, location, size, target};
 
 /// Some of an array's cells.
 #[derive(Debug, clap::Args)]
@@ -46,7 +49,7 @@ impl WhichCells {
             let failure = Failure::usage(format!("{option} chooses single cells, and this holds boxes of them"));
             return Err(failure.with_hint("choose a box with --range, or export rows, as Parquet or CSV"));
         }
-        let ranges = self.range.iter().map(|text| range::of_integers(schema, text)).collect::<Result<Vec<_>>>()?;
+        let ranges = self.range.iter().map(|text| range::of_integers(schema, text)).collect::<Result<Vec<_>, _>>()?;
         let mut names = HashSet::new();
         match ranges.iter().find(|(name, _)| !names.insert(name.as_str())) {
             Some((name, _)) => Err(Failure::usage(format!("dimension {name:?} has several ranges, and a box has one"))),
@@ -75,7 +78,8 @@ impl WhichCells {
         // Where some fragment's cells are is not known of old ones.
         let domains = fragments.iter().map(Fragment::non_empty_domain).collect::<Option<Vec<_>>>();
         let Some(domains) = domains else { return Ok(query) };
-        let asked = self.range.iter().map(|text| range::dimension_of(schema, text)).collect::<Result<HashSet<_>>>()?;
+        let asked =
+            self.range.iter().map(|text| range::dimension_of(schema, text)).collect::<Result<HashSet<_>, _>>()?;
         let free = (0..schema.dim_count()).filter(|index| !asked.contains(index));
         for index in free {
             let sides = domains.iter().filter_map(|domain| domain.0.get(index)?.intersection(&schema.limits(index)));
@@ -96,13 +100,27 @@ impl WhichCells {
             query = range::apply(query, schema, text)?;
         }
         if let Some(file) = &self.points {
-            query = points::apply(&query, schema, file)?;
+            let (name, bytes) = read(file)?;
+            query = points::apply(&query, schema, &name, &bytes)?;
         }
         Ok(match condition::all_of(array, &self.conditions)? {
             Some(condition) => query.filter(condition),
             None => query,
         })
     }
+}
+
+/// The name of a file for messages, and its bytes; `-` is standard input.
+fn read(file: &OsStr) -> Result<(String, Vec<u8>)> {
+    let (name, bytes) = if file == "-" {
+        let mut bytes = Vec::new();
+        ("standard input".to_owned(), stdin().read_to_end(&mut bytes).map(|_| bytes))
+    } else {
+        let path = location::local(file)?;
+        (path.display().to_string(), fs::read(path))
+    };
+    let bytes = bytes.map_err(|error| Failure::io(&name, &error))?;
+    Ok((name, bytes))
 }
 
 /// An array, and which of its cells.

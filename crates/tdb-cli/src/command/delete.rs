@@ -4,13 +4,14 @@ use std::ffi::OsString;
 
 use tdb_array::{Array, TimeRange};
 use tdb_condition::Condition;
+use tdb_exchange::time::between;
 
 use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
 use crate::terminal::printable;
-use crate::time::{Stamp, TimeArgs, between};
+use crate::time::{Stamp, TimeArgs};
 
 /// Delete cells by a condition, or fragments by their time
 ///

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Bound;
 
 use serde_json::{Map, Value, json};
+use tdb_exchange::{CellKind, Field, range};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{Attribute, Dimension, Domain};
 use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
-use crate::cells::Kind;
-use crate::range;
+use tdb_array::Column;
 
 /// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.
 pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {
@@ -61,8 +61,15 @@ pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
 /// One cell as `tdb read` prints it in JSON.
 pub(crate) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let mut text = Vec::new();
-    Kind::of(datatype, number, false).json(bytes, &mut text);
+    CellKind::of(datatype, number, false).json(bytes, &mut text);
     serde_json::from_slice(&text).unwrap_or(Value::Null)
+}
+
+/// The first cell of a column as `tdb read` prints it in JSON.
+pub(super) fn json_of(field: &Field, column: &Column) -> Value {
+    let mut text = Vec::new();
+    field.push_json(column, 0, &mut text);
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// What unwritten cells of an attribute read as.

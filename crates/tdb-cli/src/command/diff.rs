@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use tdb_array::{Array, Batch, MetadataValue, TimeRange};
+use tdb_exchange::{Field, time::at};
 use tdb_maintain::{Diff, DiffCounts, Difference};
 use tdb_types::{CellValNum, Datatype, saturating_len};
 
-use crate::cells::Field;
+use super::describe::json_of;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
 use crate::size;
 use crate::target;
 use crate::terminal::{Terminal, printable};
-use crate::time::{TimeArgs, at};
+use crate::time::TimeArgs;
 
 /// Compare two arrays, two times of one array, or two fragments: schema, metadata, cells
 ///
@@ -236,7 +237,7 @@ impl Shown<'_> {
         let Some(field) = array.schema().field(name) else { return Ok(Entry::none()) };
         let field = Field::of(array, field, false)?;
         Ok(match field.text(column, 0) {
-            Some(text) => Entry::shown(text, field.json_value_of(column, 0)),
+            Some(text) => Entry::shown(text, json_of(&field, column)),
             None => Entry::shown("null", serde_json::Value::Null),
         })
     }

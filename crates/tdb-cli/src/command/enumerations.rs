@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use tdb_array::Array;
+use tdb_exchange::CellKind;
 use tdb_schema::Enumeration;
 
 use super::describe::{cell_type, json_cell};
-use crate::cells::Kind;
 use crate::failure::Result;
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
@@ -69,7 +69,7 @@ fn all(array: &Array) -> Result<Sheet> {
 
 fn values(enumeration: &Enumeration) -> Sheet {
     let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
-    let kind = Kind::of(datatype, number, false);
+    let kind = CellKind::of(datatype, number, false);
     let mut sheet = Sheet::new(&[("index", true), ("value", false)]);
     for (index, value) in enumeration.values().enumerate() {
         sheet.push(vec![(index as u64).into(), Entry::shown(kind.text(value), json_cell(datatype, number, value))]);

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 
 use tdb_array::Array;
+use tdb_exchange::value;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{Dimension, Enumeration, SchemaEvolution};
 use tdb_schema_text::additions_from_toml;
@@ -14,7 +15,6 @@ use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
 use crate::time::{Stamp, TimeArgs};
-use crate::value;
 
 /// Change the schema of an array, in one or more of these ways
 ///
@@ -134,6 +134,6 @@ fn range(dimension: &Dimension, first: &str, last: &str) -> Result<DimRange> {
     if dimension.is_var() {
         return Ok(DimRange::strings(first, last));
     }
-    let (first, last) = (value::ends(dimension.datatype(), first)?.0, value::ends(dimension.datatype(), last)?.1);
+    let (first, last) = (value::scalar(dimension.datatype(), first)?, value::scalar(dimension.datatype(), last)?);
     Ok(DimRange::Fixed { lo: first.key(), hi: last.key() })
 }

@@ -8,6 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tdb_array::{Array, Monitor, Query};
+use tdb_exchange::CellWriter;
 use tdb_types::saturating_len;
 
 pub(crate) use args::Args;
@@ -17,7 +18,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
 use crate::new_file::{self, NewFile};
-use crate::output::{CellWriter, RowFormat, cell_writer};
+use crate::output::{RowFormat, cell_writer};
 use crate::progress::QueryProgress;
 use crate::terminal::Terminal;
 use crate::{interrupt, location, target};

@@ -3,18 +3,20 @@
 mod args;
 mod counted;
 mod folder;
+mod reports;
 mod sources;
 
 use tdb_array::{Array, ArrayError};
+use tdb_exchange::{Checked, Import, Imported, Source};
 use tdb_schema::{ArrayDefinition, ArraySchema, SchemaError};
 use tdb_types::saturating_len;
 
 pub(crate) use args::Args;
 use counted::counted;
+use reports::Reports;
 
 use crate::failure::{Failure, Result};
 use crate::files;
-use crate::import::{self, Checked, Imported, Reading, Source, Writing};
 use crate::key::Key;
 use crate::session;
 use crate::target::{self, Kind};
@@ -36,8 +38,13 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             budget: saturating_len(args.budget),
         },
     )?;
-    let reading = Reading { source, ignore_others: args.ignore_others, skip_rejects: args.skip_rejects };
-    let writing = Writing { names: args.stamp.names(), keep_last: args.keep_last, budget: saturating_len(args.budget) };
+    let mut import = Import::new(source);
+    import.ignore_others = args.ignore_others;
+    import.skip_rejects = args.skip_rejects;
+    import.keep_last = args.keep_last;
+    import.names = args.stamp.names();
+    import.budget = saturating_len(args.budget);
+    let mut reports = Reports::new(terminal);
     let storage = target::storage(&args.array)?;
     let is_new = match storage.list("") {
         Ok(entries) => Kind::of_entries(&entries) != Kind::Array,
@@ -49,7 +56,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             .with_hint("leave out --schema and --dimensions, or name another array"));
     }
     if let Some((name, _)) = args.types.first()
-        && matches!(reading.source, Source::Rows { .. })
+        && matches!(import.source, Source::Rows { .. })
         && (!is_new || args.schema.is_some())
     {
         let who = if is_new { "--schema" } else { "the array" };
@@ -61,29 +68,27 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let mut imported = Imported::default();
     let mut checked;
     if is_new {
-        let definition = definition(args, &reading)?;
-        checked = import::check(&reading, &definition, &writing, terminal)?;
+        let definition = definition(args, &import)?;
+        checked = import.check(&definition, &mut reports)?;
         let text = tdb_schema_text::to_toml(&definition)?;
         if args.dry_run {
             print!("{text}");
         } else if args.schema.is_none() {
-            eprintln!("the schema, made from {}:\n\n{text}", reading.source.name());
+            eprintln!("the schema, made from {}:\n\n{text}", import.source.name());
         }
         if !args.dry_run {
-            key.create_options().names(writing.names.clone()).create_on(&storage, &definition)?;
+            key.create_options().names(import.names.clone()).create_on(&storage, &definition)?;
             let array = open()?.1;
-            let written =
-                import::write(&reading, &array, &definition, (&mut checked, &writing), &mut imported, terminal);
-            written.map_err(|failure| failure.and(imported.so_far()).and("the array was made, and stays"))?;
+            let written = import.write(&array, &definition, &mut checked, &mut imported, &mut reports);
+            written.map_err(|error| Failure::from(error).and(so_far(imported)).and("the array was made, and stays"))?;
         }
     } else {
         let array = open()?.1;
         let definition = defined(&array)?;
-        checked = import::check(&reading, &definition, &writing, terminal)?;
+        checked = import.check(&definition, &mut reports)?;
         if !args.dry_run {
-            let written =
-                import::write(&reading, &array, &definition, (&mut checked, &writing), &mut imported, terminal);
-            written.map_err(|failure| failure.and(imported.so_far()))?;
+            let written = import.write(&array, &definition, &mut checked, &mut imported, &mut reports);
+            written.map_err(|error| Failure::from(error).and(so_far(imported)))?;
         }
     }
     tell(&checked, &imported, args.dry_run);
@@ -101,20 +106,18 @@ fn tell(checked: &Checked, imported: &Imported, dry_run: bool) {
     }
 }
 
-impl Imported {
-    /// What an import that has failed leaves.
-    fn so_far(&self) -> String {
-        match self.fragments {
-            0 => "nothing was written".to_owned(),
-            _ => format!("{} were written before", counted(self.cells, "cell")),
-        }
+/// What an import that has failed leaves.
+fn so_far(imported: Imported) -> String {
+    match imported.fragments {
+        0 => "nothing was written".to_owned(),
+        _ => format!("{} were written before", counted(imported.cells, "cell")),
     }
 }
 
-fn definition(args: &Args, reading: &Reading) -> Result<ArrayDefinition> {
+fn definition(args: &Args, import: &Import) -> Result<ArrayDefinition> {
     match &args.schema {
         Some(file) => super::create::parsed(file, tdb_schema_text::from_toml),
-        None => import::new_array(&reading.source, &args.dimensions, args.allow_duplicates),
+        None => Ok(import.definition(&args.dimensions, args.allow_duplicates)?),
     }
 }
 

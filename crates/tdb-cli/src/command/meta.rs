@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use tdb_array::{Metadata, MetadataValue};
+use tdb_exchange::value;
 use tdb_types::{CellValNum, Datatype};
 
 use crate::failure::{Exit, Failure, Result};
@@ -13,7 +14,6 @@ use crate::suggest;
 use crate::target::{self, Kind};
 use crate::terminal::{Terminal, printable};
 use crate::time::{Stamp, TimeArgs};
-use crate::value;
 
 /// Show the metadata of an array or group, keys with typed values, or change it
 ///

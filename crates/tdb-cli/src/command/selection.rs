@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use tdb_array::Array;
+use tdb_exchange::Field;
 use tdb_schema::{ArraySchema, DimensionLabel, FieldRef, FieldType};
 
-use crate::cells::Field;
 use crate::failure::{Failure, Result};
 use crate::names::names_in;
 
@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
     /// How its cells are shown.
     pub(in crate::command) fn field(self, array: &Array, raw: bool) -> Result<Field> {
         match self {
-            Self::Field(field) => Field::of(array, field, raw),
+            Self::Field(field) => Ok(Field::of(array, field, raw)?),
             Self::Label(label) => Ok(Field::new(&label.name, label.datatype, label.cell_val_num, None, raw)),
         }
     }

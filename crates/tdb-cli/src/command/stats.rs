@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use tdb_array::{Aggregate, Aggregates, Array, ArrayError, Histogram, Query};
+use tdb_exchange::Field;
 use tdb_schema::{FieldRef, FieldType};
 
 use super::cells_of::{CellsOf, watched};
-use super::describe::cell_type;
-use crate::cells::Field;
+use super::describe::{cell_type, json_of};
 use crate::failure::Result;
 use crate::key::Key;
 use crate::names::fields_in;
@@ -106,7 +106,7 @@ fn row(array: &Array, query: &Query, summary: &Aggregates, name: &str, is_quick:
     let shown = Field::of(array, field, false)?;
     let value = |aggregate: Aggregate, field: &Field| match summary.batch().column(&aggregate.to_string()) {
         Ok(column) => match field.text(column, 0) {
-            Some(text) => Entry::shown(beginning(text), field.json_value_of(column, 0)),
+            Some(text) => Entry::shown(beginning(text), json_of(field, column)),
             None => Entry::none(),
         },
         Err(_) => Entry::none(),

@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 
 use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
+use tdb_exchange::range;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::output::{Entry, RowFormat, Sheet};
+use crate::session;
 use crate::target::{self, Kind};
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;
-use crate::{range, session};
 
 /// Show the members of a group, and of the groups in it
 ///

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tdb_array::{ArrayError, ErrorCategory};
+use tdb_exchange::Error as ExchangeError;
 use tdb_filters::KeyProblem;
 use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal};
 use tdb_schema_text::SchemaTextError;
@@ -30,6 +31,52 @@ impl From<ErrorCategory> for Exit {
             _ => Self::Unavailable,
         }
     }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Self {
+        let error = match error {
+            ExchangeError::Array(error) => return error.into(),
+            ExchangeError::Io { name, source } => return Self::io(name, &source),
+            ExchangeError::Columns(error) => match error.downcast() {
+                Ok(failure) => return *failure,
+                Err(error) => ExchangeError::Columns(error),
+            },
+            other => other,
+        };
+        let exit = if error.is_of_rows() { Exit::Finding } else { error.category().into() };
+        let failure = match &error {
+            ExchangeError::NoSuchColumn { column, is_typed: true, .. } => {
+                Self::new(exit, format!("--type {column}: {error}"))
+            }
+            error => Self::new(exit, error),
+        };
+        match exchange_hint(&error).or_else(|| error.hint()) {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+}
+
+/// Which option does what a text lacks.
+fn exchange_hint(error: &ExchangeError) -> Option<String> {
+    Some(match error {
+        ExchangeError::RangeWithoutName { example, .. } => format!("write for example --range {example}=FIRST..LAST"),
+        ExchangeError::NoDimensions { columns } => {
+            format!("name columns with --dimensions, of {}; or give a --schema", columns.join(", "))
+        }
+        ExchangeError::NoRows | ExchangeError::NoType { .. } | ExchangeError::Schema(_) => "give a --schema".to_owned(),
+        ExchangeError::NoField { fields, .. } => {
+            format!("its fields are {}; --ignore-others leaves out all others", fields.join(", "))
+        }
+        ExchangeError::Rejected { .. } => "mend them, or leave them out with --skip-rejects".to_owned(),
+        ExchangeError::Repeated { is_dense: true, .. } => "--keep-last takes the last row of each cell".to_owned(),
+        ExchangeError::Repeated { is_dense: false, .. } => {
+            "--keep-last takes the last row of each cell; --allow-duplicates makes a new array that takes them all"
+                .to_owned()
+        }
+        _ => return None,
+    })
 }
 
 impl From<MaintainError> for Failure {

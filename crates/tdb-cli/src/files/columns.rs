@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use tdb_array::NewCells;
+use tdb_exchange::{ColumnBatch, Error, FileColumn};
 use tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype};
+use tdb_types::Datatype;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// Files to be read, and how.
 #[derive(Clone, Debug)]
@@ -58,26 +58,36 @@ pub trait ColumnFiles {
     fn progress(&self) -> (u64, u64);
 }
 
-/// A column of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileColumn {
-    /// Its name.
-    pub name: String,
-    /// What an array holds its cells as; none if no array can.
-    pub kind: Option<(Datatype, CellValNum)>,
+/// Files of columns as an import takes them. A [`Failure`] passes through its errors unchanged.
+pub(crate) struct Columns(pub(crate) Box<dyn ColumnFiles>);
+
+impl tdb_exchange::ColumnFiles for Columns {
+    fn columns(&self) -> &[FileColumn] {
+        self.0.columns()
+    }
+
+    fn definition(&self) -> Result<Option<ArrayDefinition>, Error> {
+        self.0.definition().map_err(carried)
+    }
+
+    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition, Error> {
+        self.0.new_array(builder, dimensions).map_err(carried)
+    }
+
+    fn walk(
+        &self,
+        definition: &ArrayDefinition,
+        fields: &[String],
+        each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.0.walk(definition, fields, &mut |batch| Ok(each(batch)?)).map_err(carried)
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.0.progress()
+    }
 }
 
-/// Rows that follow one another in a file.
-#[derive(Clone, Debug)]
-pub struct ColumnBatch<'a> {
-    /// Which file it is, counted from 0.
-    pub file: usize,
-    /// The number of the first row, counted from 0 in each file.
-    pub first: u64,
-    /// How many rows there are, with those that were rejected.
-    pub rows: usize,
-    /// The cells of those rows that weren't rejected.
-    pub cells: NewCells<'a>,
-    /// Rows that the array can't hold, counted from 0 in this batch, in ascending order; and why it can't.
-    pub rejected: Vec<(usize, String)>,
+fn carried(failure: Failure) -> Error {
+    Error::Columns(Box::new(failure))
 }

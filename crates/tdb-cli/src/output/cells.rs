@@ -1,15 +1,15 @@
 //! Cells as they come: batch by batch, never all at once.
 
-mod csv;
-mod json;
-mod table;
-mod writer;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use tdb_array::Batch;
+use tdb_exchange::{CellWriter, CsvWriter, Field, JsonWriter};
 
 use super::RowFormat;
-use crate::cells::Field;
+use super::pages::{PAGE, Pages};
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
-pub(crate) use writer::CellWriter;
 
 /// Returns a writer for rows of some fields. `null` is the text of a null cell in CSV, by default empty.
 ///
@@ -26,9 +26,47 @@ pub(crate) fn cell_writer(
         return Err(failure.with_hint("leave out null, or choose CSV"));
     }
     Ok(match format {
-        RowFormat::Table => Box::new(table::TableWriter::new(fields, terminal)),
-        RowFormat::Json => Box::new(json::JsonWriter::array(fields)),
-        RowFormat::Jsonl => Box::new(json::JsonWriter::lines(fields)),
-        RowFormat::Csv => Box::new(csv::CsvWriter::new(fields, null.unwrap_or_default())),
+        RowFormat::Table => Box::new(TableWriter::new(fields, terminal)),
+        RowFormat::Json => Box::new(JsonWriter::array(fields)),
+        RowFormat::Jsonl => Box::new(JsonWriter::lines(fields)),
+        RowFormat::Csv => Box::new(CsvWriter::new(fields, null.unwrap_or_default())),
     })
+}
+
+/// A table, in pages: a header, and one line per row.
+struct TableWriter {
+    fields: Vec<Field>,
+    pages: Pages,
+}
+
+impl TableWriter {
+    fn new(fields: Vec<Field>, terminal: Terminal) -> Self {
+        let columns = fields.iter().map(|field| (field.name().to_owned(), field.is_numeric())).collect();
+        Self { fields, pages: Pages::new(columns, terminal) }
+    }
+
+    fn page(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> io::Result<()> {
+        let columns = || self.fields.iter().zip(batch.columns());
+        let rows = rows.map(|row| columns().map(move |(field, column)| field.text(column, row)));
+        self.pages.page(rows, out)
+    }
+}
+
+impl CellWriter for TableWriter {
+    fn rows(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> io::Result<()> {
+        let mut start = rows.start;
+        while start < rows.end {
+            let end = rows.end.min(start + PAGE);
+            self.page(batch, start..end, out)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.pages.has_begun() {
+            writeln!(out, "no cells")?;
+        }
+        Ok(())
+    }
 }

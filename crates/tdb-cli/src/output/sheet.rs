@@ -4,11 +4,11 @@ use std::io::Write;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use tdb_exchange::CellKind;
 use tdb_types::{CellValNum, Datatype};
 
 use super::table::{cell, lines, new_table, terminal_width};
 use super::{RowFormat, stdout};
-use crate::cells::Kind;
 use crate::command::json_cell;
 use crate::failure::Result;
 use crate::terminal::{Terminal, printable};
@@ -39,7 +39,7 @@ impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             Self::Value(value) => value.serialize(serializer),
-            Self::Cell { datatype, number, bytes } => match Kind::of(*datatype, *number, false).values(bytes) {
+            Self::Cell { datatype, number, bytes } => match CellKind::of(*datatype, *number, false).values(bytes) {
                 // One by one: all of them as one document would take many times the memory of their bytes.
                 Some(values) => {
                     serializer.collect_seq(values.map(|value| json_cell(*datatype, CellValNum::ONE, value)))
@@ -71,7 +71,7 @@ impl Entry {
         if format != RowFormat::Table {
             return Self { text: String::new(), json: Json::Cell { datatype, number, bytes: bytes.to_vec() } };
         }
-        let kind = Kind::of(datatype, number, false);
+        let kind = CellKind::of(datatype, number, false);
         let shown = kind.beginning(bytes, MOST_SHOWN);
         let more = if shown.len() < bytes.len() { "…" } else { "" };
         Self::shown(format!("{}{more}", kind.text(shown)), Value::Null)
@@ -103,7 +103,7 @@ impl From<String> for Entry {
 
 /// A cell in CSV: as in JSON, but for text, which needs no quotes there.
 fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
-    if Kind::of(datatype, number, false).values(bytes).is_some() {
+    if CellKind::of(datatype, number, false).values(bytes).is_some() {
         let json = Json::Cell { datatype, number, bytes: bytes.to_vec() };
         return serde_json::to_string(&json).unwrap_or_default();
     }

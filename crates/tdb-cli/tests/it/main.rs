@@ -11,7 +11,6 @@ mod errors;
 mod every_type;
 mod exits;
 mod export;
-mod fuzz_replay;
 mod hostile;
 mod import;
 mod import_text;

@@ -1,14 +1,18 @@
 //! The files to import.
 
 use std::ffi::OsString;
+use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
 
+use tdb_exchange::{Input, RowsFormat, Source};
 use tdb_types::Datatype;
 
 use crate::failure::{Exit, Failure, Result};
-use crate::files::{self, FileFormat, Import};
-use crate::import::{Input, RowsFormat, Source};
+use crate::files::{self, Columns, FileFormat, Import};
 use crate::location;
+
+/// What messages call standard input.
+const STDIN: &str = "standard input";
 
 /// How files are to be read.
 #[derive(Clone, Copy)]
@@ -85,18 +89,27 @@ fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how:
     let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
     let names = paths.iter().map(|path| path.display().to_string()).collect();
     let files = format.import(Import::new(paths, how.budget, how.types.to_vec()))?;
-    Ok(Source::Columns { files, names })
+    Ok(Source::Columns { files: Box::new(Columns(files)), names })
 }
 
 fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {
-    let inputs = files.map(|(path, format)| Input::new(path, format, how.delimiter)).collect::<Result<_>>()?;
+    let input = |(path, format)| match path {
+        Some(path) => Ok(Input::file(path, format, how.delimiter)?),
+        None => {
+            let mut bytes = Vec::new();
+            let read = stdin().read_to_end(&mut bytes);
+            read.map_err(|error| Failure::io(STDIN, &error))?;
+            Ok(Input::bytes(STDIN, bytes, format, how.delimiter))
+        }
+    };
+    let inputs = files.map(input).collect::<Result<_>>()?;
     let nulls = if how.nulls.is_empty() { vec![String::new()] } else { how.nulls.to_vec() };
     Ok(Source::Rows { inputs, nulls, types: how.types.to_vec() })
 }
 
 impl Kind {
     fn of(path: Option<&Path>, named: Option<&str>) -> Result<Self> {
-        let name = path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        let name = path.map_or_else(|| STDIN.to_owned(), |path| path.display().to_string());
         let ending = named.map(|name| name.trim_start_matches('.').to_ascii_lowercase());
         let ending = ending.or_else(|| path.and_then(files::ending)).unwrap_or_default();
         match ending.as_str() {

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tdb_array::{Array, Fragment};
+use tdb_exchange::range;
 use tdb_schema::{ArraySchema, Attribute, Dimension};
 
 use crate::command::describe::{cell_type, extent, json_box, json_domain, json_extent, json_time, show_box, show_time};
 use crate::failure::Result;
-use crate::range;
 use crate::size::Bytes;
 use crate::terminal::{Paint, printable};
 

@@ -4,13 +4,12 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use tdb_array::Array;
+use tdb_exchange::{CellKind, range};
 use tdb_schema::{ArraySchema, Attribute, DimensionLabel, Enumeration, FieldRef};
 use tdb_types::{DataOrder, hex};
 
-use crate::cells::Kind;
 use crate::command::describe::{FillValue, cell_type, extent, show_box};
 use crate::failure::Result;
-use crate::range;
 use crate::terminal::{Paint, printable};
 
 /// Bytes of a fill value that are shown.
@@ -126,7 +125,7 @@ fn enumeration(enumeration: &Enumeration, most: usize, text: &mut Text) {
     text.line("type", cell_type(datatype, number, false));
     text.line("ordered", if enumeration.is_ordered() { "yes" } else { "no" });
     text.line("values", enumeration.len());
-    let kind = Kind::of(datatype, number, false);
+    let kind = CellKind::of(datatype, number, false);
     for (index, value) in enumeration.values().take(most).enumerate() {
         let mut shown = Vec::new();
         kind.json(value, &mut shown);

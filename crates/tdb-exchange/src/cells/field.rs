@@ -1,0 +1,184 @@
+//! One field of a result: how its cells are shown.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, Column};
+use tdb_schema::{Enumeration, FieldRef};
+use tdb_types::datetime::NOT_A_TIME;
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+use super::kind::{CellKind, push_string};
+
+/// A field of an array, whose cells it prints.
+#[derive(Debug)]
+pub struct Field {
+    name: String,
+    /// `"name":`, ready to be printed once per row.
+    json_name: Vec<u8>,
+    kind: CellKind,
+    datatype: Datatype,
+    nullable: bool,
+    values: Option<Values>,
+}
+
+/// The values that the integers in an enumerated attribute stand for.
+#[derive(Debug)]
+struct Values {
+    enumeration: Arc<Enumeration>,
+    kind: CellKind,
+    /// Whether a cell holds several.
+    many: bool,
+}
+
+impl Values {
+    /// An index without a value as CSV has it.
+    fn shown_index(&self, index: &str) -> String {
+        let shown = format!("#{index}");
+        let is_value = self.enumeration.values().any(|value| self.kind.text(value) == shown);
+        if is_value { format!("{{\"index\":{index}}}") } else { shown }
+    }
+}
+
+impl Field {
+    /// The field of an array; `raw` asks for what is stored in place of dates and enumerated values.
+    ///
+    /// # Errors
+    /// The enumeration of the field can't be read.
+    pub fn of(array: &Array, field: FieldRef, raw: bool) -> Result<Self, ArrayError> {
+        let schema = array.schema();
+        let name = schema.field_name(field).unwrap_or_default();
+        let (datatype, number, nullable, enumeration) = match field {
+            FieldRef::Dimension(index) => {
+                let dimension = &schema.dimensions()[index];
+                (dimension.datatype(), dimension.cell_val_num(), false, None)
+            }
+            FieldRef::Attribute(index) => {
+                let attribute = &schema.attributes()[index];
+                let enumeration = attribute.enumeration().filter(|_| !raw);
+                (attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable(), enumeration)
+            }
+        };
+        let enumeration = enumeration.map(|name| array.enumeration(name)).transpose()?;
+        Ok(Self { nullable, ..Self::new(name, datatype, number, enumeration, raw) })
+    }
+
+    /// A field of this type that is not nullable, such as the column of an aggregate.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        datatype: Datatype,
+        number: CellValNum,
+        enumeration: Option<Arc<Enumeration>>,
+        raw: bool,
+    ) -> Self {
+        let mut json_name = Vec::new();
+        push_string(name, &mut json_name);
+        json_name.push(b':');
+        let values = enumeration.map(|enumeration| Values {
+            kind: CellKind::of(enumeration.datatype(), enumeration.cell_val_num(), raw),
+            enumeration,
+            many: number != CellValNum::ONE,
+        });
+        Self {
+            name: name.to_owned(),
+            json_name,
+            kind: CellKind::of(datatype, number, raw),
+            datatype,
+            nullable: false,
+            values,
+        }
+    }
+
+    /// The name; empty for an anonymous attribute.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether cells may be null.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+
+    /// Whether cells stand at the right end of a table's column.
+    #[must_use]
+    pub fn is_numeric(&self) -> bool {
+        self.values.as_ref().map_or(self.kind, |values| values.kind).is_numeric()
+            && self.values.as_ref().is_none_or(|values| !values.many)
+    }
+
+    /// Appends `"name":value`.
+    pub(crate) fn json_member(&self, column: &Column, cell: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.json_name);
+        self.push_json(column, cell, out);
+    }
+
+    /// Appends the cell as JSON.
+    pub fn push_json(&self, column: &Column, cell: usize, out: &mut Vec<u8>) {
+        match column.cell(cell) {
+            None => out.extend_from_slice(b"null"),
+            Some(bytes) => self.json(bytes, out),
+        }
+    }
+
+    fn json(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        match &self.values {
+            None if self.kind.is_no_time(bytes) => out.extend_from_slice(b"null"),
+            None => self.kind.json(bytes, out),
+            Some(values) if !values.many => self.json_value(values, bytes, out),
+            Some(values) => {
+                out.push(b'[');
+                for (position, index) in bytes.chunks_exact(self.datatype.size()).enumerate() {
+                    if position > 0 {
+                        out.push(b',');
+                    }
+                    self.json_value(values, index, out);
+                }
+                out.push(b']');
+            }
+        }
+    }
+
+    fn json_value(&self, values: &Values, index: &[u8], out: &mut Vec<u8>) {
+        match self.value(values, index) {
+            Ok(value) if values.kind.is_no_time(value) => out.extend_from_slice(b"null"),
+            Ok(value) => values.kind.json(value, out),
+            Err(index) => out.extend_from_slice(format!("{{\"index\":{index}}}").as_bytes()),
+        }
+    }
+
+    /// The value that an index stands for, or the index if the enumeration has none for it.
+    fn value<'a>(&self, values: &'a Values, index: &[u8]) -> Result<&'a [u8], String> {
+        let scalar = Scalar::from_le_bytes(self.datatype.physical(), index);
+        let text = scalar.map_or_else(String::new, |scalar| scalar.to_string());
+        text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
+    }
+
+    /// The cell as text for people; `None` if it is null.
+    #[must_use]
+    pub fn text(&self, column: &Column, cell: usize) -> Option<String> {
+        let bytes = column.cell(cell)?;
+        let mut text = Vec::new();
+        let is_text = self.push_text_of(bytes, &mut text);
+        Some(if is_text { String::from_utf8_lossy(&text).into_owned() } else { NOT_A_TIME.to_owned() })
+    }
+
+    /// Appends the cell as text for CSV; false if it is null, or a date that is none.
+    pub(crate) fn push_text(&self, column: &Column, cell: usize, out: &mut Vec<u8>) -> bool {
+        column.cell(cell).is_some_and(|bytes| self.push_text_of(bytes, out))
+    }
+
+    fn push_text_of(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        match &self.values {
+            None if self.kind.is_no_time(bytes) => return false,
+            None => self.kind.push_text(bytes, out),
+            Some(values) if !values.many => match self.value(values, bytes) {
+                Ok(value) if values.kind.is_no_time(value) => return false,
+                Ok(value) => values.kind.push_text(value, out),
+                Err(index) => out.extend_from_slice(values.shown_index(&index).as_bytes()),
+            },
+            Some(_) => self.json(bytes, out),
+        }
+        true
+    }
+}

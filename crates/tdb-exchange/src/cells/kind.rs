@@ -1,0 +1,247 @@
+//! One cell's bytes as text and as JSON.
+
+use std::io::Write as _;
+
+use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime, hex};
+
+/// How the bytes of a cell are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// A number, or a run of numbers.
+    Number {
+        /// The type of a number.
+        physical: PhysicalType,
+        /// Whether a cell is a run.
+        many: bool,
+    },
+    /// Truth, or a run of it.
+    Bool {
+        /// Whether a cell is a run.
+        many: bool,
+    },
+    /// A date, or a run of dates.
+    Date {
+        /// The unit that dates count.
+        datatype: Datatype,
+        /// Whether a cell is a run.
+        many: bool,
+    },
+    /// Characters of this many bytes.
+    Text {
+        /// Bytes of a character's unit: 1, 2 or 4.
+        unit: usize,
+    },
+    /// Bytes without a meaning that we know.
+    Bytes,
+}
+
+impl CellKind {
+    /// What cells of a field of this type are. `raw` asks for dates as the integers that they are stored as.
+    #[must_use]
+    pub fn of(datatype: Datatype, number: CellValNum, raw: bool) -> Self {
+        let many = number != CellValNum::ONE;
+        let physical = datatype.physical();
+        match datatype {
+            Datatype::Bool => Self::Bool { many },
+            Datatype::Any => Self::Bytes,
+            Datatype::Char | Datatype::GeomWkt => Self::Text { unit: 1 },
+            _ if datatype.is_string() => Self::Text { unit: datatype.size() },
+            _ if datatype.is_bytes() => Self::Bytes,
+            _ if datatype.is_datetime() && !raw => Self::Date { datatype, many },
+            _ => Self::Number { physical, many },
+        }
+    }
+
+    /// Whether cells line up at their right ends.
+    pub(crate) fn is_numeric(self) -> bool {
+        matches!(self, Self::Number { many: false, .. })
+    }
+
+    /// The bytes of each of the values that a cell is a run of; none if it is something else, or its bytes end within a value.
+    pub fn values(self, bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
+        let size = match self {
+            Self::Number { physical, many: true } => physical.size(),
+            Self::Bool { many: true } => 1,
+            Self::Date { many: true, .. } => 8,
+            _ => return None,
+        };
+        bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size))
+    }
+
+    /// The first bytes of a cell, about `most` of them, that are such a cell themselves.
+    #[must_use]
+    pub fn beginning(self, bytes: &[u8], most: usize) -> &[u8] {
+        if bytes.len() <= most {
+            return bytes;
+        }
+        // A multiple of the size of all values; and characters have four bytes at most.
+        let most = most & !15;
+        let is_text = |len: &usize| matches!(self, Self::Text { unit } if decode(&bytes[..*len], unit).is_some());
+        let len = (most.saturating_sub(4)..=most).rev().find(is_text).unwrap_or(most);
+        &bytes[..len]
+    }
+
+    /// Whether the cell is a date that is none, which JSON and CSV have as null.
+    #[must_use]
+    pub fn is_no_time(self, bytes: &[u8]) -> bool {
+        matches!(self, Self::Date { many: false, .. }) && is_no_time(bytes)
+    }
+
+    /// Whether a cell may be of no bytes as text, which in CSV looks like null.
+    pub(crate) fn may_be_empty(self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Bytes)
+    }
+
+    /// Appends the cell as JSON, which holds all of it: see `docs/cli.md`.
+    pub fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Number { physical, many } => each(bytes, physical.size(), many, out, |bytes, out| {
+                push_number(physical, bytes, out);
+            }),
+            Self::Bool { many } => each(bytes, 1, many, out, |bytes, out| match bytes {
+                [0] => out.extend_from_slice(b"false"),
+                [1] => out.extend_from_slice(b"true"),
+                _ => push_number(PhysicalType::U8, bytes, out),
+            }),
+            Self::Date { datatype, many } => each(bytes, 8, many, out, |bytes, out| {
+                push_string(&date(datatype, bytes), out);
+            }),
+            Self::Text { unit } => match decode(bytes, unit) {
+                Some(text) => push_string(&text, out),
+                None => push_hex(bytes, out),
+            },
+            Self::Bytes => push_hex(bytes, out),
+        }
+    }
+
+    /// The cell as text for CSV: all of it, as a person would write it.
+    #[must_use]
+    pub fn text(self, bytes: &[u8]) -> String {
+        let mut text = Vec::new();
+        self.push_text(bytes, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Appends the cell as [`text`](Self::text) has it.
+    pub(crate) fn push_text(self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Date { datatype, many: false } => out.extend_from_slice(date(datatype, bytes).as_bytes()),
+            Self::Number { physical, many: false } => match Scalar::from_le_bytes(physical, bytes) {
+                // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
+                Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
+                Some(Scalar::F64(value)) => push(out, format_args!("{value:?}")),
+                Some(Scalar::I64(value)) => push(out, format_args!("{value}")),
+                Some(value) => push(out, format_args!("{value}")),
+                None => push_digits(bytes, out),
+            },
+            Self::Text { unit } => {
+                let start = out.len();
+                let is_text = push_decoded(bytes, unit, out);
+                // Text that looks like bytes is told apart by being shown as such.
+                if !is_text || is_hex_object(&out[start..]) {
+                    out.truncate(start);
+                    push_hex(bytes, out);
+                }
+            }
+            Self::Bytes => push_digits(bytes, out),
+            Self::Number { .. } | Self::Date { .. } | Self::Bool { .. } => self.json(bytes, out),
+        }
+    }
+}
+
+/// Runs `push` on the values of a cell, between brackets if they are many. Bytes that end within a value are shown as bytes.
+fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(&[u8], &mut Vec<u8>)) {
+    if !many {
+        return push(bytes, out);
+    }
+    if !bytes.len().is_multiple_of(size) {
+        return push_hex(bytes, out);
+    }
+    out.push(b'[');
+    for (index, value) in bytes.chunks_exact(size).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        push(value, out);
+    }
+    out.push(b']');
+}
+
+fn is_no_time(bytes: &[u8]) -> bool {
+    bytes == i64::MIN.to_le_bytes()
+}
+
+/// The digits of a JSON object that stands for bytes.
+pub(crate) fn hex_member(value: &serde_json::Value) -> Option<&str> {
+    value.as_object().filter(|members| members.len() == 1)?.get("hex")?.as_str()
+}
+
+/// Whether text looks like the JSON object that stands for bytes.
+fn is_hex_object(text: &[u8]) -> bool {
+    text.first() == Some(&b'{') && serde_json::from_slice(text).is_ok_and(|value| hex_member(&value).is_some())
+}
+
+/// Appends characters of `unit` bytes as UTF-8; false if the bytes aren't any.
+fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
+    if unit == 1 {
+        out.extend_from_slice(bytes);
+        return std::str::from_utf8(bytes).is_ok();
+    }
+    decode(bytes, unit).is_some_and(|text| {
+        out.extend_from_slice(text.as_bytes());
+        true
+    })
+}
+
+/// A date in ISO form, or a number of units if it has none.
+fn date(datatype: Datatype, bytes: &[u8]) -> String {
+    let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
+    datetime::display(datatype, value).unwrap_or_default()
+}
+
+fn push_number(physical: PhysicalType, bytes: &[u8], out: &mut Vec<u8>) {
+    match Scalar::from_le_bytes(physical, bytes) {
+        Some(Scalar::F32(value)) if !value.is_finite() => push(out, format_args!("\"{value:?}\"")),
+        Some(Scalar::F64(value)) if !value.is_finite() => push(out, format_args!("\"{value:?}\"")),
+        Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
+        Some(Scalar::F64(value)) => push(out, format_args!("{value:?}")),
+        Some(value) => push(out, format_args!("{value}")),
+        None => push_hex(bytes, out),
+    }
+}
+
+fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to a vector doesn't fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Appends a JSON string.
+pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, text);
+}
+
+fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    push(out, format_args!("{{\"hex\":\"{}\"}}", hex::encode(bytes)));
+}
+
+fn push_digits(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(hex::encode(bytes).as_bytes());
+}
+
+/// Characters of `unit` bytes; none if the bytes aren't any.
+fn decode(bytes: &[u8], unit: usize) -> Option<String> {
+    match unit {
+        1 => std::str::from_utf8(bytes).ok().map(str::to_owned),
+        2 => {
+            let (units, []) = bytes.as_chunks::<2>() else { return None };
+            char::decode_utf16(units.iter().map(|unit| u16::from_le_bytes(*unit))).collect::<Result<_, _>>().ok()
+        }
+        _ => {
+            let (units, []) = bytes.as_chunks::<4>() else { return None };
+            units.iter().map(|unit| char::from_u32(u32::from_le_bytes(*unit))).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

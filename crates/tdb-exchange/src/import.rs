@@ -1,0 +1,24 @@
+//! From the rows of files to an array: first all of them are looked at, then they are written.
+
+mod append;
+mod cells;
+mod check;
+mod column;
+mod column_files;
+mod dense;
+mod new_array;
+mod observer;
+mod options;
+mod places;
+mod records;
+mod replaced;
+mod runs;
+mod source;
+mod write;
+
+pub use check::Checked;
+pub use column_files::{ColumnBatch, ColumnFiles, FileColumn};
+pub use observer::{Observer, Pass};
+pub use options::Import;
+pub use source::Source;
+pub use write::Imported;

@@ -1,0 +1,327 @@
+//! Rows turned into columns.
+
+use std::collections::{HashMap, HashSet};
+use std::result::Result as StdResult;
+
+use tdb_array::{CellProblem, NewCells};
+use tdb_filters::{FilterError, StorableValues};
+use tdb_rtree::{DimRange, DimensionKind};
+use tdb_schema::global_order::make_comparable;
+use tdb_schema::{ArraySchema, Enumeration, FieldRef};
+use tdb_types::Datatype;
+
+use super::column::Column;
+use crate::cells::CellParser;
+use crate::error::{Error, Result};
+use crate::range;
+use crate::rows::{Entry, Row};
+
+/// The columns of an array's fields, and how to fill them.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    pub(super) fields: Vec<Field>,
+    known: HashSet<String>,
+    /// Whether columns that the array has no field for are passed over.
+    ignore: bool,
+    /// Whether the coordinates of a cell fit into one number.
+    are_places_numbers: bool,
+    pub(super) len: usize,
+}
+
+/// Where a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place<'a> {
+    /// The ordered keys of all coordinates, side by side.
+    Number(u128),
+    Bytes(&'a [u8]),
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    /// Which column of the file it is.
+    place: Option<usize>,
+    parser: CellParser,
+    datatype: Datatype,
+    pub(super) nullable: bool,
+    is_dimension: bool,
+    /// Where coordinates lie.
+    bounds: Option<(DimensionKind, DimRange)>,
+    /// What the filters can store, if that isn't everything.
+    storable: Option<StorableValues>,
+    pub(super) column: Column,
+}
+
+impl Cells {
+    /// For rows of an array of this schema, none of which are there yet. `enumeration` gives the one of a name.
+    ///
+    /// # Errors
+    /// An enumeration is missing.
+    pub(crate) fn new(
+        schema: &ArraySchema,
+        enumeration: impl Fn(&str) -> Option<Enumeration>,
+        ignore: bool,
+    ) -> Result<Self> {
+        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
+        let all = dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute));
+        let mut fields = Vec::new();
+        for field in all {
+            fields.push(Field::new(schema, &enumeration, field)?);
+        }
+        let known = fields.iter().map(|field| field.name.clone()).collect();
+        let mut dimensions = fields.iter().filter(|field| field.is_dimension);
+        let size = dimensions.try_fold(0, |sum, field| Some(sum + field.column.cell_size()?));
+        let are_places_numbers = size.is_some_and(|size| size <= size_of::<u128>());
+        Ok(Self { fields, known, ignore, are_places_numbers, len: 0 })
+    }
+
+    /// Whether there is a field of this name.
+    pub(super) fn has_field(&self, name: &str) -> bool {
+        self.known.contains(name)
+    }
+
+    /// Permits numbers and booleans of JSON in a text field.
+    pub(super) fn take_numbers(&mut self, name: &str) {
+        let field = self.fields.iter_mut().find(|field| field.name == name);
+        field.into_iter().for_each(|field| field.parser.take_numbers());
+    }
+
+    /// Takes rows from now on that name their members themselves.
+    pub(super) fn assign_nothing(&mut self) {
+        self.fields.iter_mut().for_each(|field| field.place = None);
+    }
+
+    /// Takes rows from now on of a file with these columns.
+    ///
+    /// # Errors
+    /// A field that no column is called like, or a column that the array has no field for.
+    pub(super) fn assign(&mut self, columns: &[String]) -> Result<()> {
+        let places: HashMap<&str, usize> =
+            columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
+        for field in &mut self.fields {
+            field.place = places.get(field.name.as_str()).copied();
+            if field.place.is_none() && !field.nullable {
+                return Err(Error::NoColumn { field: field.name.clone(), columns: columns.to_vec() });
+            }
+        }
+        match columns.iter().find(|column| !self.known.contains(*column)) {
+            Some(column) if !self.ignore => {
+                let fields = self.fields.iter().map(|field| field.name.clone()).collect();
+                Err(Error::NoField { column: column.clone(), fields })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many cells there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.fields.iter().map(|field| field.column.bytes()).sum()
+    }
+
+    /// Takes a row up.
+    ///
+    /// # Errors
+    /// Why it can't be: then nothing of it is.
+    pub(crate) fn push(&mut self, row: Row<'_>, nulls: &[String]) -> StdResult<(), String> {
+        if let Row::Json(members) = row
+            && !self.ignore
+            && let Some(name) = members.keys().find(|name| !self.known.contains(*name))
+        {
+            return Err(format!("the array has no field {name:?}"));
+        }
+        for index in 0..self.fields.len() {
+            let field = &mut self.fields[index];
+            let entry = row.entry(&field.name, field.place);
+            if let Err(why) = field.push(entry, nulls) {
+                let why = format!("{}: {why}", self.fields[index].name);
+                self.fields.iter_mut().for_each(|field| field.column.truncate(self.len));
+                return Err(why);
+            }
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// The coordinates of a cell, as ordered keys; those of strings are left out.
+    pub(crate) fn keys(&self, cell: usize, keys: &mut Vec<u64>) {
+        keys.clear();
+        for field in self.fields.iter().filter(|field| field.is_dimension) {
+            let size = field.datatype.size();
+            if let Some(bytes) = field.column.values.get(cell * size..(cell + 1) * size) {
+                tdb_types::ordered_keys(field.datatype.physical(), bytes, keys);
+            }
+        }
+    }
+
+    /// The coordinates of a cell as what no other coordinates have; `bytes` is memory for those that are no number.
+    pub(super) fn place<'a>(&self, cell: usize, bytes: &'a mut Vec<u8>) -> Place<'a> {
+        let dimensions = self.fields.iter().filter(|field| field.is_dimension);
+        if self.are_places_numbers {
+            let number = dimensions.fold(0, |number, field| {
+                let bits = 8 * field.datatype.size();
+                number << bits | u128::from(field.comparable_key(cell))
+            });
+            return Place::Number(number);
+        }
+        bytes.clear();
+        for field in dimensions {
+            if field.column.is_var() {
+                let coordinate = field.column.cell(cell);
+                bytes.extend_from_slice(&coordinate.len().to_le_bytes());
+                bytes.extend_from_slice(coordinate);
+            } else {
+                bytes.extend_from_slice(&field.comparable_key(cell).to_le_bytes());
+            }
+        }
+        Place::Bytes(bytes)
+    }
+
+    /// The first `count` cells as columns, of attributes only if it's for a dense array; or all of them in this order, if it
+    /// isn't theirs.
+    pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> NewCells<'_> {
+        let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
+        stored
+            .fold(NewCells::new(), |cells, field| cells.with(field.name.clone(), field.column.new_column(count, order)))
+    }
+
+    /// Forgets the first cells.
+    pub(crate) fn remove_first(&mut self, count: usize) {
+        self.len -= count;
+        self.fields.iter_mut().for_each(|field| field.column.remove_first(count));
+    }
+
+    /// Forgets all cells.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+        self.fields.iter_mut().for_each(|field| field.column.truncate(0));
+    }
+}
+
+impl Field {
+    fn new(
+        schema: &ArraySchema,
+        enumeration_of: impl Fn(&str) -> Option<Enumeration>,
+        field: FieldRef,
+    ) -> Result<Self> {
+        let name = schema.field_name(field).unwrap_or_default().to_owned();
+        let (datatype, number, nullable, enumeration) = match field {
+            FieldRef::Dimension(index) => {
+                let dimension = &schema.dimensions()[index];
+                (dimension.datatype(), dimension.cell_val_num(), false, None)
+            }
+            FieldRef::Attribute(index) => {
+                let attribute = &schema.attributes()[index];
+                let nullable = attribute.is_nullable();
+                (attribute.datatype(), attribute.cell_val_num(), nullable, attribute.enumeration())
+            }
+        };
+        let parser = CellParser::new(datatype, number);
+        let parser = match enumeration {
+            Some(name) => {
+                let missing = || Error::NoEnumeration { name: name.to_owned() };
+                parser.with_enumeration(&enumeration_of(name).ok_or_else(missing)?)
+            }
+            None => parser,
+        };
+        let column = Column::new(datatype, number, nullable);
+        let is_dimension = matches!(field, FieldRef::Dimension(_));
+        let storable = StorableValues::of(&schema.filters_in(schema.version(), field), datatype);
+        let storable = storable.map_err(|error| Error::Field { field: name.clone(), reason: error.to_string() })?;
+        let bounds = bounds(schema, field);
+        Ok(Self { name, place: None, parser, datatype, nullable, is_dimension, bounds, storable, column })
+    }
+
+    fn push(&mut self, entry: Option<Entry<'_>>, nulls: &[String]) -> StdResult<(), String> {
+        let is_null = match entry {
+            None | Some(Entry::Json(serde_json::Value::Null)) => true,
+            Some(Entry::Text(text)) => text.is_null(nulls, self.parser.may_be_empty()),
+            Some(Entry::Json(_)) => false,
+        };
+        let values = &mut self.column.values;
+        let start = values.len();
+        match entry {
+            _ if is_null && self.nullable => {
+                self.column.end_cell(true);
+                return Ok(());
+            }
+            None => return Err("missing, and the field is not nullable".to_owned()),
+            // A date that is none is printed as null, and not null where a field has none.
+            Some(_) if is_null && self.parser.no_time(values) => {}
+            Some(Entry::Text(text)) => self.parser.text(text.text, values)?,
+            Some(Entry::Json(serde_json::Value::Null)) => {
+                return Err("null, and the field is not nullable".to_owned());
+            }
+            Some(Entry::Json(value)) => self.parser.json(value, values)?,
+        }
+        self.check(&self.column.values[start..])?;
+        self.column.end_cell(false);
+        Ok(())
+    }
+
+    /// The bytes of a date that is none, for a null of a field that is not nullable; `None` if it has no such cell.
+    pub(super) fn no_time(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (!self.nullable && self.parser.no_time(&mut bytes)).then_some(bytes)
+    }
+
+    pub(super) fn is_dimension(&self) -> bool {
+        self.is_dimension
+    }
+
+    /// The ordered key of a cell's coordinate, of which zeros of either sign have one.
+    fn comparable_key(&self, cell: usize) -> u64 {
+        let physical = self.datatype.physical();
+        let mut key = [tdb_types::ordered_key(physical, self.column.cell(cell))];
+        make_comparable(physical, &mut key);
+        key[0]
+    }
+
+    /// Whether the array can hold some values of the type only.
+    pub(super) fn is_restricted(&self) -> bool {
+        self.bounds.is_some() || self.storable.is_some()
+    }
+
+    /// Checks that a coordinate lies where coordinates may lie, and that the filters can store values.
+    ///
+    /// # Errors
+    /// Where it lies; which value they can't.
+    pub(super) fn check(&self, cell: &[u8]) -> StdResult<(), String> {
+        check(&self.bounds, self.datatype, cell)?;
+        match self.storable.map_or(Ok(()), |storable| storable.check(cell)) {
+            Ok(()) => Ok(()),
+            Err(FilterError::OutOfRange { filter, value, expected, .. }) => {
+                Err(CellProblem::Unstorable { filter, value, expected }.to_string())
+            }
+            Err(other) => Err(other.to_string()),
+        }
+    }
+}
+
+fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordinate: &[u8]) -> StdResult<(), String> {
+    match bounds {
+        Some((kind, DimRange::Fixed { lo, hi })) => {
+            let key = tdb_types::ordered_key(datatype.physical(), coordinate);
+            if !(*lo..=*hi).contains(&key) {
+                let [value, lo, hi] = [key, *lo, *hi].map(|key| range::coordinate(*kind, key));
+                return Err(format!("{value} is outside of the domain, {lo}..{hi}"));
+            }
+            Ok(())
+        }
+        Some((kind, range)) if !range.contains_string(coordinate) => {
+            let value = String::from_utf8_lossy(coordinate);
+            Err(format!("{value:?} is outside of the current domain, {}", range.display(*kind)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where coordinates may lie: in the current domain, if there is one.
+fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, DimRange)> {
+    let FieldRef::Dimension(index) = field else { return None };
+    Some((schema.dimensions()[index].kind(), schema.limits(index)))
+}

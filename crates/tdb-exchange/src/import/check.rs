@@ -1,0 +1,180 @@
+//! The first pass: which rows the array can't take.
+
+use std::collections::BTreeMap;
+
+use tdb_schema::{ArrayDefinition, ArraySchema};
+
+use super::cells::Cells;
+use super::dense::Bounds;
+use super::observer::{Observer, Pass};
+use super::options::{Import, MAX_REPORTED};
+use super::places::{At, Places};
+use super::replaced::Replaced;
+use super::source::{Source, Visitor};
+use crate::error::{Error, Result};
+
+/// The result of a first pass over rows.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Rows that can be imported.
+    pub rows: u64,
+    /// Rows that can't be imported.
+    pub rejected: u64,
+    pub(super) bounds: Bounds,
+    /// The rows in whose place later ones stand.
+    pub(super) replaced: Replaced,
+    /// All rows that can be imported, unless they are too many for the budget.
+    pub(super) kept: Option<Kept>,
+}
+
+/// Rows that need not be read again to be written.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) cells: Cells,
+    pub(super) rows: Vec<At>,
+}
+
+impl Import {
+    /// Looks at all rows for those that an array made from this can't take, and reports them.
+    ///
+    /// # Errors
+    /// There are some, and they shall not be skipped; the files can't be read; their columns aren't the array's.
+    pub fn check(&self, definition: &ArrayDefinition, observer: &mut dyn Observer) -> Result<Checked> {
+        let schema = definition.schema();
+        // Of equal coordinates in a sparse array the last ones win anyhow.
+        let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !self.keep_last);
+        let mut pass = Check {
+            source: &self.source,
+            observer,
+            is_dense: schema.is_dense(),
+            // Rows that are kept may take half of the budget, and their places the other.
+            places: is_unique.then(|| Places::new(self.budget / 2)),
+            kept: Some(Vec::new()),
+            budget: self.budget,
+            checked: Checked::default(),
+            keys: Vec::new(),
+            place: Vec::new(),
+        };
+        let cells = self.source.walk(self.target(definition), &mut pass)?;
+        let Check { mut checked, places, kept, observer, .. } = pass;
+        observer.pass_ended();
+        checked.kept = kept.map(|rows| Kept { cells, rows });
+        if checked.rejected > MAX_REPORTED {
+            observer.more_rejected(checked.rejected - MAX_REPORTED);
+        }
+        if checked.rejected > 0 && !self.skip_rejects {
+            let (rejected, rows) = (checked.rejected, checked.rows + checked.rejected);
+            return Err(Error::Rejected { rejected, rows });
+        }
+        if let Some(places) = places {
+            self.check_unique(places, &mut checked, schema, observer)?;
+        }
+        if schema.is_dense() {
+            checked.bounds.check(schema)?;
+        }
+        Ok(checked)
+    }
+
+    /// Tells of rows with the coordinates of others, or leaves out all but the last ones.
+    fn check_unique(
+        &self,
+        places: Places,
+        checked: &mut Checked,
+        schema: &ArraySchema,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (mut count, mut told) = (0, BTreeMap::new());
+        places.repeated(|first, before, at| {
+            count += 1;
+            if self.keep_last {
+                checked.replaced.add(before.number);
+                return;
+            }
+            told.insert(at.number, (at.line, first.line));
+            if told.len() as u64 > MAX_REPORTED {
+                told.pop_last();
+            }
+        })?;
+        if self.keep_last {
+            checked.rows -= count;
+            checked.bounds.leave_out(count);
+            if count > 0 {
+                checked.kept = None;
+            }
+            return Ok(());
+        }
+        for (line, first) in told.values() {
+            let first = self.source.place_beside(*first, *line);
+            observer.rejected(&self.source.place(*line), &format!("the coordinates are those of {first}"));
+        }
+        if count > MAX_REPORTED {
+            observer.more_rejected(count - MAX_REPORTED);
+        }
+        match count {
+            0 => Ok(()),
+            _ => Err(Error::Repeated { repeated: count, rows: checked.rows, is_dense: schema.is_dense() }),
+        }
+    }
+}
+
+struct Check<'a> {
+    source: &'a Source,
+    observer: &'a mut dyn Observer,
+    is_dense: bool,
+    places: Option<Places>,
+    /// The rows so far, if all of them are among the cells.
+    kept: Option<Vec<At>>,
+    budget: usize,
+    checked: Checked,
+    keys: Vec<u64>,
+    place: Vec<u8>,
+}
+
+impl Visitor for Check<'_> {
+    fn wants(&self, _: u64) -> bool {
+        true
+    }
+
+    fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()> {
+        self.checked.rows += rows.len() as u64;
+        let first = cells.len() - rows.len();
+        for (cell, at) in (first..).zip(rows) {
+            if self.is_dense {
+                cells.keys(cell, &mut self.keys);
+                self.checked.bounds.add(&self.keys);
+            }
+            if let Some(places) = &mut self.places {
+                places.add(cells.place(cell, &mut self.place), *at)?;
+            }
+        }
+        self.keep(cells, rows);
+        Ok(())
+    }
+
+    fn rejected(&mut self, at: At, why: &str) {
+        self.checked.rejected += 1;
+        if self.checked.rejected <= MAX_REPORTED {
+            self.observer.rejected(&self.source.place(at.line), why);
+        }
+    }
+
+    fn progress(&mut self, done: u64, total: u64) {
+        self.observer.progress(Pass::Check, done, total);
+    }
+}
+
+impl Check<'_> {
+    /// Keeps the last rows with those before, unless they are too many.
+    fn keep(&mut self, cells: &mut Cells, rows: &[At]) {
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(rows);
+            if cells.bytes() + size_of_val(&**kept) < self.budget / 2 {
+                return;
+            }
+            self.kept = None;
+            self.places.iter_mut().for_each(|places| places.may_take(self.budget));
+        }
+        cells.clear();
+    }
+}

@@ -1,0 +1,192 @@
+//! Rows in the order of their positions, however many there are: in sorted runs in temporary files.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+use super::places::{Line, failed};
+use crate::error::Result;
+
+/// So many runs are open at once; before there are more, they become one.
+const MOST: usize = 256;
+
+/// Bytes of a record before those of the row: position, line, and how many bytes the row has.
+const HEAD: usize = 8 + 8 + 8;
+
+/// Sorted runs of rows.
+#[derive(Debug)]
+pub(super) struct Runs {
+    files: Vec<File>,
+    most: usize,
+    /// Bytes that all runs together may read ahead.
+    buffers: usize,
+}
+
+/// A row of a run.
+struct Record {
+    position: u64,
+    line: Line,
+    row: Vec<u8>,
+}
+
+impl Runs {
+    /// None yet. While they are read again, they take a quarter of so many bytes of memory, or 1 MiB.
+    pub(super) fn new(budget: usize) -> Self {
+        Self { files: Vec::new(), most: MOST, buffers: (budget / 4).max(1 << 20) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Writes a run of rows with these positions and lines; `bytes` gives those of each, counted from 0.
+    ///
+    /// # Errors
+    /// A temporary file can't be written.
+    pub(super) fn spill(
+        &mut self,
+        positions: &[u64],
+        lines: &[Line],
+        mut bytes: impl FnMut(usize, &mut Vec<u8>),
+    ) -> Result<()> {
+        let mut order: Vec<usize> = (0..positions.len().min(lines.len())).collect();
+        order.sort_unstable_by_key(|row| positions[*row]);
+        let mut record = Record { position: 0, line: Line::from_u64(0), row: Vec::new() };
+        let write = |run: &mut BufWriter<File>| {
+            for row in order {
+                (record.position, record.line) = (positions[row], lines[row]);
+                record.row.clear();
+                bytes(row, &mut record.row);
+                record.write(run)?;
+            }
+            Ok(())
+        };
+        if self.files.len() >= self.most {
+            self.join().map_err(failed)?;
+        }
+        self.files.push(run(write).map_err(failed)?);
+        Ok(())
+    }
+
+    /// Hands over the rows of all runs in the order of their positions: position, line and bytes.
+    ///
+    /// # Errors
+    /// A temporary file can't be read; what `take` says.
+    pub(super) fn merge(mut self, mut take: impl FnMut(u64, Line, &[u8]) -> Result<()>) -> Result<()> {
+        let mut merge = self.begin().map_err(failed)?;
+        while let Some(record) = merge.next().map_err(failed)? {
+            take(record.position, record.line, &record.row)?;
+        }
+        Ok(())
+    }
+
+    /// Makes one run of all.
+    fn join(&mut self) -> io::Result<()> {
+        let mut merge = self.begin()?;
+        let joined = run(|run| {
+            while let Some(record) = merge.next()? {
+                record.write(run)?;
+            }
+            Ok(())
+        })?;
+        self.files.push(joined);
+        Ok(())
+    }
+
+    fn begin(&mut self) -> io::Result<Merge> {
+        let files = std::mem::take(&mut self.files);
+        let size = (self.buffers / files.len().max(1)).clamp(1 << 12, 1 << 18);
+        let runs = files.into_iter().map(|file| BufReader::with_capacity(size, file)).collect();
+        let mut merge = Merge { runs, next: BinaryHeap::new(), record: None };
+        for run in 0..merge.runs.len() {
+            merge.advance(run)?;
+        }
+        Ok(merge)
+    }
+}
+
+/// A temporary file with what `write` puts there, to be read from its start. Nobody else sees it, and it goes when it is closed.
+fn run(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<File> {
+    let mut run = BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
+    write(&mut run)?;
+    let mut file = run.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+impl Record {
+    fn write(&self, run: &mut impl Write) -> io::Result<()> {
+        run.write_all(&self.position.to_le_bytes())?;
+        run.write_all(&self.line.to_u64().to_le_bytes())?;
+        run.write_all(&(self.row.len() as u64).to_le_bytes())?;
+        run.write_all(&self.row)
+    }
+}
+
+/// The rows of sorted runs in the order of all.
+struct Merge {
+    runs: Vec<BufReader<File>>,
+    /// Of each run the position of its next row, the line of that, and how many bytes it has.
+    next: BinaryHeap<Reverse<(u64, Line, u64, usize)>>,
+    /// What was read last.
+    record: Option<Record>,
+}
+
+impl Merge {
+    /// Reads up to where the bytes of the next row of a run begin.
+    fn advance(&mut self, run: usize) -> io::Result<()> {
+        let mut head = [0; HEAD];
+        match self.runs[run].read_exact(&mut head) {
+            Ok(()) => {
+                let mut words = head.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+                let mut word = || words.next().unwrap_or(0);
+                self.next.push(Reverse((word(), Line::from_u64(word()), word(), run)));
+                Ok(())
+            }
+            // Runs are written whole.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn next(&mut self) -> io::Result<Option<&Record>> {
+        let Some(Reverse((position, line, size, run))) = self.next.pop() else { return Ok(None) };
+        let mut row = self.record.take().map_or_else(Vec::new, |record| record.row);
+        row.clear();
+        if (&mut self.runs[run]).take(size).read_to_end(&mut row)? as u64 != size {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.advance(run)?;
+        Ok(Some(self.record.insert(Record { position, line, row })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_in_order_from_many_runs() {
+        // 7 and 1000 have no common divisor: each position comes once.
+        let positions: Vec<u64> = (0..1000).map(|row| row * 7 % 1000).collect();
+        for (most, files) in [(MOST, 200), (3, 2)] {
+            let mut runs = Runs { most, ..Runs::new(0) };
+            for part in positions.chunks(5) {
+                let lines: Vec<Line> = part.iter().map(|position| Line::new(1, position + 1)).collect();
+                let bytes = |row: usize, bytes: &mut Vec<u8>| bytes.resize(part[row] as usize % 11, part[row] as u8);
+                runs.spill(part, &lines, bytes).unwrap();
+            }
+            assert_eq!(runs.files.len(), files);
+            let mut wanted = 0..1000;
+            runs.merge(|position, line, bytes| {
+                assert_eq!(Some(position), wanted.next());
+                assert_eq!((line.file(), line.line()), (1, position + 1));
+                assert_eq!(bytes, vec![position as u8; position as usize % 11]);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(wanted.next(), None);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! A schema from rows.
+
+mod dimension;
+mod seen;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+use tdb_filters::{Filter, FilterPipeline};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype};
+
+use crate::cells::CellKind;
+use crate::error::{Error, Result};
+use crate::rows::{Entry, Input, Row};
+pub(crate) use dimension::{dimension, is_integer};
+use seen::Seen;
+
+/// How many values a cell of a type has: text and bytes any number, others one.
+fn number_of(datatype: Datatype) -> CellValNum {
+    let is_text = datatype.is_string() || datatype.is_bytes();
+    if is_text || datatype == Datatype::Char { CellValNum::Var } else { CellValNum::ONE }
+}
+
+/// An inference of a schema from the rows of files.
+#[derive(Debug, Default)]
+pub struct Inference {
+    columns: Vec<(String, Guess)>,
+    /// Where the columns stand in the list, by their names.
+    places: HashMap<String, usize>,
+    rows: u64,
+    /// Whether cells are text whatever they hold, as in CSV.
+    is_text: bool,
+    /// The places in the list of the columns of the file that is looked at, if all of its rows have the same.
+    in_file: Vec<usize>,
+}
+
+/// What was seen of a column.
+#[derive(Debug, Default)]
+struct Guess {
+    /// In how many rows there was something.
+    present: u64,
+    /// In how many other rows there was nothing, but in quotes: an empty text, if the column is one of texts.
+    quoted: u64,
+    /// In how many of these it was an array.
+    arrays: u64,
+    /// What was seen in cells, or in the arrays.
+    seen: Seen,
+}
+
+impl Inference {
+    /// Takes in the rows of a file. Calls `each` for each of them, with its line and, if it can't be read, the reason.
+    ///
+    /// # Errors
+    /// The file can't be read on.
+    pub fn read(
+        &mut self,
+        input: &Input,
+        nulls: &[String],
+        mut each: impl FnMut(u64, Result<(), String>),
+    ) -> Result<()> {
+        let mut rows = input.rows()?;
+        let columns = rows.columns();
+        self.is_text = columns.is_some();
+        self.in_file = columns.unwrap_or_default().iter().map(|name| self.place(name)).collect();
+        while let Some((line, row)) = rows.next(input.name())? {
+            each(line, row.map(|row| self.add(row, nulls)));
+        }
+        Ok(())
+    }
+
+    /// The place of the column of this name, which is new perhaps.
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.columns.len();
+        self.columns.push((name.to_owned(), Guess::default()));
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+
+    /// Whether there was no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Looks at a row.
+    fn add(&mut self, row: Row<'_>, nulls: &[String]) {
+        self.rows += 1;
+        match row {
+            Row::Csv { .. } => {
+                for (in_row, place) in self.in_file.iter().enumerate() {
+                    if let Some(entry) = row.entry("", Some(in_row)) {
+                        self.columns[*place].1.add(entry, nulls, self.is_text);
+                    }
+                }
+            }
+            Row::Json(members) => {
+                for (name, value) in members {
+                    let place = self.place(name);
+                    self.columns[place].1.add(Entry::Json(value), nulls, self.is_text);
+                }
+            }
+        }
+    }
+
+    /// The schema of a sparse array with these columns as dimensions, and the others as attributes; some columns are given types.
+    ///
+    /// # Errors
+    /// There is no such column, or it can't be a dimension.
+    pub fn schema(&self, dimensions: &[String], types: &[(String, Datatype)], duplicates: bool) -> Result<ArraySchema> {
+        let names = || self.columns.iter().map(|(name, _)| name.clone()).collect();
+        if dimensions.is_empty() {
+            return Err(Error::NoDimensions { columns: names() });
+        }
+        if self.rows == 0 {
+            return Err(Error::NoRows);
+        }
+        let missing =
+            |column: &str, is_typed| Error::NoSuchColumn { column: column.to_owned(), columns: names(), is_typed };
+        if let Some((name, _)) = types.iter().find(|(name, _)| !self.places.contains_key(name)) {
+            return Err(missing(name, true));
+        }
+        let told = |name: &str| types.iter().find(|(known, _)| known == name).map(|(_, datatype)| *datatype);
+        let mut builder = SchemaBuilder::sparse().allows_duplicates(duplicates);
+        for name in dimensions {
+            let place = self.places.get(name).ok_or_else(|| missing(name, false))?;
+            builder = builder.dimension(self.columns[*place].1.dimension(name, self.rows, told(name))?);
+        }
+        let dimensions: HashSet<&String> = dimensions.iter().collect();
+        for (name, guess) in self.columns.iter().filter(|(name, _)| !dimensions.contains(name)) {
+            builder = builder.attribute(guess.attribute(name, self.rows, told(name))?);
+        }
+        Ok(builder.build()?)
+    }
+}
+
+impl Guess {
+    fn add(&mut self, entry: Entry<'_>, nulls: &[String], is_text: bool) {
+        self.seen.is_text = is_text;
+        match entry {
+            Entry::Text(text) if text.is_null(nulls, true) => return,
+            Entry::Text(text) if text.text.is_empty() && text.is_quoted() => {
+                self.quoted += 1;
+                return;
+            }
+            Entry::Json(Value::Null) => return,
+            Entry::Text(text) => self.seen.add_text(text.text),
+            Entry::Json(Value::Array(members)) => {
+                self.arrays += 1;
+                members.iter().for_each(|member| self.seen.add_json(member));
+            }
+            Entry::Json(value) => self.seen.add_json(value),
+        }
+        self.present += 1;
+    }
+
+    /// The type that was told, or one that has cells like these.
+    ///
+    /// # Errors
+    /// There is none.
+    fn datatype(&self, name: &str, told: Option<Datatype>) -> Result<(Datatype, CellValNum)> {
+        if let Some(datatype) = told {
+            return Ok((datatype, number_of(datatype)));
+        }
+        let datatype = self.seen.datatype();
+        let other = |what: &str| Err(Error::NoType { column: name.to_owned(), contents: what.to_owned() });
+        match datatype {
+            None if self.arrays > 0 => Ok((Datatype::Int64, CellValNum::Var)),
+            None => Ok((Datatype::StringUtf8, CellValNum::Var)),
+            Some(_) if self.arrays > 0 && self.arrays < self.present => other("both arrays and single values"),
+            Some(Datatype::StringUtf8 | Datatype::Char | Datatype::Blob) if self.arrays > 0 => {
+                other("arrays of what is not all numbers, not all truths and not all dates")
+            }
+            Some(datatype @ (Datatype::StringUtf8 | Datatype::Char | Datatype::Blob)) => {
+                Ok((datatype, CellValNum::Var))
+            }
+            Some(datatype) if self.arrays > 0 => Ok((datatype, CellValNum::Var)),
+            Some(datatype) => Ok((datatype, CellValNum::ONE)),
+        }
+    }
+
+    fn attribute(&self, name: &str, rows: u64, told: Option<Datatype>) -> Result<Attribute> {
+        let (datatype, number) = self.datatype(name, told)?;
+        let attribute = Attribute::new(name, datatype).with_cell_val_num(number);
+        let attribute =
+            attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]));
+        // What is null holds the fill value, and none that were written.
+        Ok(if self.present_as(datatype) < rows { attribute.nullable(false) } else { attribute })
+    }
+
+    /// In how many rows there is a cell of this type.
+    fn present_as(&self, datatype: Datatype) -> u64 {
+        let may_be_empty = CellKind::of(datatype, number_of(datatype), false).may_be_empty();
+        self.present + if may_be_empty { self.quoted } else { 0 }
+    }
+
+    fn dimension(&self, name: &str, rows: u64, told: Option<Datatype>) -> Result<Dimension> {
+        let (datatype, number) = self.datatype(name, told)?;
+        let present = self.present_as(datatype);
+        if present < rows {
+            let empty = rows - present;
+            return Err(Error::NoDimension { column: name.to_owned(), reason: format!("it is empty in {empty} rows") });
+        }
+        dimension(name, (datatype, number), self.seen.low.zip(self.seen.high))
+    }
+}

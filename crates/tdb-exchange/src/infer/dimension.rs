@@ -1,0 +1,73 @@
+//! Dimensions of new arrays.
+
+use tdb_schema::Dimension;
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::error::{Error, Result};
+
+/// A dimension whose domain has room for whatever comes later, in tiles that suit the coordinates that are there now: the
+/// least and the greatest, if these are integers.
+///
+/// # Errors
+/// Such cells can't be coordinates.
+pub(crate) fn dimension(
+    name: &str,
+    (datatype, number): (Datatype, CellValNum),
+    seen: Option<(i128, i128)>,
+) -> Result<Dimension> {
+    let physical = datatype.physical();
+    match (datatype, number) {
+        (Datatype::StringAscii | Datatype::StringUtf8, CellValNum::Var) => Ok(Dimension::string(name)),
+        (Datatype::Float64, CellValNum::ONE) => {
+            Ok(Dimension::new(name, datatype, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)))
+        }
+        (Datatype::Float32, CellValNum::ONE) => {
+            Ok(Dimension::new(name, datatype, Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)))
+        }
+        (_, CellValNum::ONE) if datatype.is_datetime() || datatype.is_time() => {
+            // The least value is no date.
+            Ok(Dimension::new(name, datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1)))
+        }
+        (_, CellValNum::ONE) if is_integer(datatype) => {
+            let bits = 8 * physical.size() as u32;
+            let (least, most) = (0, u64::MAX >> (64 - bits));
+            let at = |key| Scalar::from_key(physical, key);
+            if let Some((extent, scalar)) = seen.and_then(|(low, high)| extent(datatype, low, high)) {
+                return Ok(Dimension::new(name, datatype, at(least), at(most - extent)).with_tile_extent(scalar));
+            }
+            // Without tiles the last value is of no use to some readers, nor is the first one of a type with a sign.
+            let is_signed = at(least).to_integer() != Some(0);
+            let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
+            Ok(Dimension::new(name, datatype, at(u64::from(is_signed && !is_there)), at(most - 1)))
+        }
+        _ => Err(Error::NoDimension {
+            column: name.to_owned(),
+            reason: "it holds neither numbers, nor dates, nor text".to_owned(),
+        }),
+    }
+}
+
+/// Whether coordinates of this type are integers, and no dates.
+pub(crate) fn is_integer(datatype: Datatype) -> bool {
+    matches!(
+        datatype,
+        Datatype::Int8
+            | Datatype::Int16
+            | Datatype::Int32
+            | Datatype::Int64
+            | Datatype::UInt8
+            | Datatype::UInt16
+            | Datatype::UInt32
+            | Datatype::UInt64
+    )
+}
+
+/// The extent of about a hundred tiles over these coordinates, as a number and as one of the type; none if the last tile
+/// wouldn't end within the type.
+fn extent(datatype: Datatype, low: i128, high: i128) -> Option<(u64, Scalar)> {
+    let physical = datatype.physical();
+    let most = Scalar::from_key(physical, u64::MAX >> (64 - 8 * physical.size() as u32)).to_integer()?;
+    let extent = u64::try_from((high - low) / 100 + 1).ok()?.min(1 << 40);
+    let scalar = Scalar::from_le_bytes(physical, extent.to_le_bytes().get(..physical.size())?)?;
+    (high <= most - i128::from(extent)).then_some((extent, scalar))
+}

@@ -1,0 +1,69 @@
+//! Cells of [TileDB](https://tiledb.com) arrays as CSV and JSON, read and written.
+//!
+//! - [`Import`] takes rows of CSV, JSON and JSON lines, or whole columns ([`ColumnFiles`]), into an array. It checks all rows before
+//!   it writes the first. An [`Observer`] gets progress and rejected rows, by file and line.
+//! - [`Inference`] finds the schema of an array that can hold the rows of files.
+//! - [`CsvWriter`] and [`JsonWriter`] write the batches of a query. Imports read their text back as the same cells.
+//! - [`CellParser`], [`CellKind`] and [`Field`] read and print one cell.
+//! - [`range`], [`points`], [`time`] and [`value`] parse requests: `pos=100..200`, tables of points, `2024-05-01`.
+//! - [`Error`] names file, line, column or field, and the reason.
+//!
+//! The crate writes to no terminal and knows no command lines. Rows never have to fit into memory: an import keeps to its budget and
+//! sorts in temporary files.
+//!
+//! From CSV to an array, and back:
+//!
+//! ```
+//! use tdb_exchange::tdb_array::Array;
+//! use tdb_exchange::{CellWriter, CsvWriter, Field, Import, Imported, Input, RowsFormat, Source};
+//!
+//! let text = "pos,qual,alt\n20,1.5,G\n10,3.5,A\n";
+//! let input = Input::bytes("rows.csv", text.as_bytes(), RowsFormat::Csv, None);
+//! let import = Import::new(Source::Rows { inputs: vec![input], nulls: vec![String::new()], types: vec![] });
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("array");
+//! let definition = import.definition(&["pos".to_owned()], false)?;
+//! let mut checked = import.check(&definition, &mut ())?;
+//! Array::create(&path, &definition)?;
+//! let mut imported = Imported::default();
+//! import.write(&Array::open(&path)?, &definition, &mut checked, &mut imported, &mut ())?;
+//! assert_eq!(imported.cells, 2);
+//!
+//! let array = Array::open(&path)?;
+//! let fields = array.schema().fields().map(|field| Field::of(&array, field, false)).collect::<Result<_, _>>()?;
+//! let (mut writer, mut out) = (CsvWriter::new(fields, ""), Vec::new());
+//! for batch in array.read().batches()? {
+//!     let batch = batch?;
+//!     writer.rows(&batch, 0..batch.len(), &mut out)?;
+//! }
+//! writer.finish(&mut out)?;
+//! assert_eq!(String::from_utf8(out)?, "pos,qual,alt\n10,3.5,A\n20,1.5,G\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cells;
+mod error;
+mod import;
+mod infer;
+mod output;
+pub mod points;
+pub mod range;
+mod rows;
+pub mod time;
+pub mod value;
+
+// What stands in this crate's signatures; its users need not name it in a manifest.
+pub use tdb_array;
+
+pub use cells::{CellKind, CellParser, Field, cell_of_text};
+pub use error::{Error, Result};
+pub use import::{Checked, ColumnBatch, ColumnFiles, FileColumn, Import, Imported, Observer, Pass, Source};
+pub use infer::Inference;
+pub use output::{CellWriter, CsvWriter, JsonWriter};
+pub use rows::{Input, RowsFormat};
+
+/// The example of the crate's README compiles and passes.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

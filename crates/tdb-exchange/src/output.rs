@@ -1,0 +1,9 @@
+//! Cells as text, batch by batch.
+
+mod csv;
+mod json;
+mod writer;
+
+pub use self::csv::CsvWriter;
+pub use json::JsonWriter;
+pub use writer::CellWriter;

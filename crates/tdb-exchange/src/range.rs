@@ -1,0 +1,295 @@
+//! Ranges of coordinates as people write them: `pos=100..200`, both ends included; `chrom=a..<b` without its end; `chrom=chr*`,
+//! all strings that begin so.
+
+use std::ops::{Bound, RangeInclusive};
+
+use tdb_array::{ArrayError, Coordinate, Query};
+use tdb_rtree::{DimRange, DimensionKind};
+use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
+use tdb_types::datetime::{self, WrittenError};
+use tdb_types::{Datatype, Scalar};
+
+use crate::error::{Error, Result};
+
+/// Both ends of a range; an open end is the domain's.
+pub type Ends = (Bound<Coordinate>, Bound<Coordinate>);
+
+/// What a range can be asked of.
+#[derive(Clone, Copy, Debug)]
+enum Axis<'a> {
+    Dimension(&'a Dimension),
+    Label(&'a DimensionLabel),
+}
+
+impl<'a> Axis<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Dimension(dimension) => dimension.name(),
+            Self::Label(label) => &label.name,
+        }
+    }
+
+    fn datatype(self) -> Datatype {
+        match self {
+            Self::Dimension(dimension) => dimension.datatype(),
+            Self::Label(label) => label.datatype,
+        }
+    }
+
+    fn is_var(self) -> bool {
+        match self {
+            Self::Dimension(dimension) => dimension.is_var(),
+            Self::Label(label) => label.cell_val_num.fixed().is_none(),
+        }
+    }
+}
+
+/// Adds a range, written as `NAME=LO..HI`, to a query.
+///
+/// # Errors
+/// It is no range, names no dimension or label, or can't be asked of it.
+pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
+    let (axis, range) = split_name(schema, text)?;
+    let hint = || match axis {
+        Axis::Dimension(dimension) => hint(schema, dimension),
+        Axis::Label(label) => format!("write {0}=FIRST..LAST, or {0}=VALUE", label.name),
+    };
+    let wrong = |reason: String| Error::Range { text: text.to_owned(), reason, hint: Some(hint()) };
+    let ends = parse(axis, range).map_err(wrong)?;
+    let ranged = match axis {
+        Axis::Dimension(dimension) => query.range(dimension.name(), ends),
+        Axis::Label(label) => query.label_range(&label.name, ends),
+    };
+    ranged.map_err(|error| match error {
+        // In the words of the command line, where dates are dates.
+        ArrayError::Range { why, .. } => {
+            wrong(if why.starts_with("outside") { "outside the domain".to_owned() } else { why })
+        }
+        other => other.into(),
+    })
+}
+
+/// The dimension of a range, written as `NAME=LO..HI`, and its whole coordinates; open ends are those of the (current) domain.
+///
+/// # Errors
+/// It is no range, or can't be asked of a dimension.
+pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInclusive<Coordinate>)> {
+    let (axis, range) = split_name(schema, text)?;
+    let wrong = |reason: String, hint| Error::Range { text: text.to_owned(), reason, hint };
+    let Axis::Dimension(dimension) = axis else {
+        let hint = "name a dimension; labels are for exports of rows".to_owned();
+        return Err(wrong("it is of a label".to_owned(), Some(hint)));
+    };
+    let (start, end) = parse(axis, range).map_err(|why| wrong(why, Some(hint(schema, dimension))))?;
+    let index = schema.dimensions().iter().position(|other| other.name() == dimension.name()).unwrap_or(0);
+    let whole = |key| Scalar::from_key(dimension.physical(), key).to_integer();
+    let known = match schema.limits(index) {
+        DimRange::Fixed { lo, hi } => whole(lo).zip(whole(hi)),
+        DimRange::Var { .. } => None,
+    };
+    let (low, high) = known.ok_or_else(|| wrong("the dimension has no whole numbers".to_owned(), None))?;
+    let integer = |end: Bound<Coordinate>, open: i128, step: i128| match end {
+        Bound::Unbounded => Some(open),
+        Bound::Included(Coordinate::Integer(at)) => Some(at),
+        Bound::Excluded(Coordinate::Integer(at)) => at.checked_add(step),
+        Bound::Included(_) | Bound::Excluded(_) => None,
+    };
+    let ends = integer(start, low, 1).zip(integer(end, high, -1));
+    let (start, end) = ends.ok_or_else(|| wrong("the dimension has whole numbers".to_owned(), None))?;
+    Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
+}
+
+/// Which dimension a range, written as `NAME=LO..HI`, restricts; that of a label its dimension.
+///
+/// # Errors
+/// It names no dimension or label.
+pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
+    Ok(match split_name(schema, text)?.0 {
+        Axis::Dimension(dimension) => {
+            schema.dimensions().iter().position(|other| other.name() == dimension.name()).unwrap_or(0)
+        }
+        Axis::Label(label) => label.dimension as usize,
+    })
+}
+
+/// A range along a dimension of numbers as its ends.
+pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
+    let end = |key| Bound::Included(Coordinate::from(Scalar::from_key(dimension.physical(), key)));
+    match *range {
+        DimRange::Fixed { lo, hi } => (end(lo), end(hi)),
+        DimRange::Var { .. } => (Bound::Unbounded, Bound::Unbounded),
+    }
+}
+
+/// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.
+pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
+    if dimension.is_var() {
+        let bytes = Coordinate::Bytes(text.to_vec());
+        return Ok((Bound::Included(bytes.clone()), Bound::Included(bytes)));
+    }
+    let word = std::str::from_utf8(text).map_err(|_| format!("{:?} is not UTF-8", String::from_utf8_lossy(text)))?;
+    let End { first, last } = value(Axis::Dimension(dimension), word.trim(), false)?;
+    Ok((Bound::Included(first), Bound::Included(last)))
+}
+
+/// What ranges on a dimension look like.
+fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
+    let index = schema.dimensions().iter().position(|other| other.name() == dimension.name());
+    let current = index.zip(schema.current_domain()).and_then(|(index, domain)| domain.0.get(index));
+    let name = dimension.name();
+    match (current, domain(dimension)) {
+        (Some(current), _) => format!("the current domain is {name}={}", show(dimension.kind(), current)),
+        (None, Some(domain)) => format!("the domain is {name}={domain}"),
+        (None, None) => format!(
+            "write {name}=FIRST..LAST, {name}=FIRST.., {name}=..LAST, {name}=FIRST..<END, {name}=PREFIX* or {name}=VALUE"
+        ),
+    }
+}
+
+/// The dimension's domain as a range; none if its coordinates are strings.
+pub fn domain(dimension: &Dimension) -> Option<String> {
+    let (lo, hi) = dimension.domain_keys()?;
+    Some(show(dimension.kind(), &DimRange::Fixed { lo, hi }))
+}
+
+/// A range the way that [`apply`] reads it.
+pub fn show(kind: DimensionKind, range: &DimRange) -> String {
+    let string = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
+    match range {
+        DimRange::Fixed { lo, hi } => format!("{}..{}", coordinate(kind, *lo), coordinate(kind, *hi)),
+        DimRange::Var { lo, hi } => match hi {
+            Bound::Included(hi) => format!("{}..{}", string(lo), string(hi)),
+            Bound::Excluded(hi) => format!("{}..<{}", string(lo), string(hi)),
+            Bound::Unbounded => format!("{}..", string(lo)),
+        },
+    }
+}
+
+/// One coordinate by its ordered key; a date in ISO form.
+pub(crate) fn coordinate(kind: DimensionKind, key: u64) -> String {
+    scalar(kind.datatype, Scalar::from_key(kind.datatype.physical(), key))
+}
+
+/// A coordinate or an extent; a date in ISO form.
+fn scalar(datatype: Datatype, value: Scalar) -> String {
+    let date = match value {
+        Scalar::I64(value) => datetime::display(datatype, value),
+        _ => None,
+    };
+    date.unwrap_or_else(|| match value {
+        Scalar::F32(value) => format!("{value:?}"),
+        Scalar::F64(value) => format!("{value:?}"),
+        other => other.to_string(),
+    })
+}
+
+/// The dimension or label that a range is for, and the rest. Names may hold `=`, so the longest name that fits counts.
+fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a>, &'t str)> {
+    let fits = |axis: Axis<'a>| Some((axis, text.strip_prefix(axis.name())?.strip_prefix('=')?));
+    let axes = || schema.dimensions().iter().map(Axis::Dimension).chain(schema.labels().iter().map(Axis::Label));
+    let longest = axes().filter_map(fits).max_by_key(|(axis, _)| axis.name().len());
+    if let Some(found) = longest {
+        return Ok(found);
+    }
+    let known: Vec<String> = axes().map(|axis| axis.name().to_owned()).collect();
+    match text.split_once('=') {
+        Some((name, _)) => Err(ArrayError::UnknownDimension { name: name.trim().to_owned(), known }.into()),
+        None => {
+            let example = known.first().map_or("dim", String::as_str).to_owned();
+            Err(Error::RangeWithoutName { text: text.to_owned(), example })
+        }
+    }
+}
+
+/// Parses what follows the `=`.
+fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
+    if let Some(prefix) = prefix(axis, text) {
+        return Ok(prefix);
+    }
+    let (first, rest) = end(text, axis)?;
+    if rest.is_empty() {
+        let only = first.ok_or("the range is empty; give at least one end, or a value")?;
+        return Ok((Bound::Included(only.first), Bound::Included(only.last)));
+    }
+    let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
+    let excluded = rest.strip_prefix('<');
+    // As Rust writes ranges that include their end.
+    let rest = excluded.or(rest.strip_prefix('=')).unwrap_or(rest);
+    let (last, rest) = end(rest, axis)?;
+    if !rest.is_empty() {
+        return Err(format!("{rest:?} follows the range"));
+    }
+    let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.first));
+    let end = match (last, excluded) {
+        (None, None) => Bound::Unbounded,
+        (None, Some(_)) => return Err("an end must follow `..<`".to_owned()),
+        (Some(end), None) => Bound::Included(end.last),
+        (Some(end), Some(_)) => Bound::Excluded(end.first),
+    };
+    Ok((start, end))
+}
+
+/// All strings that begin as said, where that is written without quotes and with `*` behind it.
+fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
+    let prefix = text.trim().strip_suffix('*').filter(|_| axis.is_var())?;
+    if prefix.starts_with('"') || prefix.contains("..") {
+        return None;
+    }
+    let DimRange::Var { lo, hi } = DimRange::prefix(prefix) else { return None };
+    Some((Bound::Included(Coordinate::Bytes(lo)), hi.map(Coordinate::Bytes)))
+}
+
+/// One end of a range: what it means as a beginning, and what as an end. They differ for a date such as `2020-01`.
+struct End {
+    first: Coordinate,
+    last: Coordinate,
+}
+
+/// Reads one end, if there is one, and gives what follows it.
+fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), String> {
+    let text = text.trim_start();
+    let (word, rest, quoted) = if text.starts_with('"') {
+        let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
+        let word = strings.next().and_then(Result::ok).ok_or("the string in quotes does not end")?;
+        (word, text[strings.byte_offset()..].trim(), true)
+    } else {
+        let split = text.find("..").unwrap_or(text.len());
+        (text[..split].trim().to_owned(), &text[split..], false)
+    };
+    if word.is_empty() && !quoted {
+        return Ok((None, rest));
+    }
+    value(axis, &word, quoted).map(|end| (Some(end), rest))
+}
+
+fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
+    let datatype = axis.datatype();
+    if axis.is_var() {
+        let bytes = Coordinate::Bytes(word.as_bytes().to_vec());
+        return Ok(End { first: bytes.clone(), last: bytes });
+    }
+    if datatype.is_datetime() {
+        let (first, last) = datetime::read(datatype, word).map_err(|why| match why {
+            WrittenError::NotAValue => {
+                format!("{word:?} is no date that {datatype} can hold; write for example 2020-01-31")
+            }
+            why => why.to_string(),
+        })?;
+        let date = |value: i64| Coordinate::Integer(i128::from(value));
+        return Ok(End { first: date(first), last: date(last) });
+    }
+    if !quoted && let Ok(number) = word.replace('_', "").parse::<i128>() {
+        let number = Coordinate::Integer(number);
+        return Ok(End { first: number.clone(), last: number });
+    }
+    match word.parse::<f64>() {
+        Ok(number) if datatype.is_float() && !number.is_nan() => {
+            let number = Coordinate::Float(number);
+            Ok(End { first: number.clone(), last: number })
+        }
+        _ => Err(format!("{word:?} is no {datatype} coordinate")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! Rows of a file of CSV or JSON, with the lines that they stand on.
+
+mod elements;
+mod lines;
+mod quotes;
+mod raw;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use csv::{ReaderBuilder, StringRecord};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use elements::{Elements, Found, is_array};
+use lines::Lines;
+pub(crate) use quotes::Quotes;
+use raw::{RawBytes, RawRow};
+
+/// A file that is read more than once: to look for what can't be imported, and to import it.
+#[derive(Debug)]
+pub struct Input {
+    /// As the person calls it.
+    name: String,
+    bytes: Bytes,
+    format: RowsFormat,
+    delimiter: u8,
+    /// Bytes that were taken of it in the current pass.
+    taken: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    /// A file, and its size.
+    File(PathBuf, u64),
+    /// Pipes can't be read twice.
+    Memory(Arc<[u8]>),
+}
+
+/// What rows are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsFormat {
+    /// Comma-separated values, with a header.
+    Csv,
+    /// One JSON object per line, or an array of them.
+    Json,
+}
+
+impl Input {
+    /// The file at `path`. What is no file, but a pipe, is held in memory. Without a delimiter, fields of CSV end at a comma, or
+    /// in `.tsv` at a tab.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn file(path: PathBuf, format: RowsFormat, delimiter: Option<u8>) -> Result<Self> {
+        let name = path.display().to_string();
+        let is_tabbed = path.extension().is_some_and(|extension| extension == "tsv");
+        let delimiter = delimiter.unwrap_or(if is_tabbed { b'\t' } else { b',' });
+        match Bytes::new(path) {
+            Ok(bytes) => Ok(Self { name, bytes, format, delimiter, taken: Arc::default() }),
+            Err(source) => Err(Error::Io { name, source }),
+        }
+    }
+
+    /// Bytes in memory, which errors call `name`.
+    pub fn bytes(
+        name: impl Into<String>,
+        bytes: impl Into<Arc<[u8]>>,
+        format: RowsFormat,
+        delimiter: Option<u8>,
+    ) -> Self {
+        let bytes = Bytes::Memory(bytes.into());
+        Self { name: name.into(), bytes, format, delimiter: delimiter.unwrap_or(b','), taken: Arc::default() }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many bytes there are, and how many were taken in this pass.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        let size = match &self.bytes {
+            Bytes::File(_, size) => *size,
+            Bytes::Memory(bytes) => bytes.len() as u64,
+        };
+        (size, self.taken.load(Ordering::Relaxed))
+    }
+
+    /// The rows, from the first one on.
+    pub(crate) fn rows(&self) -> Result<Rows> {
+        self.taken.store(0, Ordering::Relaxed);
+        let bytes: Box<dyn Read> = match &self.bytes {
+            Bytes::File(path, _) => Box::new(File::open(path).map_err(|error| failed(&self.name, error))?),
+            Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        };
+        let lines = (self.format == RowsFormat::Csv).then(|| Lines::new(self.delimiter));
+        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines, raw: RawBytes::default() };
+        let broken = |why: &dyn fmt::Display| Error::text(&self.name, None, why);
+        match self.format {
+            RowsFormat::Csv => {
+                // Rows of another length are rejected one by one, with their lines.
+                let mut options = ReaderBuilder::new();
+                let mut reader =
+                    options.delimiter(self.delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(counted);
+                let columns = reader.headers().map_err(|error| match error.into_kind() {
+                    csv::ErrorKind::Io(error) => failed(&self.name, error),
+                    csv::ErrorKind::Utf8 { .. } => broken(&"the header is not UTF-8"),
+                    other => broken(&format_args!("no CSV: {other:?}")),
+                })?;
+                let mut columns: Vec<String> = columns.iter().map(str::to_owned).collect();
+                if let Some(first) = columns.first_mut()
+                    && let Some(name) = first.strip_prefix('\u{feff}')
+                {
+                    *first = name.to_owned();
+                }
+                let mut seen = HashSet::new();
+                if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
+                    return Err(broken(&format_args!("two columns are called {name:?}")));
+                }
+                Ok(Rows::Csv {
+                    reader: Box::new(reader),
+                    columns,
+                    record: StringRecord::new(),
+                    delimiter: self.delimiter,
+                })
+            }
+            RowsFormat::Json => {
+                let mut lines = Box::new(BufReader::with_capacity(1 << 16, counted));
+                if is_array(&mut lines).map_err(|error| failed(&self.name, error))? {
+                    return Ok(Rows::Json { elements: Elements::new(lines), bytes: Vec::new(), row: Map::new() });
+                }
+                Ok(Rows::Jsonl { lines, line: Vec::new(), number: 0, row: Map::new() })
+            }
+        }
+    }
+}
+
+impl Bytes {
+    fn new(path: PathBuf) -> io::Result<Self> {
+        let metadata = std::fs::metadata(&path)?;
+        Ok(if metadata.is_file() {
+            Self::File(path, metadata.len())
+        } else {
+            Self::Memory(std::fs::read(path)?.into())
+        })
+    }
+}
+
+fn failed(name: &str, source: io::Error) -> Error {
+    Error::Io { name: name.to_owned(), source }
+}
+
+/// Counts the bytes that pass; of CSV also the lines, and keeps the bytes of the current row.
+pub(crate) struct Counted {
+    bytes: Box<dyn Read>,
+    taken: Arc<AtomicU64>,
+    lines: Option<Lines>,
+    raw: RawBytes,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        if let (Some(lines), Some(bytes)) = (&mut self.lines, buffer.get(..count)) {
+            lines.pass(bytes);
+            self.raw.pass(bytes);
+        }
+        Ok(count)
+    }
+}
+
+/// A walk over rows.
+pub(crate) enum Rows {
+    Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord, delimiter: u8 },
+    Json { elements: Elements, bytes: Vec<u8>, row: Map<String, Value> },
+    Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
+}
+
+/// What stands in a row under a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry<'a> {
+    Text(Text<'a>),
+    Json(&'a Value),
+}
+
+/// A field of CSV.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) text: &'a str,
+    place: usize,
+    row: RawRow<'a>,
+}
+
+impl Text<'_> {
+    /// Whether the field is one of these markers of null. In quotes it is not, unless it is empty and no cell can be.
+    pub(crate) fn is_null(&self, nulls: &[String], may_be_empty: bool) -> bool {
+        nulls.iter().any(|null| null == self.text) && ((self.text.is_empty() && !may_be_empty) || !self.is_quoted())
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.row.is_quoted(self.place, self.text)
+    }
+}
+
+/// A row that could be read, or why it couldn't; and its line.
+pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'a> {
+    Csv { record: &'a StringRecord, raw: RawRow<'a> },
+    Json(&'a Map<String, Value>),
+}
+
+impl Rows {
+    /// The names of the columns; none if each row has its own.
+    pub(crate) fn columns(&self) -> Option<&[String]> {
+        match self {
+            Self::Csv { columns, .. } => Some(columns),
+            Self::Json { .. } | Self::Jsonl { .. } => None,
+        }
+    }
+
+    /// The next row; none after the last one.
+    ///
+    /// # Errors
+    /// The file can't be read on.
+    pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
+        match self {
+            Self::Csv { reader, columns, record, delimiter } => {
+                let start = reader.position().byte();
+                reader.get_mut().raw.forget(start);
+                let read = reader.read_record(record);
+                let end = reader.position().byte();
+                let Counted { lines, raw, .. } = reader.get_mut();
+                let line = lines.as_mut().map_or(0, |lines| lines.of_row(start));
+                match read {
+                    Ok(false) => Ok(None),
+                    // Whatever it has swallowed.
+                    Ok(true) if lines.as_ref().is_some_and(Lines::ends_in_quotes) => {
+                        Ok(Some((line, Err("a quote that begins in this row is never closed".to_owned()))))
+                    }
+                    Ok(true) => {
+                        let (has, wants) = (record.len(), columns.len());
+                        let row = Row::Csv { record, raw: raw.row(start, end, *delimiter) };
+                        let short = || format!("the row has {has} fields, and the header {wants}");
+                        Ok(Some((line, if has == wants { Ok(row) } else { Err(short()) })))
+                    }
+                    Err(error) => match error.into_kind() {
+                        csv::ErrorKind::Io(error) => Err(failed(name, error)),
+                        csv::ErrorKind::Utf8 { err, .. } => Ok(Some((line, Err(format!("no UTF-8: {err}"))))),
+                        other => Ok(Some((line, Err(format!("no CSV: {other:?}"))))),
+                    },
+                }
+            }
+            Self::Json { elements, bytes, row } => {
+                Ok(match elements.next(bytes).map_err(|error| failed(name, error))? {
+                    Found::End => None,
+                    Found::Cut(line, why) => Some((line, Err(why.to_owned()))),
+                    Found::Broken(line, why) => {
+                        return Err(Error::Rows { name: name.to_owned(), line, reason: why.to_owned() });
+                    }
+                    Found::Element(line) => Some(match serde_json::from_slice(bytes) {
+                        Ok(Members(read)) => {
+                            *row = read;
+                            (line, Ok(Row::Json(row)))
+                        }
+                        Err(error) => (line + error.line().saturating_sub(1) as u64, Err(no_object(&error))),
+                    }),
+                })
+            }
+            Self::Jsonl { lines, line, number, row } => loop {
+                line.clear();
+                if lines.read_until(b'\n', line).map_err(|error| failed(name, error))? == 0 {
+                    return Ok(None);
+                }
+                *number += 1;
+                if *number == 1 && line.starts_with("\u{feff}".as_bytes()) {
+                    line.drain(.."\u{feff}".len());
+                }
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                return Ok(Some(match serde_json::from_slice(line) {
+                    Ok(Members(read)) => {
+                        *row = read;
+                        (*number, Ok(Row::Json(row)))
+                    }
+                    Err(error) => (*number, Err(no_object(&error))),
+                }));
+            },
+        }
+    }
+}
+
+/// The members of an object, no two of which have the same name.
+struct Members(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visit;
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
+                let mut members = Map::new();
+                while let Some((name, value)) = access.next_entry::<String, Value>()? {
+                    if members.contains_key(&name) {
+                        return Err(A::Error::custom(format_args!("two members are called {name:?}")));
+                    }
+                    members.insert(name, value);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Visit)
+    }
+}
+
+/// An error of JSON, which doesn't know that its line is one of many.
+fn no_object(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
+    format!("no JSON object: {why}, at character {}", error.column().max(1))
+}
+
+impl<'a> Row<'a> {
+    /// What stands under the name, which in CSV is that of the column `place`.
+    pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
+        match *self {
+            Self::Csv { record, raw } => {
+                let place = place?;
+                Some(Entry::Text(Text { text: record.get(place)?, place, row: raw }))
+            }
+            Self::Json(members) => Some(Entry::Json(members.get(name)?)),
+        }
+    }
+}

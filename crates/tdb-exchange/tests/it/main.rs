@@ -1,0 +1,3 @@
+//! Tests of the public interface of `tdb-exchange`, one program.
+
+mod fuzz_replay;
