@@ -36,9 +36,9 @@ pub use tile_workers::TileWorkers;
 
 use crate::access::Access;
 use crate::damage::Damaged;
-use crate::monitor::Watch;
-use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Monitor, Result, TimeRange};
+use tdb_cells::Watch;
+use tdb_cells::Workers;
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///

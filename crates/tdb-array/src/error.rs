@@ -1,12 +1,13 @@
 //! What can go wrong with an array.
 
+use tdb_cells::{Cancelled, CellProblem, CellsError, list_of_names};
 use tdb_condition::ConditionError;
 use tdb_filters::{FilterError, KeyProblem};
 use tdb_fragment::FragmentError;
 use tdb_generic_tile::GenericTileError;
 use tdb_schema::SchemaError;
 use tdb_storage::{Storage, StorageError};
-use tdb_types::{Datatype, DecodeError, PhysicalType, UnsupportedVersion};
+use tdb_types::{DecodeError, ErrorCategory, UnsupportedVersion};
 
 /// An error of this crate: what went wrong, in which file, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -203,53 +204,20 @@ pub enum ArrayError {
         /// The version.
         source: UnsupportedVersion,
     },
-    /// The query names a field that the array doesn't have.
-    #[error("no field {name:?}; the array has {}", list(known))]
-    UnknownField {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
     /// The array has no enumeration of this name.
-    #[error("no enumeration {name:?}; the array has {}", list(known))]
+    #[error("no enumeration {name:?}; the array has {}", list_of_names(known))]
     UnknownEnumeration {
         /// The name asked for.
         name: String,
         /// The names there are.
         known: Vec<String>,
     },
-    /// The query names a dimension that the array doesn't have.
-    #[error("no dimension {name:?}; the array has {}", list(known))]
-    UnknownDimension {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// A range can't be asked of its dimension.
-    #[error("range {range} on dimension {dimension:?}: {why}")]
-    Range {
-        /// The dimension.
-        dimension: String,
-        /// The range as given.
-        range: String,
-        /// What is wrong with it, and what would be right.
-        why: String,
-    },
+    /// Cells, coordinates or columns don't fit the array, or what was asked of them.
+    #[error(transparent)]
+    Cells(#[from] CellsError),
     /// The query was cancelled, by its [`Monitor`](crate::Monitor).
     #[error("cancelled")]
     Cancelled,
-    /// A point can't be asked for.
-    #[error("point {point}, dimension {dimension:?}: {why}")]
-    Point {
-        /// The dimension.
-        dimension: String,
-        /// The number of the point in its table, the first being 0.
-        point: u64,
-        /// What is wrong with its coordinate.
-        why: String,
-    },
     /// The parts of the query don't go together.
     #[error("{0}")]
     Query(String),
@@ -273,121 +241,15 @@ pub enum ArrayError {
         /// What the [clock](crate::Clock) says, or what is wrong with it.
         why: String,
     },
-    /// Cells to be written lack a field, or points a dimension.
-    #[error("no column for field {name:?}; each field of the array, or of points each dimension, needs one")]
-    MissingColumn {
-        /// The field.
-        name: String,
-    },
-    /// Cells to be written have a field twice, or points a dimension.
-    #[error("more than one column for field {name:?}")]
-    RepeatedColumn {
-        /// The field.
-        name: String,
-    },
-    /// The buffers of a column don't make up cells of its field, or not as many as the other columns do.
-    #[error("column {field:?}: {what}")]
-    ColumnShape {
-        /// The field.
-        field: String,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// A cell can't be written.
-    #[error("cell {cell}, field {field:?}: {problem}")]
-    Cell {
-        /// The field, or the first dimension if it is about all coordinates.
-        field: String,
-        /// Which of the cells given, counted from 0.
-        cell: u64,
-        /// What is wrong with it.
-        problem: CellProblem,
-    },
     /// The array can't be written to like this.
     #[error("{0}")]
     Write(String),
-    /// A column was asked for as another type than it has.
-    #[error("field {field:?} holds {datatype} values, not {asked:?}")]
-    WrongType {
-        /// The field.
-        field: String,
-        /// What it holds.
-        datatype: Datatype,
-        /// What was asked for.
-        asked: PhysicalType,
-    },
 }
 
-/// Why a cell can't be written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CellProblem {
-    /// A coordinate lies outside of the dimension's domain, or of its current domain.
-    #[error("{value} is outside of the {domain}")]
-    OutsideDomain {
-        /// The coordinate.
-        value: String,
-        /// Which domain, and its bounds.
-        domain: String,
-    },
-    /// The field isn't nullable.
-    #[error("null, but the field is not nullable")]
-    Null,
-    /// A string isn't what its datatype promises.
-    #[error("not valid UTF-8")]
-    NotUtf8,
-    /// The cell's offsets run backwards, or past the end of the values.
-    #[error("its offsets {start}..{end} run backwards or past the {len} values")]
-    Offsets {
-        /// Where the cell begins.
-        start: u64,
-        /// Where it ends.
-        end: u64,
-        /// How many values there are.
-        len: u64,
-    },
-    /// Another cell has the same coordinates, and the array doesn't allow that.
-    #[error("its coordinates are those of cell {other}")]
-    Duplicate {
-        /// The other cell.
-        other: u64,
-    },
-    /// A filter of the field can't represent the value.
-    #[error("{filter} cannot store {value}, expected {expected}")]
-    Unstorable {
-        /// The filter.
-        filter: &'static str,
-        /// The value.
-        value: Box<str>,
-        /// The values that it can represent.
-        expected: Box<str>,
-    },
-    /// The cell belongs before the one before it.
-    #[error("it comes before the cell before it; cells must come in {order}")]
-    OutOfOrder {
-        /// The order that is expected.
-        order: &'static str,
-    },
-}
-
-/// What a caller may do about an [`ArrayError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorCategory {
-    /// The request is wrong: change it.
-    Usage,
-    /// The bytes are damaged: restore or repair them.
-    Corrupt,
-    /// The bytes are beyond this library or this build of it: use a newer or fuller one.
-    Unsupported,
-    /// The array is encrypted and its key is missing or wrong, or it is not encrypted and a key was given: give the right
-    /// one, or none.
-    Key,
-    /// Nothing is there, or it can't be reached: check path, permissions, disk. A file of an array that was vacuumed after it
-    /// was opened: open it again.
-    Unavailable,
-    /// Somebody has asked to end it: nothing is wrong.
-    Cancelled,
+impl From<Cancelled> for ArrayError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
 }
 
 impl ArrayError {
@@ -415,7 +277,7 @@ impl ArrayError {
                 match usize::try_from(index).ok().and_then(cell) {
                     Some(cell) => {
                         let problem = CellProblem::Unstorable { filter, value, expected };
-                        Self::Cell { field, cell, problem }
+                        CellsError::Cell { field, cell, problem }.into()
                     }
                     None => {
                         let source = FilterError::OutOfRange { filter, index, value, expected };
@@ -496,12 +358,9 @@ impl ArrayError {
             Self::Corrupt { .. } | Self::Commits { .. } | Self::PartlyEncrypted { .. } => ErrorCategory::Corrupt,
             Self::Unsupported { .. } | Self::Version { .. } | Self::Member { .. } => ErrorCategory::Unsupported,
             Self::Key { .. } => ErrorCategory::Key,
+            Self::Cells(error) => error.category(),
             Self::Cancelled => ErrorCategory::Cancelled,
-            Self::UnknownField { .. }
-            | Self::UnknownEnumeration { .. }
-            | Self::UnknownDimension { .. }
-            | Self::Range { .. }
-            | Self::Point { .. }
+            Self::UnknownEnumeration { .. }
             | Self::Label { .. }
             | Self::AlreadyThere { .. }
             | Self::NewMember { .. }
@@ -511,25 +370,9 @@ impl ArrayError {
             | Self::Filter(_)
             | Self::Query(_)
             | Self::Aggregate { .. }
-            | Self::MissingColumn { .. }
-            | Self::RepeatedColumn { .. }
-            | Self::ColumnShape { .. }
-            | Self::Cell { .. }
-            | Self::Write(_)
-            | Self::WrongType { .. } => ErrorCategory::Usage,
+            | Self::Write(_) => ErrorCategory::Usage,
         }
     }
-}
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    let mut text = names.iter().take(12).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    if names.len() > 12 {
-        text.push_str(&format!(" and {} more", names.len() - 12));
-    }
-    text
 }
 
 fn fragment_is_unsupported(error: &FragmentError) -> bool {

@@ -6,8 +6,8 @@ use tdb_aggregate::ValueKind;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{CellValNum, Datatype};
 
-use crate::column::{Column, ColumnBuffers};
-use crate::{Array, ArrayError, Result};
+use crate::{Array, ArrayError, CellsError, Result};
+use tdb_cells::{Column, ColumnBuffers};
 
 /// A selected field as the array's schema has it: what its column looks like, and what stands where nothing was written.
 #[derive(Clone, Debug)]
@@ -115,9 +115,9 @@ impl OutputField {
 }
 
 /// The error that there is no such field or label.
-pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> ArrayError {
+pub(crate) fn unknown_field(schema: &ArraySchema, name: &str) -> CellsError {
     let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
     let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
     let labels = schema.labels().iter().map(|label| label.name.clone());
-    ArrayError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).chain(labels).collect() }
+    CellsError::UnknownField { name: name.to_owned(), known: dimensions.chain(attributes).chain(labels).collect() }
 }

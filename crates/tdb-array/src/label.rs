@@ -12,8 +12,8 @@ use tdb_types::{DataOrder, Scalar, saturating_len};
 
 pub(crate) use column::FoundLabels;
 
-use crate::coordinate::scalar_of;
 use crate::{Array, ArrayError, ArrayOptions, Coordinate, Result};
+use tdb_cells::scalar_of;
 
 /// A dimension label of an array, with the array that its values lie in.
 ///

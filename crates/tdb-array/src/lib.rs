@@ -71,10 +71,7 @@ extern crate self as tdb_array;
 mod access;
 mod aggregate;
 mod array;
-mod batch;
-mod column;
 mod consolidate;
-mod coordinate;
 mod damage;
 mod directory;
 mod environment;
@@ -84,52 +81,45 @@ mod fragment;
 mod group;
 mod label;
 mod metadata;
-mod monitor;
 mod named;
-mod new_cells;
-mod order;
 mod plan;
 mod query;
 mod read;
 mod small_files;
-mod spare;
 mod split;
 mod tiles;
 mod time;
-mod workers;
 mod write;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {
-    tdb_aggregate, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema, tdb_storage,
-    tdb_types,
+    tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
+    tdb_storage, tdb_types,
 };
 
 pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
 pub use array::{Array, ArrayOptions, TileWorkers};
-pub use batch::Batch;
-pub use column::{Column, Value};
 pub use consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
-pub use coordinate::Coordinate;
 pub use damage::Damaged;
 pub use directory::{
     ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,
 };
 pub use environment::{Clock, Environment, Randomness};
-pub use error::{ArrayError, CellProblem, ErrorCategory};
+pub use error::ArrayError;
 pub use fragment::{CellOrderCheck, Fragment, StoredTiles, TileCells, TileReader};
 pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
 pub use label::Label;
 pub use metadata::{Metadata, NumpyArray};
-pub use monitor::{Monitor, Progress};
-pub use new_cells::{NewCells, NewColumn};
-pub use order::Order;
 pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
 pub use query::{Query, QueryBox};
 pub use read::{Batches, WhyUnknown};
 pub use small_files::SmallFiles;
 pub use split::{FirstValues, QueryPart};
+pub use tdb_cells::{
+    Batch, CellProblem, CellsError, Column, Coordinate, Monitor, NewCells, NewColumn, Order, Progress, Value,
+};
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
+pub use tdb_types::ErrorCategory;
 pub use time::TimeRange;
 pub use write::{
     CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, TogetherWriter, Write,

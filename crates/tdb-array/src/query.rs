@@ -22,10 +22,10 @@ pub(crate) use memory::Memory;
 pub(crate) use region::Region;
 pub(crate) use spec::QuerySpec;
 
-use crate::coordinate::{Given, dimension_index, range_on};
 use crate::field::unknown_field;
-use crate::{Array, ArrayError, Coordinate, Label, Monitor, NewCells, Order, Result};
+use crate::{Array, ArrayError, CellsError, Coordinate, Label, Monitor, NewCells, Order, Result};
 use boxes::GivenBoxes;
+use tdb_cells::{Given, dimension_index, range_on};
 
 /// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
 /// [`plan`](Self::plan).
@@ -124,7 +124,7 @@ impl Query {
     /// label of its coordinate; where a label is called as a field is, the field is meant.
     ///
     /// # Errors
-    /// [`ArrayError::UnknownField`], or a field named twice.
+    /// [`CellsError::UnknownField`], or a field named twice.
     pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let schema = self.array.schema();
         let known = schema.fields_by_name();
@@ -134,7 +134,7 @@ impl Query {
             let selected = match known.get(name) {
                 Some(field) => Selected::Field(*field),
                 None if schema.labels().iter().any(|label| label.name == name) => Selected::Label(name.to_owned()),
-                None => return Err(unknown_field(schema, name)),
+                None => return Err(unknown_field(schema, name).into()),
             };
             if !seen.insert(selected.clone()) {
                 return Err(ArrayError::Query(format!("field {name:?} is selected twice")));
@@ -152,7 +152,7 @@ impl Query {
     /// the domain.
     ///
     /// # Errors
-    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if the range is empty, outside the domain or of the
+    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if the range is empty, outside the domain or of the
     /// wrong type.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
@@ -175,7 +175,7 @@ impl Query {
         let index = dimension_index(schema, dimension)?;
         let limits = schema.limits(index);
         let ranges = ranges.into_iter().map(|range| Given::of(&range).on(&schema.dimensions()[index], &limits));
-        let ranges = ranges.collect::<Result<Vec<_>>>()?;
+        let ranges = ranges.collect::<Result<Vec<_>, CellsError>>()?;
         self.ranges[index].extend(ranges);
         Ok(self)
     }
@@ -189,7 +189,7 @@ impl Query {
     /// Adds the range of strings that begin with `prefix`; it adds up with other ranges on the same dimension.
     ///
     /// # Errors
-    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`] if its coordinates are no strings.
+    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if its coordinates are no strings.
     pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Result<Self> {
         self.range(dimension, Given::prefix(prefix.as_ref()))
     }
@@ -220,8 +220,8 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::Point`] if one lies outside the domain; [`ArrayError::MissingColumn`], [`ArrayError::RepeatedColumn`],
-    /// [`ArrayError::UnknownDimension`]; [`ArrayError::WrongType`] or [`ArrayError::ColumnShape`] if a column isn't of the type of its
+    /// [`CellsError::Point`] if one lies outside the domain; [`CellsError::MissingColumn`], [`CellsError::RepeatedColumn`],
+    /// [`CellsError::UnknownDimension`]; [`CellsError::WrongType`] or [`CellsError::ColumnShape`] if a column isn't of the type of its
     /// dimension, or not as long as the others.
     pub fn points<'a>(mut self, points: impl Into<NewCells<'a>>) -> Result<Self> {
         let schema = self.array.schema();
@@ -248,7 +248,7 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::UnknownDimension`], or [`ArrayError::Range`], as with [`range`](Self::range).
+    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`], as with [`range`](Self::range).
     pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
         let schema = self.array.schema();
         self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_boxes(schema, boxes)?;
@@ -262,7 +262,7 @@ impl Query {
     ///
     /// # Errors
     /// [`ArrayError::Label`] if there is no such label, it is of another type, or none lies in the range;
-    /// [`ArrayError::Range`] if labelled coordinates lie outside the current domain; what reading the labels gives.
+    /// [`CellsError::Range`] if labelled coordinates lie outside the current domain; what reading the labels gives.
     pub fn label_range<C: Into<Coordinate> + Clone>(self, label: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let found = self.array.label(label)?;
         let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };

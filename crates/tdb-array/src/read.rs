@@ -18,10 +18,10 @@ use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;
 
 use crate::query::CheckedQuery;
-use crate::workers::Workers;
 use crate::{ArrayError, Batch, Plan, Query, Result};
 use chunks::Chunks;
 use parts::Parts;
+use tdb_cells::Workers;
 
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;

@@ -1,15 +1,11 @@
 //! Tiles as they lie in the files of a fragment, and as cells in memory.
 
 mod blocks;
-mod buffers;
 mod field;
 mod part;
-mod scratch;
 mod stream;
 
 pub(crate) use blocks::{BLOCK, BlockBounds, BlockRoom};
-pub(crate) use buffers::{CellBuffers, in_tile_layout};
 pub(crate) use field::{Combined, FieldTiles};
 pub(crate) use part::{PartTiles, tile_len};
-pub(crate) use scratch::TileScratch;
 pub(crate) use stream::{ByteRun, ByteRuns, Share, TileRequest, TileStream, Wanted};

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use tdb_array::{ArrayError, ErrorCategory};
+use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_schema::SchemaError;
 use tdb_types::Datatype;
 use tdb_types::datetime::WrittenError;
@@ -202,6 +202,12 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+}
+
+impl From<CellsError> for Error {
+    fn from(error: CellsError) -> Self {
+        Self::Array(error.into())
+    }
 }
 
 impl Error {

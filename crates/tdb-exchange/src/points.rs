@@ -1,7 +1,7 @@
 //! Points to read, from a table.
 
 use csv::{ByteRecord, ReaderBuilder};
-use tdb_array::{ArrayError, Query, QueryBox};
+use tdb_array::{ArrayError, CellsError, Query, QueryBox};
 use tdb_schema::{ArraySchema, Dimension};
 
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> R
         lines.push(line);
     }
     query.clone().boxes(points.iter().cloned()).map_err(|error| {
-        let ArrayError::Range { dimension, why, .. } = error else { return error.into() };
+        let ArrayError::Cells(CellsError::Range { dimension, why, .. }) = error else { return error.into() };
         // One that is outside is told with its line.
         let outside = points.into_iter().position(|point| query.clone().boxes([point]).is_err());
         let line = outside.and_then(|place| lines.get(place)).copied().unwrap_or(0);

@@ -3,7 +3,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
-use tdb_array::{ArrayError, Coordinate, Query};
+use tdb_array::{ArrayError, CellsError, Coordinate, Query};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::{ArraySchema, Dimension, DimensionLabel};
 use tdb_types::datetime::{self, WrittenError};
@@ -62,7 +62,7 @@ pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
     };
     ranged.map_err(|error| match error {
         // In the words of the command line, where dates are dates.
-        ArrayError::Range { why, .. } => {
+        ArrayError::Cells(CellsError::Range { why, .. }) => {
             wrong(if why.starts_with("outside") { "outside the domain".to_owned() } else { why })
         }
         other => other.into(),
@@ -193,7 +193,9 @@ fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a
     }
     let known: Vec<String> = axes().map(|axis| axis.name().to_owned()).collect();
     match text.split_once('=') {
-        Some((name, _)) => Err(ArrayError::UnknownDimension { name: name.trim().to_owned(), known }.into()),
+        Some((name, _)) => {
+            Err(ArrayError::Cells(CellsError::UnknownDimension { name: name.trim().to_owned(), known }).into())
+        }
         None => {
             let example = known.first().map_or("dim", String::as_str).to_owned();
             Err(Error::RangeWithoutName { text: text.to_owned(), example })

@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use tdb_array::{ArrayError, ErrorCategory};
+use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
@@ -153,6 +153,12 @@ pub enum MaintainError {
         /// Why.
         why: Refusal,
     },
+}
+
+impl From<CellsError> for MaintainError {
+    fn from(error: CellsError) -> Self {
+        Self::Array(error.into())
+    }
 }
 
 impl MaintainError {

@@ -6,6 +6,7 @@
 //! - [`Datatype`], [`PhysicalType`], [`CellValNum`], [`Layout`], [`ArrayType`] and the other codes of the format.
 //! - [`Scalar`] and the [ordered keys](ordered_key) that let planners, trees and sorters compare coordinates of
 //!   every fixed-size type as plain `u64`.
+//! - [`ErrorCategory`]: what to do about an error of any crate.
 //! - [`TimestampedName`]: the names of fragments, commits, schemas and metadata files.
 //! - [`hex`]: bytes as hexadecimal digits.
 //! - [`names`]: what the files and folders of arrays and groups are called.
@@ -36,6 +37,7 @@
 compile_error!("cells are little-endian in files and in memory; this library has no big-endian support");
 
 mod buffer;
+mod category;
 mod cells;
 mod codes;
 mod datatype;
@@ -59,6 +61,7 @@ mod version;
 mod writer;
 
 pub use buffer::{Buffer, SharedBuffer};
+pub use category::ErrorCategory;
 pub use cells::{Cells, Offsets, Validity};
 pub use codes::{ArrayType, CellValNum, DataOrder, Encryption, Layout};
 pub use datatype::Datatype;

@@ -9,10 +9,10 @@ use tdb_types::{Buffer, CellValNum, Datatype};
 use super::distribution::Found;
 use super::function::{Aggregate, AggregateFunction};
 use super::measure::{Measures, checked};
-use crate::column::ColumnBuffers;
-use crate::column::pack_validity;
 use crate::field::OutputField;
 use crate::{ArrayError, Batch, Column, Result};
+use tdb_cells::ColumnBuffers;
+use tdb_cells::pack_validity;
 
 /// The columns of fields that cells are grouped by, and of aggregates.
 #[derive(Debug)]

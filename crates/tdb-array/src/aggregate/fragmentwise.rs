@@ -144,7 +144,7 @@ fn may_hide(array: &Array, members: &[Member<'_>], regions: &[Vec<DimRange>]) ->
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
     let mut left = MOST_COMPARISONS;
     let found = each_pair(&boxes, MOST_PAIRS, |own, other| {
-        let meet = array.workers().check().and_then(|()| {
+        let meet = array.workers().check().map_err(ArrayError::from).and_then(|()| {
             let (own, other) = (&members[own], &members[other]);
             let Some(common) = own.bounds.intersection(&other.bounds) else { return Ok(false) };
             // The fewer tiles are looked for among the more.

@@ -14,8 +14,8 @@ use super::schema_file::load_schema;
 use crate::access::Access;
 use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;
-use crate::workers::Workers;
 use crate::{ArrayError, FragmentEntry, Result};
+use tdb_cells::Workers;
 
 /// So many fragments are read before it is seen what came of them.
 pub(super) const AT_ONCE: usize = 1024;
@@ -94,7 +94,7 @@ impl Early {
         let schemas = others().take(if others().count() > FEW_SCHEMAS { 0 } else { FEW_SCHEMAS });
         let wanted = fragments.map(Wanted::Fragment).chain(schemas.map(Wanted::Schema)).collect();
         let read = |wanted: &Wanted<'_>| {
-            Ok(match wanted {
+            Ok::<_, ArrayError>(match wanted {
                 Wanted::Fragment(entry) => {
                     let fragment = UnparsedFragment::read(storage.clone(), entry, access);
                     Found::Fragment(entry.folder.clone(), Box::new(fragment))

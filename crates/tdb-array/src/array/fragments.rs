@@ -17,8 +17,8 @@ use crate::access::Access;
 use crate::damage::Damaged;
 use crate::damage::Findings;
 use crate::fragment::UnparsedFragment;
-use crate::workers::Workers;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
+use tdb_cells::Workers;
 
 /// Fragments, and what was left out of them because it can't be read.
 #[derive(Debug)]
@@ -127,8 +127,9 @@ impl Loader<'_> {
             let is_here =
                 |entry: &FragmentEntry| early.fragments.contains_key(&entry.folder) || footers.get(entry).is_some();
             let missing = entries.iter().filter(|entry| !is_here(entry)).collect();
-            let read =
-                |entry: &&FragmentEntry| Ok(UnparsedFragment::read(self.storage.clone(), entry, self.access).map(keep));
+            let read = |entry: &&FragmentEntry| {
+                Ok::<_, ArrayError>(UnparsedFragment::read(self.storage.clone(), entry, self.access).map(keep))
+            };
             let mut read = self.workers.ask(self.storage.profile(), missing, read)?.into_iter();
             for entry in entries {
                 let here = early.fragments.remove(&entry.folder).or_else(|| self.consolidated(footers, entry));
@@ -141,7 +142,7 @@ impl Loader<'_> {
         let weight = unparsed.iter().map(|fragment| WEIGHT_OF_A_FOOTER + fragment.kept() / 8).sum();
         let parsed = self.workers.map(weight, unparsed, |fragment, _| {
             let folder = fragment.folder().to_owned();
-            Ok((
+            Ok::<_, ArrayError>((
                 folder,
                 match schemas.get(&schema_path(fragment.schema_name())) {
                     Some(Some(schema)) => fragment.parse(schema.clone()),
@@ -167,7 +168,8 @@ impl Loader<'_> {
         let named: BTreeSet<String> = unparsed.iter().map(|fragment| schema_path(fragment.schema_name())).collect();
         let named: Vec<String> = named.into_iter().filter(|path| !schemas.contains_key(path)).collect();
         let missing = named.iter().filter(|path| !early.contains_key(*path)).cloned().collect();
-        let read = |path: &String| Ok((path.clone(), named_schema(&**self.storage, path, self.access)));
+        let read =
+            |path: &String| Ok::<_, ArrayError>((path.clone(), named_schema(&**self.storage, path, self.access)));
         early.extend(self.workers.ask(self.storage.profile(), missing, read)?);
         for path in named {
             let schema = early.remove(&path).unwrap_or(Ok(None));

@@ -24,8 +24,8 @@ use crate::damage::Findings;
 use crate::directory::{CommitInventory, FragmentFiles, Listing};
 use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
-use crate::workers::Workers;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
+use tdb_cells::Workers;
 
 /// How often an array is opened anew because a file went that was listed.
 const ATTEMPTS: usize = 8;
@@ -306,7 +306,9 @@ fn list_at_once(
     folders: impl Iterator<Item = &'static str>,
 ) -> Result<(Listed, Vec<(&'static str, Listed)>)> {
     let folders = [""].into_iter().chain(folders).collect();
-    let mut listed = workers.ask(storage.profile(), folders, |folder| Ok((*folder, storage.list(folder))))?.into_iter();
+    let mut listed = workers
+        .ask(storage.profile(), folders, |folder| Ok::<_, ArrayError>((*folder, storage.list(folder))))?
+        .into_iter();
     let root = listed.next().map_or(Ok(Vec::new()), |(_, root)| root);
     Ok((root, listed.collect()))
 }
@@ -370,7 +372,7 @@ fn read_small(
         }
     };
     let read = |small: &Small| {
-        Ok(match small {
+        Ok::<_, ArrayError>(match small {
             Small::File(path) => Found::File(path.clone(), read_file(path)),
             Small::Folder(folder) => Found::Folder(folder.clone(), list_named(storage, folder)?),
             Small::Footers => Found::Footers(list_named(storage, FRAGMENT_META_FOLDER)),

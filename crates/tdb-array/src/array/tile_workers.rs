@@ -4,9 +4,9 @@ use tdb_fragment::FragmentField;
 
 use super::Array;
 use crate::fragment::TileReader;
-use crate::monitor::Watch;
-use crate::workers::Workers;
 use crate::{Fragment, Monitor, Result};
+use tdb_cells::Watch;
+use tdb_cells::Workers;
 
 /// The threads of an array, reading [stored tiles](crate::StoredTiles) for somebody who watches them.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl TileWorkers {
     /// # Errors
     /// [`ArrayError::Cancelled`](crate::ArrayError::Cancelled), if somebody has.
     pub fn check(&self) -> Result<()> {
-        self.workers.check()
+        Ok(self.workers.check()?)
     }
 
     /// Notes that what is left of the plan isn't read.

@@ -7,9 +7,10 @@ use tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, StoredTile, T
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{Cells, Feature};
 
-use crate::tiles::{FieldTiles, TileScratch};
+use crate::tiles::FieldTiles;
 use crate::write::{EncodedTile, FieldEncoder, Target};
 use crate::{ArrayError, Fragment, Result};
+use tdb_cells::TileScratch;
 
 /// The tiles of a field of a fragment, stored in the way in which a new fragment would store them.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, saturating_len};
 
 use super::join::{Join, Joined, TileCounts};
-use crate::tiles::CellBuffers;
 use crate::write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in, encode_box};
 use crate::{Array, ArrayError, Order, Result};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
+use tdb_cells::CellBuffers;
 
 /// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
 pub(super) fn join(join: &Join) -> Result<Joined> {

@@ -33,8 +33,6 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
 use super::copied::has_same_order;
 use super::join::{Join, Joined, TileCounts};
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
 use crate::write::{SealedFragment, Target};
 use crate::{Array, ArrayError, Fragment, FragmentEntry, Order, Result};
 use fates::{Numbers, numbers_of};
@@ -42,6 +40,8 @@ use input::{Input, Keep, Stop};
 use merge::Merge;
 use sink::{Output, Sink};
 use source::Source;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 use tile::Rules;
 
 /// So many files are open at the same time at most.

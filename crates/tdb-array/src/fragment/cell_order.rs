@@ -5,8 +5,8 @@ use tdb_types::{Cells, Feature};
 
 use super::Fragment;
 use crate::Result;
-use crate::order::ascending::AscendingCheck;
-use crate::order::by_writers::may_differ;
+use tdb_cells::order::ascending::AscendingCheck;
+use tdb_cells::order::by_writers::may_differ;
 
 /// Tells whether cells come in the global order of an array. Equal ones may follow each other only where the array allows
 /// duplicates, or the fragment has a time for each cell.

@@ -9,9 +9,9 @@ use tdb_types::Feature;
 
 use super::Fragment;
 use super::metadata::Sections;
-use crate::Result;
-use crate::monitor::Watch;
-use crate::workers::Workers;
+use crate::{ArrayError, Result};
+use tdb_cells::Watch;
+use tdb_cells::Workers;
 
 /// Brings the sections into memory that a query of these fields will want of some fragments, as far as nobody has wanted them
 /// before. What can't be had here is read when it is wanted, with the error that this gives.
@@ -42,7 +42,7 @@ pub(super) fn fetch_sections(
     // Files of which only the footer is known, out of consolidated metadata, are opened first.
     workers.ask(storage.profile(), fragments.to_vec(), |fragment| {
         let _ = fragment.inner.metadata.size();
-        Ok(())
+        Ok::<_, ArrayError>(())
     })?;
     let wanted = fragments.iter().flat_map(|fragment| {
         let requests = wanted(fragment).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn fetch_sections(
             fragment.inner.metadata.file.supply(range.clone(), fetched.bytes);
         }
     });
-    workers.check()
+    Ok(workers.check()?)
 }
 
 impl Fragment {

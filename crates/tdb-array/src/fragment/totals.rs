@@ -10,7 +10,7 @@ use super::Fragment;
 use super::metadata::Sections;
 use super::prefetch::fetch_sections;
 use crate::Result;
-use crate::workers::Workers;
+use tdb_cells::Workers;
 
 /// The totals of a field, and which of them can be relied on.
 #[derive(Debug)]

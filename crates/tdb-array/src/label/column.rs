@@ -6,10 +6,10 @@ use tdb_schema::DimensionLabel;
 use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 
 use super::Label;
-use crate::column::pack_validity;
-use crate::column::{Column, ColumnBuffers};
-use crate::tiles::CellBuffers;
-use crate::{ArrayError, Coordinate, Result};
+use crate::{ArrayError, CellsError, Coordinate, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::pack_validity;
+use tdb_cells::{Column, ColumnBuffers};
 
 impl Label {
     /// The labels of some coordinates: a column that is called as the label is, with a cell for each of those of
@@ -108,7 +108,7 @@ impl Label {
                 let range = query.range(dimension.name(), coordinate(*first)..=coordinate(*last));
                 query = range.map_err(|error| match error {
                     // Which dimension that array has is nothing that the caller knows of.
-                    ArrayError::Range { range, why, .. } => {
+                    ArrayError::Cells(CellsError::Range { range, why, .. }) => {
                         ArrayError::Label { name: label.name.clone(), why: format!("coordinates {range}: {why}") }
                     }
                     other => other,

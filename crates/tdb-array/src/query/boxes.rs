@@ -6,9 +6,9 @@ use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-use crate::coordinate::{Coordinate, Given, dimension_index};
-use crate::new_cells::{NewCells, check_column};
-use crate::{ArrayError, Result};
+use crate::{CellsError, Result};
+use tdb_cells::{Coordinate, Given, dimension_index};
+use tdb_cells::{NewCells, check_column};
 
 /// A box of coordinates: a range on each of some dimensions, and all of the others. For [`Query::boxes`](crate::Query::boxes).
 ///
@@ -65,12 +65,12 @@ impl GivenBoxes {
                 let index = dimension_index(schema, &name)?;
                 let given = Given { start, end };
                 let range = given.on(&schema.dimensions()[index], &limits[index]).map_err(|error| match error {
-                    ArrayError::Range { dimension, range, why } => {
-                        ArrayError::Range { dimension, range, why: format!("in box {number}: {why}") }
+                    CellsError::Range { dimension, range, why } => {
+                        CellsError::Range { dimension, range, why: format!("in box {number}: {why}") }
                     }
                     other => other,
                 })?;
-                sides[index] = sides[index].intersection(&range).ok_or_else(|| ArrayError::Range {
+                sides[index] = sides[index].intersection(&range).ok_or_else(|| CellsError::Range {
                     dimension: name,
                     range: given.to_string(),
                     why: format!("in box {number}: it has nothing in common with the box's other range"),
@@ -86,17 +86,17 @@ impl GivenBoxes {
         for (name, column) in points.columns() {
             let index = dimension_index(schema, name)?;
             if places.iter().any(|(other, _)| *other == index) {
-                return Err(ArrayError::RepeatedColumn { name: name.to_owned() });
+                return Err(CellsError::RepeatedColumn { name: name.to_owned() }.into());
             }
             places.push((index, column));
         }
         let mut all: Vec<Vec<DimRange>> = Vec::new();
         for (index, dimension) in schema.dimensions().iter().enumerate() {
             let column = places.iter().find(|(place, _)| *place == index);
-            let (_, column) = column.ok_or_else(|| ArrayError::MissingColumn { name: dimension.name().to_owned() })?;
+            let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: dimension.name().to_owned() })?;
             let kind = schema
                 .field_type(FieldRef::Dimension(index))
-                .ok_or_else(|| ArrayError::UnknownDimension { name: dimension.name().to_owned(), known: Vec::new() })?;
+                .ok_or_else(|| CellsError::UnknownDimension { name: dimension.name().to_owned(), known: Vec::new() })?;
             let cells = check_column(dimension.name(), kind, column)?;
             let ranges = match dimension.is_var() {
                 true => cells.var_cells().map(|string| DimRange::strings(string, string)).collect(),
@@ -107,7 +107,7 @@ impl GivenBoxes {
             {
                 let what =
                     format!("{} coordinates, but there are {} of the other dimensions", ranges.len(), first.len());
-                return Err(ArrayError::ColumnShape { field: dimension.name().to_owned(), what });
+                return Err(CellsError::ColumnShape { field: dimension.name().to_owned(), what }.into());
             }
             all.push(ranges);
         }
@@ -130,7 +130,7 @@ fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<D
             }
             DimRange::Var { .. } => format!("{value} is no string"),
         };
-        return Err(ArrayError::Point { dimension: dimension.name().to_owned(), point: point as u64, why });
+        return Err(CellsError::Point { dimension: dimension.name().to_owned(), point: point as u64, why }.into());
     }
     // Zeros of either sign are equal, but have keys one apart.
     let zeros = match physical {

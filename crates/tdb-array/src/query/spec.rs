@@ -6,7 +6,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 
 use super::boxes::GivenBoxes;
 use super::{Order, Query, Selected};
-use crate::{Array, ArrayError, Result};
+use crate::{Array, ArrayError, CellsError, Result};
 
 /// All that a query asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +128,7 @@ fn check_ranges(schema: &ArraySchema, ranges: &[Vec<DimRange>]) -> Result<()> {
         if let Some(wrong) = ranges.iter().find(|range| !is_fine(range)) {
             let dimension = schema.field_name(FieldRef::Dimension(index)).unwrap_or_default().to_owned();
             let range = format!("{wrong:?}");
-            return Err(ArrayError::Range { dimension, range, why: "it holds nothing of the domain".to_owned() });
+            return Err(CellsError::Range { dimension, range, why: "it holds nothing of the domain".to_owned() }.into());
         }
     }
     Ok(())

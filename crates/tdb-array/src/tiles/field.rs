@@ -6,11 +6,11 @@ use tdb_filters::{ChunkIndex, FilterError};
 use tdb_storage::read_behind;
 
 use super::blocks::BlockBounds;
-use super::buffers::CellBuffers;
 use super::part::{PartTiles, tile_len};
-use super::scratch::TileScratch;
 use super::stream::TileStream;
 use crate::{ArrayError, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::TileScratch;
 
 /// The tiles of one field of one fragment.
 #[derive(Debug)]

@@ -12,10 +12,10 @@ use tdb_filters::{ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
 use super::part::{PartTiles, tile_len};
-use super::scratch::TileScratch;
 use crate::Result;
-use crate::monitor::Watch;
 use headers::{Headers, Walk, check_count};
+use tdb_cells::TileScratch;
+use tdb_cells::Watch;
 use trouble::{Trouble, wrong_size};
 
 pub(crate) use request::TileRequest;

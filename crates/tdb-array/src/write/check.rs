@@ -5,8 +5,8 @@ use tdb_schema::{ArraySchema, FieldRef, FieldType};
 use tdb_types::Cells;
 
 use crate::field::unknown_field;
-use crate::new_cells::Checker;
-use crate::{ArrayError, NewCells, Result};
+use crate::{CellsError, NewCells, Result};
+use tdb_cells::Checker;
 
 /// Cells whose columns fit the array and each other.
 #[derive(Debug)]
@@ -54,29 +54,30 @@ pub(super) fn check<'a>(
         let stored =
             schema.field(name).is_some_and(|field| stored_fields(schema).any(|stored| stored.reference == field));
         if !stored {
-            return Err(match schema.field(name) {
+            let error = match schema.field(name) {
                 None => unknown_field(schema, name),
-                Some(_) => ArrayError::ColumnShape {
+                Some(_) => CellsError::ColumnShape {
                     field: name.to_string(),
                     what: "a dense array stores no coordinates; they follow from the ranges and the order".to_owned(),
                 },
-            });
+            };
+            return Err(error.into());
         }
         if cells.columns[..index].iter().any(|(other, _)| other == name) {
-            return Err(ArrayError::RepeatedColumn { name: name.to_string() });
+            return Err(CellsError::RepeatedColumn { name: name.to_string() }.into());
         }
     }
     let mut checked = CheckedCells { len: 0, fields: Vec::new() };
     for (place, StoredField { field, name, kind, .. }) in stored_fields(schema).enumerate() {
         let column = cells.columns.iter().find(|(given, _)| given == name);
-        let (_, column) = column.ok_or_else(|| ArrayError::MissingColumn { name: name.to_owned() })?;
+        let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: name.to_owned() })?;
         let cells = Checker { name, kind, first, any_utf8 }.column(column)?;
         let len = cells.len();
         if place == 0 {
             checked.len = len;
         } else if len != checked.len {
             let what = format!("{len} cells, but there are {} of the other fields", checked.len);
-            return Err(ArrayError::ColumnShape { field: name.to_owned(), what });
+            return Err(CellsError::ColumnShape { field: name.to_owned(), what }.into());
         }
         checked.fields.push(CheckedColumn { field, cells });
     }

@@ -13,8 +13,8 @@ use tdb_types::{Feature, FormatVersion, names};
 
 use super::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
 use super::version::library_version;
-use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Result};
+use tdb_cells::TileScratch;
 
 /// A filtered tile begins with the number of its chunks.
 const COUNT_LEN: usize = size_of::<u64>();

@@ -6,9 +6,9 @@ use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Cells, Scalar, ordered_keys};
 
 use super::check::CheckedCells;
-use crate::order::coordinates::Coordinates;
-use crate::tiles::CellBuffers;
-use crate::{ArrayError, CellProblem, Result};
+use crate::{ArrayError, CellProblem, CellsError, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::order::coordinates::Coordinates;
 
 /// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
 /// is at least one cell.
@@ -72,5 +72,5 @@ fn outside(
     let current = if schema.current_domain().is_some() { "current domain" } else { "domain" };
     let domain = format!("{current} {}", allowed.display(dimension.kind()));
     let problem = CellProblem::OutsideDomain { value, domain };
-    ArrayError::Cell { field: dimension.name().to_owned(), cell: first + cell as u64, problem }
+    CellsError::Cell { field: dimension.name().to_owned(), cell: first + cell as u64, problem }.into()
 }

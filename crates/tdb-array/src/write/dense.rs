@@ -18,9 +18,9 @@ use super::stream::GlobalWriter;
 use super::target::Target;
 use super::windows::{EncodedWindow, append_all};
 use super::{SealedFragment, Settings, Written, commit};
-use crate::tiles::CellBuffers;
 use crate::{ArrayError, NewCells, Order, Result};
 use slabs::{Slab, TileSlabs};
+use tdb_cells::CellBuffers;
 
 /// Writes the cells of a region, given in an order, as one fragment.
 pub(super) fn write(

@@ -13,9 +13,10 @@ use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
 use super::check::StoredField;
 use super::version::library_version;
-use crate::spare::{LEFT_PARTS, Pool};
-use crate::tiles::{FieldTiles, TileScratch, in_tile_layout};
+use crate::tiles::FieldTiles;
 use crate::{Array, ArrayError, Environment, Result};
+use tdb_cells::{LEFT_PARTS, Pool};
+use tdb_cells::{TileScratch, in_tile_layout};
 
 /// Turns tiles of one field into filtered bytes.
 #[derive(Debug)]

@@ -138,7 +138,7 @@ impl FragmentWriter {
         if profile.is_remote() {
             return fragment.seal_at_once(metadata, files, |files| workers.finish(profile, files));
         }
-        workers.finish(profile, files)?;
+        workers.finish::<ArrayError>(profile, files)?;
         fragment.seal(metadata)
     }
 }

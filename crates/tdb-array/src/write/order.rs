@@ -6,14 +6,14 @@ use tdb_rtree::DimRange;
 use tdb_schema::ArraySchema;
 
 use super::Duplicates;
-use crate::order::cell_order::CellOrder;
-use crate::order::coordinates::Coordinates;
-use crate::order::entries::Entries;
-use crate::order::key::Entry;
-use crate::order::key::Key;
-use crate::order::sort::{CompareEqual, Sorter};
-use crate::workers::Workers;
-use crate::{ArrayError, CellProblem, Order, Result};
+use crate::{ArrayError, CellProblem, CellsError, Order, Result};
+use tdb_cells::Workers;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::Entry;
+use tdb_cells::order::key::Key;
+use tdb_cells::order::sort::{CompareEqual, Sorter};
 
 /// The numbers of the cells in the order in which they are stored, with as many of equal coordinates as may stay.
 pub(super) fn sorted(
@@ -95,5 +95,5 @@ fn number_of(entry: &impl Entry) -> usize {
 
 pub(super) fn duplicate(schema: &ArraySchema, cell: u64, other: u64) -> ArrayError {
     let field = schema.dimensions().first().map_or("", |dimension| dimension.name()).to_owned();
-    ArrayError::Cell { field, cell, problem: CellProblem::Duplicate { other } }
+    CellsError::Cell { field, cell, problem: CellProblem::Duplicate { other } }.into()
 }

@@ -8,7 +8,7 @@ use tdb_schema::{ArraySchema, Attribute};
 use tdb_types::{Cells, DataOrder, Scalar};
 
 use super::check::CheckedCells;
-use crate::{ArrayError, CellProblem, Result};
+use crate::{CellProblem, CellsError, Result};
 
 /// Where the values of such attributes have got to, from one batch of cells to the next.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Promises {
                 };
                 let problem = CellProblem::OutOfOrder { order };
                 let field = attribute.name().to_owned();
-                return Err(ArrayError::Cell { field, cell: first + cell as u64, problem });
+                return Err(CellsError::Cell { field, cell: first + cell as u64, problem }.into());
             }
             self.last.insert(index, column.cells.cell(cells.len - 1).to_vec());
         }

@@ -11,8 +11,8 @@ use super::check::stored_fields;
 use super::combined::CombinedCoordinates;
 use super::encoder::{EncodedTile, FieldEncoder};
 use super::version::chosen_version;
-use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Environment, Result};
+use tdb_cells::TileScratch;
 
 /// What is the same for all cells of one write.
 #[derive(Debug)]

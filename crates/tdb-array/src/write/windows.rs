@@ -4,7 +4,7 @@ use super::encoder::EncodedTile;
 use super::fragment::FragmentWriter;
 use super::target::Target;
 use crate::Result;
-use crate::workers::Workers;
+use tdb_cells::Workers;
 
 /// Tiles of all fields, encoded: for each field as many, in order.
 #[derive(Debug)]

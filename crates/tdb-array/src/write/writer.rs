@@ -9,8 +9,8 @@ use tdb_types::FormatVersion;
 use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
 use super::{GlobalWriter, Names, TogetherWriter, dense, sparse};
-use crate::coordinate::range_on;
-use crate::{Array, ArrayError, Coordinate, NewCells, Order, Result};
+use crate::{Array, CellsError, Coordinate, NewCells, Order, Result};
+use tdb_cells::range_on;
 
 /// A write under construction, made by [`Array::write`]: set what there is to set, then give it [`cells`](Self::cells).
 ///
@@ -102,7 +102,7 @@ impl Write {
     /// The part of a dense array to write, on one dimension; by default the whole (current) domain.
     ///
     /// # Errors
-    /// [`ArrayError::UnknownDimension`]; [`ArrayError::Range`] if the range is empty, outside the domain, of the wrong type,
+    /// [`CellsError::UnknownDimension`]; [`CellsError::Range`] if the range is empty, outside the domain, of the wrong type,
     /// or the second one; the array is sparse.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
@@ -116,7 +116,7 @@ impl Write {
             return Ok(self);
         };
         let range = range.display(known).to_string();
-        Err(ArrayError::Range { dimension: dimension.to_owned(), range, why: why.to_owned() })
+        Err(CellsError::Range { dimension: dimension.to_owned(), range, why: why.to_owned() }.into())
     }
 
     /// The order in which the cells of a dense array are given, row-major by default. The cells of a sparse one may come in
@@ -149,7 +149,7 @@ impl Write {
     /// In a dense array it is the order of tiles, and of cells in each, for [ranges](Self::range) of whole tiles.
     ///
     /// # Errors
-    /// [`ArrayError::Range`] if a range cuts tiles apart.
+    /// [`CellsError::Range`] if a range cuts tiles apart.
     pub fn global_order(self) -> Result<GlobalWriter> {
         let region = self.region();
         GlobalWriter::new(

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, CreateOptions, NewCells, NewColumn, Order, Query, Write};
+use tdb_array::{
+    Array, ArrayError, ArrayOptions, CellsError, Coordinate, CreateOptions, NewCells, NewColumn, Order, Query, Write,
+};
 use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, DimensionLabel, SchemaBuilder};
@@ -295,7 +297,11 @@ fn streams_are_of_whole_tiles() {
         stream.push([("a", NewColumn::values(&[cell]))]).unwrap();
     }
     stream.commit().unwrap();
-    let ArrayError::Range { dimension, why, .. } = write(first, i32::MAX).global_order().unwrap_err() else { panic!() };
+    let ArrayError::Cells(CellsError::Range { dimension, why, .. }) =
+        write(first, i32::MAX).global_order().unwrap_err()
+    else {
+        panic!()
+    };
     assert_eq!((dimension.as_str(), why.as_str()), ("x", "global order takes whole tiles, which are 10 cells long"));
     let read = numbers(open(&storage, 1).read());
     assert_eq!(read, (0..20).chain([i32::MIN; 5]).collect::<Vec<_>>());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CreateOptions, Names, NewCells, NewColumn, Query, Stated,
-    WhyUnknown,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, CreateOptions, Names, NewCells, NewColumn, Query,
+    Stated, WhyUnknown,
 };
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
@@ -252,7 +252,7 @@ fn why_it_is_not_known() {
     open(&storage).delete_cells(&field("i").eq(6), &Names::new()).unwrap();
     let later = open(&storage).reopened().unwrap().read();
     assert_eq!(later.statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Deletes));
-    assert!(matches!(later.statistics("nothing"), Err(ArrayError::UnknownField { .. })));
+    assert!(matches!(later.statistics("nothing"), Err(ArrayError::Cells(CellsError::UnknownField { .. }))));
 }
 
 #[test]

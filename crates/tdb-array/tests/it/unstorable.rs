@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{ArrayError, CellProblem, NewCells, NewColumn, Order};
+use tdb_array::{ArrayError, CellProblem, CellsError, NewCells, NewColumn, Order};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -28,7 +28,12 @@ fn scaled(offset: f64) -> Attribute {
 /// Checks that the error names this cell and value, and that the array is as it was.
 fn refused(result: Result<(), ArrayError>, cell: u64, value: &str, storage: &Arc<MemoryStorage>) {
     let error = result.unwrap_err();
-    let ArrayError::Cell { field, cell: found, problem: CellProblem::Unstorable { value: shown, .. } } = &error else {
+    let ArrayError::Cells(CellsError::Cell {
+        field,
+        cell: found,
+        problem: CellProblem::Unstorable { value: shown, .. },
+    }) = &error
+    else {
         panic!("{error}");
     };
     assert_eq!((field.as_str(), *found, &**shown), ("a", cell, value));

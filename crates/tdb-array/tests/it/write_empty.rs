@@ -1,7 +1,7 @@
 //! Writes of no cells, and batches without cells within streams.
 
 use crate::two_arrays::*;
-use tdb_array::{Array, ArrayError, Duplicates, GlobalWriter, NewCells, NewColumn};
+use tdb_array::{Array, ArrayError, CellsError, Duplicates, GlobalWriter, NewCells, NewColumn};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
@@ -96,7 +96,10 @@ fn offsets_of_no_cells_are_checked() {
         for (field, cells) in [("s", of_strings), ("lists", of_lists)] {
             let mut writer = array.write().global_order().unwrap();
             for error in [writer.push(&cells).unwrap_err(), array.write().cells(&cells).unwrap_err()] {
-                assert!(matches!(&error, ArrayError::ColumnShape { field: found, .. } if found == field), "{error}");
+                assert!(
+                    matches!(&error, ArrayError::Cells(CellsError::ColumnShape { field: found, .. }) if found == field),
+                    "{error}"
+                );
             }
         }
     }

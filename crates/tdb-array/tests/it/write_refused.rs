@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{Array, ArrayError, ArrayOptions, CellProblem, Duplicates, NewCells, NewColumn, Order, Written};
+use tdb_array::{
+    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, NewCells, NewColumn, Order, Written,
+};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
@@ -74,16 +76,20 @@ fn bad_columns_are_refused() {
     let before = files(&storage, "");
     let good = columns(&some_rows());
     let write = |cells: NewCells<'_>| array.write().cells(cells).unwrap_err();
-    assert!(matches!(write(good.clone().with("a", &[0.0f64; 4])), ArrayError::RepeatedColumn { name } if name == "a"));
-    assert!(matches!(write(good.clone().with("b", &[0i8; 4])), ArrayError::UnknownField { name, .. } if name == "b"));
+    assert!(
+        matches!(write(good.clone().with("a", &[0.0f64; 4])), ArrayError::Cells(CellsError::RepeatedColumn { name }) if name == "a")
+    );
+    assert!(
+        matches!(write(good.clone().with("b", &[0i8; 4])), ArrayError::Cells(CellsError::UnknownField { name, .. }) if name == "b")
+    );
     let lacking = NewCells::new().with("x", &[1i32]);
-    assert!(matches!(write(lacking), ArrayError::MissingColumn { name } if name == "a"));
+    assert!(matches!(write(lacking), ArrayError::Cells(CellsError::MissingColumn { name }) if name == "a"));
     assert!(array.write().range("x", 1..=2).unwrap_err().to_string().contains("no range"));
 
     let mut twice = some_rows();
     twice.push((-3, "b".to_owned(), 1.5, None, [0, 0]));
     let problem = |error| match error {
-        ArrayError::Cell { cell, problem, .. } => (cell, problem),
+        ArrayError::Cells(CellsError::Cell { cell, problem, .. }) => (cell, problem),
         other => panic!("{other}"),
     };
     assert_eq!(problem(write(columns(&twice))), (4, CellProblem::Duplicate { other: 1 }));
@@ -157,7 +163,10 @@ fn values_that_promise_an_order_keep_it() {
     let storage = create(&SchemaBuilder::dense().dimension(x).attribute(label).build().unwrap());
     let write = |values: &[f32; 4]| array_on(&storage, 1).write().cells([("label", values)]);
     let error = write(&[1.0, 2.0, 1.5, 3.0]).unwrap_err();
-    assert!(matches!(error, ArrayError::Cell { cell: 2, problem: CellProblem::OutOfOrder { .. }, .. }), "{error}");
+    assert!(
+        matches!(error, ArrayError::Cells(CellsError::Cell { cell: 2, problem: CellProblem::OutOfOrder { .. }, .. })),
+        "{error}"
+    );
     assert_eq!(write(&[1.0, 1.0, 1.5, 3.0]).unwrap().cells, 4);
 }
 
@@ -226,7 +235,10 @@ fn streams_keep_promises_across_batches() {
     let mut writer = array_on(&storage, 1).write().global_order().unwrap();
     writer.push([("label", &[9i16, 7, 7])]).unwrap();
     let error = writer.push([("label", &[8i16, 5])]).unwrap_err();
-    assert!(matches!(error, ArrayError::Cell { cell: 3, problem: CellProblem::OutOfOrder { .. }, .. }), "{error}");
+    assert!(
+        matches!(error, ArrayError::Cells(CellsError::Cell { cell: 3, problem: CellProblem::OutOfOrder { .. }, .. })),
+        "{error}"
+    );
 }
 
 /// One cell would need a tile of more bytes than any may have: told before anything is written.

@@ -209,5 +209,5 @@ fn shown(array: &Array, aggregates: &[Aggregate], batch: &Batch, raw: bool) -> R
 
 fn unknown(schema: &ArraySchema, name: &str) -> Failure {
     let known = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned).collect();
-    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
+    tdb_array::ArrayError::Cells(tdb_array::CellsError::UnknownField { name: name.to_owned(), known }).into()
 }

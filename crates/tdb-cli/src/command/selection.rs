@@ -78,5 +78,5 @@ pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]
 fn unknown(schema: &ArraySchema, name: &str) -> Failure {
     let fields = schema.fields().filter_map(|field| schema.field_name(field)).map(str::to_owned);
     let known = fields.chain(schema.labels().iter().map(|label| label.name.clone())).collect();
-    tdb_array::ArrayError::UnknownField { name: name.to_owned(), known }.into()
+    tdb_array::ArrayError::Cells(tdb_array::CellsError::UnknownField { name: name.to_owned(), known }).into()
 }

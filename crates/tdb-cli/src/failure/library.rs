@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tdb_array::{ArrayError, ErrorCategory};
+use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_exchange::Error as ExchangeError;
 use tdb_filters::KeyProblem;
 use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal};
@@ -156,6 +156,12 @@ fn is_of_history(obstacle: &Obstacle) -> bool {
     )
 }
 
+impl From<CellsError> for Failure {
+    fn from(error: CellsError) -> Self {
+        ArrayError::from(error).into()
+    }
+}
+
 impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {
         let exit = match error.category() {
@@ -165,9 +171,9 @@ impl From<ArrayError> for Failure {
         let failure = Self::new(exit, &error);
         match (&error, exit) {
             (
-                ArrayError::UnknownField { name, known }
+                ArrayError::Cells(CellsError::UnknownField { name, known })
                 | ArrayError::UnknownEnumeration { name, known }
-                | ArrayError::UnknownDimension { name, known },
+                | ArrayError::Cells(CellsError::UnknownDimension { name, known }),
                 _,
             ) => match suggest::nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => failure.with_hint(format!("did you mean {near:?}?")),

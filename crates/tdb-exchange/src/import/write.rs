@@ -1,6 +1,6 @@
 //! The rows that were found good are written: those of a second pass, if they are too many to be kept.
 
-use tdb_array::{Array, ArrayError, CellProblem, Duplicates};
+use tdb_array::{Array, ArrayError, CellProblem, CellsError, Duplicates};
 use tdb_schema::ArrayDefinition;
 
 use super::cells::Cells;
@@ -224,12 +224,12 @@ impl Writer<'_> {
             |line: Option<Line>| line.map_or_else(|| self.import.source.name(), |line| self.import.source.place(line));
         match &error {
             // A check of all rows has found none.
-            ArrayError::Cell { cell, problem: CellProblem::Duplicate { other }, .. } => {
+            ArrayError::Cells(CellsError::Cell { cell, problem: CellProblem::Duplicate { other }, .. }) => {
                 let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
                 let what = format!("the coordinates are those of {}, and were not before", place(first));
                 Error::Changed { place: place(second), what }
             }
-            ArrayError::Cell { cell, field, problem } => {
+            ArrayError::Cells(CellsError::Cell { cell, field, problem }) => {
                 Error::Cell { place: place(line(*cell)), field: field.clone(), reason: problem.to_string() }
             }
             _ => error.into(),

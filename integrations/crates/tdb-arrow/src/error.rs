@@ -1,9 +1,9 @@
 //! What can go wrong between arrays and Arrow.
 
 use arrow_schema::{ArrowError, DataType};
-use tdb_array::ArrayError;
 use tdb_array::tdb_schema::SchemaError;
 use tdb_array::tdb_types::Datatype;
+use tdb_array::{ArrayError, CellsError};
 use tdb_schema_text::SchemaTextError;
 
 /// An error of this crate; those about cells say which field and which cell of the batch.
@@ -155,3 +155,9 @@ pub enum Problem {
 
 /// A result whose error names the field, and the cell where it is about one.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<CellsError> for Error {
+    fn from(error: CellsError) -> Self {
+        Self::Array(error.into())
+    }
+}

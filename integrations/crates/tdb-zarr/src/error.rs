@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tdb_array::ArrayError;
 use tdb_array::tdb_schema::SchemaError;
+use tdb_array::{ArrayError, CellsError};
 use tdb_schema_text::SchemaTextError;
 
 /// An error of this crate; it names the file, the field, the member or the chunk that it is about.
@@ -106,6 +106,12 @@ pub enum Error {
 
 /// A result whose error names what it is about.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<CellsError> for Error {
+    fn from(error: CellsError) -> Self {
+        Self::Array(error.into())
+    }
+}
 
 impl Error {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_array::{Array, ArrayError, Coordinate, NewCells, NewColumn, Query, QueryBox};
+use tdb_array::{Array, ArrayError, CellsError, Coordinate, NewCells, NewColumn, Query, QueryBox};
 use tdb_schema::ArraySchema;
 use tdb_types::{Datatype, Scalar};
 
@@ -31,7 +31,7 @@ pub fn select(array: &Array, mut query: Query, spec: &QuerySpec, selection: &Sel
 /// Whether a point is refused as one that lies outside of the domain; else what comes of it.
 pub fn refuses(array: &Array, point: &[Bytes]) -> Result<(), String> {
     match array.read().points(columns(array.schema(), &[point.to_vec()])) {
-        Err(ArrayError::Point { point: 0, .. }) => Ok(()),
+        Err(ArrayError::Cells(CellsError::Point { point: 0, .. })) => Ok(()),
         Err(error) => Err(format!("a point outside of the domain: {}", describe(&error))),
         Ok(_) => Err("a point outside of the domain isn't refused".to_owned()),
     }

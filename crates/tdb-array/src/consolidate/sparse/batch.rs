@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::heads::Head;
 use super::tile::{Loaded, Rules};
-use crate::order::entries::Entries;
-use crate::order::key::{Entry, Key};
-use crate::order::sort::{CompareEqual, Sorter};
-use crate::order::words::{Places, Words};
-use crate::workers::Workers;
+use tdb_cells::Workers;
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::{Entry, Key};
+use tdb_cells::order::sort::{CompareEqual, Sorter};
+use tdb_cells::order::words::{Places, Words};
 
 /// Cells of open tiles in order.
 #[derive(Debug)]

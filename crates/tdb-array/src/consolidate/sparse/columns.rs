@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::order::coordinates::Coordinates;
-use crate::tiles::CellBuffers;
+use tdb_cells::CellBuffers;
+use tdb_cells::order::coordinates::Coordinates;
 
 /// The cells of a tile as they were read.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use tdb_types::saturating_len;
 
 use super::columns::{Fated, Times, numbers};
 use super::fields::Fields;
-use crate::tiles::CellBuffers;
 use crate::{Array, Fragment, Result};
+use tdb_cells::CellBuffers;
 
 /// What deletes cells of a fragment: what has deleted them when the fragment was made, and what came later.
 #[derive(Debug, Default)]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tdb_types::saturating_len;
 
-use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
+use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// A field that is read.
 #[derive(Debug)]

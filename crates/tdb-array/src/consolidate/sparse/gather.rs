@@ -6,8 +6,8 @@ use tdb_schema::ArraySchema;
 
 use super::columns::Column;
 use super::picked::Pick;
-use crate::tiles::CellBuffers;
 use crate::write::FieldEncoder;
+use tdb_cells::CellBuffers;
 
 /// One cell of a field's fill value.
 pub(super) fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {

@@ -1,6 +1,6 @@
 //! The next cell of each open tile.
 
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// The next cell of an open tile.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::slice::Slice;
 use super::source::Source;
 use super::tile::{Loaded, Rules};
-use crate::order::key::Key;
 use crate::{Array, ArrayError};
+use tdb_cells::Cancelled;
+use tdb_cells::order::key::Key;
 
 /// Why a merge can't go on.
 #[derive(Debug)]
@@ -16,6 +17,12 @@ pub(super) enum Stop {
     OutOfOrder(usize),
     /// Cells of this source have equal coordinates although none is a version of another, and the array doesn't allow that.
     Repeated(usize),
+}
+
+impl From<Cancelled> for Stop {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::Error(cancelled.into())
+    }
 }
 
 impl From<ArrayError> for Stop {

@@ -11,7 +11,7 @@ use super::picked::{Pick, Picked};
 use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
 use super::tile::{Loaded, Rules};
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// Runs of so many cells are picked one after the other; where they are shorter, cells of all tiles are sorted.
 const LONG_RUN: usize = 16;

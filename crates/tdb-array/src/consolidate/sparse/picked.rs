@@ -9,7 +9,7 @@ use super::input::Input;
 use super::source::Source;
 use super::tile::Loaded;
 use crate::Result;
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// Cells that follow each other, also in a tile.
 #[derive(Clone, Copy, Debug)]

@@ -10,10 +10,10 @@ use super::gather::{append, append_fixed, fill_of, reserve};
 use super::picked::{Pick, Picked};
 use super::tile::Loaded;
 use crate::consolidate::join::TileCounts;
-use crate::order::key::Key;
-use crate::tiles::CellBuffers;
 use crate::write::{EncodedTile, FragmentWriter, Run, SealedFragment, Target};
-use crate::{Names, Result};
+use crate::{ArrayError, Names, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::order::key::Key;
 
 /// What new fragments are like.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl<'a> Sink<'a> {
             } else {
                 append_fixed((encoder.size, &columns, fill), picks, to.values.append(cells * encoder.size));
             }
-            Ok(())
+            Ok::<_, ArrayError>(())
         })?;
         self.waiting += cells;
         self.cells += cells as u64;

@@ -1,6 +1,6 @@
 //! A part of the global order.
 
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// A part of the order: from a key, and before another one if something follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use super::input::{Input, Stop};
 use super::slice::Slice;
 use crate::ArrayError;
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// The keys at which slices begin, but for the first one.
 #[derive(Debug, Default)]

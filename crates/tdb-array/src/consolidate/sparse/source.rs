@@ -11,11 +11,11 @@ use super::columns::{Column, Columns, Fated, Times, numbers};
 use super::fates::{Fates, Numbers};
 use super::fields::{Field, Fields};
 use crate::consolidate::copied::CopiedField;
-use crate::order::by_writers::may_differ;
-use crate::order::coordinates::Coordinates;
-use crate::tiles::{CellBuffers, TileScratch};
 use crate::write::Target;
 use crate::{Array, ArrayError, Fragment, Result};
+use tdb_cells::order::by_writers::may_differ;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// A fragment, and which of its fields are read.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use super::kept::KeptTiles;
 use super::shape::Shape;
 use super::work::Work;
 use crate::read::BufferPool;
-use crate::workers::Workers;
 use crate::{Column, Result};
+use tdb_cells::Workers;
 
 /// Makes the columns of a query.
 #[derive(Clone, Copy, Debug)]

@@ -9,12 +9,12 @@ use super::shape::Shape;
 use super::var::Found;
 use super::work::Work;
 use super::{coordinates, fixed, var};
-use crate::column::ColumnBuffers;
-use crate::column::pack_validity;
 use crate::read::BufferPool;
-use crate::tiles::TileScratch;
-use crate::workers::Workers;
 use crate::{ArrayError, Column, Result};
+use tdb_cells::ColumnBuffers;
+use tdb_cells::TileScratch;
+use tdb_cells::Workers;
+use tdb_cells::pack_validity;
 
 /// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use crate::field::OutputField;
 use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
 use crate::read::{FieldSet, Relevant};
-use crate::spare::Pool;
 use crate::tiles::FieldTiles;
-use crate::workers::WEIGHT_OF_MORE;
 use crate::{Array, Result};
+use tdb_cells::Pool;
+use tdb_cells::WEIGHT_OF_MORE;
 
 /// The fields of a result, and their tiles in the fragments that were needed so far.
 #[derive(Debug)]

@@ -100,7 +100,7 @@ impl Filter {
             return batch;
         }
         if self.only_matching {
-            let kept = crate::order::coordinates::indices(&matches.truth);
+            let kept = tdb_cells::order::coordinates::indices(&matches.truth);
             let columns = batch.into_columns().into_iter().map(|column| column.only(&kept)).collect();
             return Batch::new(columns, kept.len());
         }

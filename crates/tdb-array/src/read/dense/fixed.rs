@@ -5,8 +5,9 @@ use super::copy::BoxCopy;
 use super::fields::Field;
 use super::work::{Origin, Source, Work};
 use crate::Result;
-use crate::tiles::{FieldTiles, PartTiles, TileScratch};
+use crate::tiles::{FieldTiles, PartTiles};
 use crate::tiles::{TileRequest, TileStream};
+use tdb_cells::TileScratch;
 
 /// Makes the values of the cells of `work`, of a field of fixed size.
 pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {

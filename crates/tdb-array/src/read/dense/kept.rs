@@ -12,8 +12,9 @@ use tdb_types::saturating_len;
 use super::fields::{Field, Fields};
 use super::work::{Origin, Work};
 use crate::Result;
-use crate::tiles::{CellBuffers, TileScratch, TileStream};
-use crate::workers::Workers;
+use crate::tiles::TileStream;
+use tdb_cells::Workers;
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// A tile of a field: the field's place among the outputs, the fragment's, and the tile's number.
 type Place = (usize, usize, u64);

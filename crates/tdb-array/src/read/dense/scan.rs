@@ -19,14 +19,14 @@ use super::walk::{TileList, TileWalk};
 use super::work::{Origin, Work};
 use super::written::Written;
 use super::{DenseReader, Planned};
-use crate::order::coordinates::indices;
 use crate::query::CheckedQuery;
 use crate::read::BufferPool;
 use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, Scan, ScanCells, ScanCost};
-use crate::workers::Workers;
-use crate::{Column, Result};
+use crate::{ArrayError, Column, Result};
+use tdb_cells::Workers;
+use tdb_cells::order::coordinates::indices;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
@@ -124,7 +124,7 @@ fn scan_works<S: Scan>(
         let made = workers.map(cells.saturating_mul(bytes_per_cell), wave, |work, _| {
             let mut part = seen.part();
             let bytes = maker.make(work, &mut |cells| seen.add_to(&mut part, cells))?;
-            Ok((part, bytes))
+            Ok::<_, ArrayError>((part, bytes))
         })?;
         for (part, taken) in made {
             scan.add(part);

@@ -10,10 +10,11 @@ use super::fields::Field;
 use super::fixed::{Reach, each_file, repeat};
 use super::kept::KeptTiles;
 use super::work::{Origin, Source, Work};
-use crate::spare::Pool;
 use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
-use crate::tiles::{CellBuffers, FieldTiles, TileScratch, tile_len};
+use crate::tiles::{FieldTiles, tile_len};
 use crate::{ArrayError, Result};
+use tdb_cells::Pool;
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// Where the bytes of the cells of one [`Work`] lie, source by source.
 #[derive(Debug, Default)]

@@ -13,9 +13,10 @@ use super::mask::Mask;
 use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
-use crate::order::coordinates::{Coordinates, indices, keep_strings, keys_of};
-use crate::order::key_ranges::KeyRanges;
-use crate::tiles::{BLOCK, CellBuffers, FieldTiles, TileScratch};
+use crate::tiles::{BLOCK, FieldTiles};
+use tdb_cells::order::coordinates::{Coordinates, indices, keep_strings, keys_of};
+use tdb_cells::order::key_ranges::KeyRanges;
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use super::slabs::Slabs;
 use super::stored_order::is_stored_otherwise;
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
-use crate::order::cell_order::{CellOrder, global_order};
-use crate::order::key::Key;
 use crate::{Order, Result};
+use tdb_cells::order::cell_order::{CellOrder, global_order};
+use tdb_cells::order::key::Key;
 
 /// Which tiles are read how.
 #[derive(Debug)]

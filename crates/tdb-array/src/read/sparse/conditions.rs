@@ -10,8 +10,9 @@ use tdb_types::{Cells, saturating_len};
 use super::held::{Held, fixed_len};
 use super::selected::SelectedTile;
 use crate::query::with_fill_values;
-use crate::tiles::{CellBuffers, FieldTiles, TileScratch};
+use crate::tiles::FieldTiles;
 use crate::{Array, Fragment, Result};
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// The conditions on the cells of a fragment.
 #[derive(Debug)]

@@ -15,11 +15,11 @@ use super::source::{Sought, Source};
 use super::spares::Spares;
 use crate::field::OutputField;
 use crate::fragment::prefetch;
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
 use crate::query::CheckedQuery;
 use crate::read::Relevant;
 use crate::{Array, Fragment, Order, Result, TimeRange};
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]
@@ -105,8 +105,10 @@ impl Context {
             time: context.time,
             filter: &context.filter,
         };
-        let sources =
-            fragments.map(|fragment| context.array.workers().check().and_then(|()| Source::of(fragment, sought)));
+        let sources = fragments.map(|fragment| {
+            context.array.workers().check()?;
+            Source::of(fragment, sought)
+        });
         context.sources = sources.filter_map(Result::transpose).collect::<Result<_>>()?;
         if context.must_deduplicate() {
             context.apart = apart(&context.sources);

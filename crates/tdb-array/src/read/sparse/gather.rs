@@ -12,14 +12,14 @@ use tdb_types::Buffer;
 
 use super::context::Context;
 use super::table::{Run, TileTable};
-use crate::column::ColumnBuffers;
-use crate::column::pack_validity;
 use crate::read::BufferPool;
 use crate::{Batch, Column, Result};
 pub(super) use field::hold_field;
 use fixed::gather_fixed;
 use groups::{groups, let_go};
 use layout::BatchLayout;
+use tdb_cells::ColumnBuffers;
+use tdb_cells::pack_validity;
 use unfilter::{FixedPart, own_var_bytes, unfilter_fixed, unfilter_var};
 use var::{VarParts, gather_var};
 

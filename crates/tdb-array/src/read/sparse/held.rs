@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::tiles::{ByteRun, ByteRuns, CellBuffers, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream};
+use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
 use crate::{ArrayError, Result};
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// What is unfiltered of one field of a tile: its values, its validity, both or neither.
 #[derive(Debug, Default)]

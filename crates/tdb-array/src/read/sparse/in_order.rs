@@ -13,11 +13,11 @@ use super::gather::{Gathered, Gatherer, Unfinished};
 use super::selected::Tiles;
 use super::stream::Stream;
 use super::table::{Run, RunQueue, TileTable};
-use crate::order::ascending::AscendingCheck;
-use crate::order::cell_order::{CellColumns, CellOrder};
-use crate::order::coordinates::Coordinates;
-use crate::tiles::CellBuffers;
-use crate::{Order, Result};
+use crate::{ArrayError, Order, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::order::ascending::AscendingCheck;
+use tdb_cells::order::cell_order::{CellColumns, CellOrder};
+use tdb_cells::order::coordinates::Coordinates;
 
 /// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
 ///
@@ -189,7 +189,8 @@ impl InOrder {
         let piece = cells.div_ceil(2 * workers.threads()).max(LEAST);
         // Pieces have a cell in common.
         let pieces = (0..cells).step_by(piece).map(|start| start..cells.min(start + piece + 1)).collect();
-        let hold = workers.map(16 * cells as u64, pieces, |piece, _| Ok(self.check.holds(columns, piece)))?;
+        let hold =
+            workers.map(16 * cells as u64, pieces, |piece, _| Ok::<_, ArrayError>(self.check.holds(columns, piece)))?;
         Ok(hold.into_iter().all(|holds| holds))
     }
 
@@ -216,7 +217,7 @@ impl InOrder {
             let mut wanted = WantedCells::load(look, scratch)?;
             let coordinates = wanted.take_coordinates(look, false);
             wanted.fields.iter_mut().for_each(|(_, held)| context.spares.take_back(held));
-            Ok((coordinates, wanted.len(&tile)))
+            Ok::<_, ArrayError>((coordinates, wanted.len(&tile)))
         };
         let looked = context.array.workers().map(0, vec![()], load)?;
         for (coordinates, cells) in looked {

@@ -7,11 +7,11 @@ use super::context::Context;
 use super::held::Held;
 use super::selected::SelectedTile;
 use crate::Result;
-use crate::order::cell_order::{CellColumns, CellOrder};
-use crate::order::entries::Entries;
-use crate::order::key::Entry;
-use crate::order::key::Key;
-use crate::tiles::TileScratch;
+use tdb_cells::TileScratch;
+use tdb_cells::order::cell_order::{CellColumns, CellOrder};
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::Entry;
+use tdb_cells::order::key::Key;
 
 /// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::order::coordinates::indices;
 use crate::tiles::BLOCK;
+use tdb_cells::order::coordinates::indices;
 
 /// Which cells of a tile are wanted, as far as is known: all to begin with.
 #[derive(Debug)]

@@ -14,14 +14,14 @@ use super::selected::SelectedTile;
 use super::selected::Tiles;
 use super::slabs::Slabs;
 use super::table::{RUN_BYTES, RunQueue, Runs, TileTable, cell_bytes};
-use crate::Result;
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
+use crate::{ArrayError, Result};
 use lane::{Lane, Place};
 use part::{Reached, Rules, merge};
 use pending::{Pending, PendingTile};
 use split::{Cut, split};
 use strand::Strand;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 
 /// Merges the tiles of fragments in global order. Of cells with equal coordinates it drops those that newer ones hide.
 ///
@@ -124,7 +124,7 @@ impl<K: Key> Merge<K> {
         let loaded = context.array.workers().map(bytes, jobs, |PendingTile { source, tile, .. }, scratch| {
             let (mut keyed, fields) = Keyed::load(context, order, source, &tile, scratch)?;
             keyed.make_mergeable(order);
-            Ok((tile, keyed, fields))
+            Ok::<_, ArrayError>((tile, keyed, fields))
         })?;
         for (tile, mut keyed, fields) in loaded.into_iter().filter(|(_, keyed, _)| keyed.len() > 0) {
             keyed.slot = tiles.add(context, keyed.source, tile.tile, tile.cells);
@@ -238,7 +238,7 @@ fn merge_parts<K: Key>(
         // Where fragments interleave, most runs are of one cell.
         runs.reserve(lanes.iter().map(Lane::len).sum());
         merge(rules, lanes, None, usize::MAX, runs);
-        Ok(())
+        Ok::<_, ArrayError>(())
     })?;
     first.reserve(others.iter().map(Runs::len).sum());
     others.iter_mut().for_each(|runs| first.append(runs));

@@ -23,7 +23,7 @@ use crate::query::CheckedQuery;
 use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
-use crate::tiles::TileScratch;
+use tdb_cells::TileScratch;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {

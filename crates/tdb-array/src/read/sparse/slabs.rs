@@ -7,11 +7,11 @@ use super::selected::SelectedTile;
 use super::selected::Tiles;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
-use crate::order::cell_order::CellOrder;
-use crate::order::entries::Entries;
-use crate::order::key::Entry;
-use crate::order::key::Key;
-use crate::order::sort::{CompareEqual, Sorter};
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::Entry;
+use tdb_cells::order::key::Key;
+use tdb_cells::order::sort::{CompareEqual, Sorter};
 
 /// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be estimated from
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.

@@ -3,10 +3,10 @@
 use tdb_types::Buffer;
 
 use super::held::Held;
-use crate::order::coordinates::Coordinates;
-use crate::order::key::KeyPools;
-use crate::spare::Pool;
-use crate::tiles::CellBuffers;
+use tdb_cells::CellBuffers;
+use tdb_cells::Pool;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::order::key::KeyPools;
 
 /// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
 #[derive(Debug, Default)]

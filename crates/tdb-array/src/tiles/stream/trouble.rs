@@ -1,5 +1,6 @@
 //! Errors before they know their tile.
 
+use tdb_cells::Cancelled;
 use tdb_filters::FilterError;
 
 use crate::ArrayError;
@@ -13,6 +14,12 @@ pub(super) enum Trouble {
 impl From<ArrayError> for Trouble {
     fn from(error: ArrayError) -> Self {
         Self::Array(error)
+    }
+}
+
+impl From<Cancelled> for Trouble {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::Array(cancelled.into())
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use tdb_types::Cells;
 
 use crate::Result;
-use crate::tiles::{CellBuffers, TileScratch};
 use crate::write::encoder::{EncodedTile, FieldEncoder, Run};
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// The cells of one field, in the memory layout of tiles.
 #[derive(Debug, Default)]

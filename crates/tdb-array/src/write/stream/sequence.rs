@@ -6,12 +6,12 @@ use std::cmp::Ordering;
 use tdb_schema::ArraySchema;
 use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
 
-use crate::order::cell_order::global_order;
-use crate::order::coordinates::Coordinates;
-use crate::tiles::CellBuffers;
 use crate::write::Duplicates;
 use crate::write::order::duplicate;
-use crate::{ArrayError, CellProblem, Result};
+use crate::{CellProblem, CellsError, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::order::cell_order::global_order;
+use tdb_cells::order::coordinates::Coordinates;
 
 /// Follows the cells of a sparse array as they come.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Sequence {
             (Step::Same, Duplicates::Refuse) => Err(duplicate(schema, cell, cell.saturating_sub(1))),
             (Step::Backward, _) => {
                 let field = schema.dimensions().first().map_or("", |dimension| dimension.name()).to_owned();
-                Err(ArrayError::Cell { field, cell, problem: CellProblem::OutOfOrder { order: "global order" } })
+                Err(CellsError::Cell { field, cell, problem: CellProblem::OutOfOrder { order: "global order" } }.into())
             }
         }
     }

@@ -5,7 +5,7 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_types::Layout;
 
 use crate::write::target::Target;
-use crate::{ArrayError, Result};
+use crate::{ArrayError, CellsError, Result};
 
 /// The slices of a dense region: the tiles of one place along the dimension in which tiles follow each other slowest.
 /// Fragments are cut between them, since a fragment is a box.
@@ -38,7 +38,7 @@ impl Slices {
             if !whole {
                 let range = range.display(dimension.kind()).to_string();
                 let why = format!("global order takes whole tiles, which are {extent} cells long");
-                return Err(ArrayError::Range { dimension: dimension.name().to_owned(), range, why });
+                return Err(CellsError::Range { dimension: dimension.name().to_owned(), range, why }.into());
             }
         }
         let builder =

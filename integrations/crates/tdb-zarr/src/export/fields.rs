@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tdb_array::tdb_schema::Attribute;
 use tdb_array::tdb_types::CellValNum;
-use tdb_array::{Array, ArrayError, Batch};
+use tdb_array::{Array, ArrayError, Batch, CellsError};
 
 use super::Export;
 use super::region::Region;
@@ -44,7 +44,7 @@ pub(super) fn selected<'a>(export: &Export, array: &'a Array) -> Result<Vec<&'a 
     let find = |name: &String| {
         let known = || all.iter().map(|attribute| attribute.name().to_owned()).collect();
         let found = all.iter().find(|attribute| attribute.name() == name);
-        found.ok_or_else(|| ArrayError::UnknownField { name: name.clone(), known: known() }.into())
+        found.ok_or_else(|| ArrayError::Cells(CellsError::UnknownField { name: name.clone(), known: known() }).into())
     };
     names.iter().map(find).collect()
 }

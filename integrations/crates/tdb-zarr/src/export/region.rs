@@ -5,7 +5,7 @@ use std::ops::Range;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
 use tdb_array::tdb_types::Scalar;
-use tdb_array::{Array, ArrayError, Coordinate, Query};
+use tdb_array::{Array, ArrayError, CellsError, Coordinate, Query};
 
 use super::Export;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ impl Region {
         for (name, _) in &export.ranges {
             if !schema.dimensions().iter().any(|dimension| dimension.name() == name) {
                 let known = schema.dimensions().iter().map(|dimension| dimension.name().to_owned()).collect();
-                return Err(ArrayError::UnknownDimension { name: name.clone(), known }.into());
+                return Err(ArrayError::Cells(CellsError::UnknownDimension { name: name.clone(), known }).into());
             }
         }
         let (mut keys, mut origin, mut shape) = (Vec::new(), Vec::new(), Vec::new());
@@ -38,10 +38,12 @@ impl Region {
             };
             for (_, range) in export.ranges.iter().filter(|(name, _)| name == dimension.name()) {
                 let [start, end] = [range.start(), range.end()].map(|end| key(dimension, end));
-                let wrong = |why: &str| ArrayError::Range {
-                    dimension: dimension.name().to_owned(),
-                    range: format!("{}..={}", range.start(), range.end()),
-                    why: why.to_owned(),
+                let wrong = |why: &str| {
+                    ArrayError::Cells(CellsError::Range {
+                        dimension: dimension.name().to_owned(),
+                        range: format!("{}..={}", range.start(), range.end()),
+                        why: why.to_owned(),
+                    })
                 };
                 let (Some(start), Some(end)) = (start, end) else { return Err(wrong("it is of another type").into()) };
                 if start < lo || end > hi {

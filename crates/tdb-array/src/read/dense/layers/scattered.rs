@@ -4,8 +4,8 @@ use tdb_fragment::FragmentField;
 use tdb_types::{Buffer, ordered_keys};
 
 use super::layer::{Layer, TilePlace};
-use crate::tiles::TileScratch;
 use crate::{Array, ArrayError, Fragment, Result};
+use tdb_cells::TileScratch;
 
 /// Most cells of sparse fragments that a dense array may have: each is a box of its own, which takes about 150 bytes.
 const MOST_CELLS: u64 = 1 << 15;

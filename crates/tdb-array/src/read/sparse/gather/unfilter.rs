@@ -8,8 +8,9 @@ use super::layout::{BatchLayout, Use};
 use crate::read::sparse::context::Context;
 use crate::read::sparse::held::{Held, fixed_len, fixed_window};
 use crate::read::sparse::table::{Run, Tile, TileTable};
-use crate::tiles::{ByteRun, ByteRuns, CellBuffers, FieldTiles, PartTiles, TileRequest, TileScratch, TileStream};
+use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
 use crate::{ArrayError, Result};
+use tdb_cells::{CellBuffers, TileScratch};
 
 /// Bytes of fixed size that a selected field has for each cell.
 #[derive(Clone, Copy, Debug)]
@@ -264,7 +265,7 @@ pub(super) fn unfilter_var(
             Some(tiles) => tiles.var(tile, cells, &mut out, scratch)?,
             None => fill_var(fill, cells, &mut out),
         }
-        Ok((used, out))
+        Ok::<_, ArrayError>((used, out))
     })?;
     for (used, data) in own {
         let tile = tiles.get_mut(used.slot);

@@ -1,12 +1,12 @@
 //! Gathering cells of variable length.
 
 use super::layout::{BatchLayout, Use};
-use crate::column::ColumnBuffers;
 use crate::read::BufferPool;
 use crate::read::sparse::context::Context;
 use crate::read::sparse::table::{Run, TileTable};
-use crate::tiles::CellBuffers;
 use crate::{ArrayError, Result};
+use tdb_cells::CellBuffers;
+use tdb_cells::ColumnBuffers;
 use tdb_types::Buffer;
 
 /// Gathers the cells of all runs from the tiles.
@@ -45,7 +45,7 @@ pub(super) fn gather_var(
             1 => copy(runs, &sources, base, values, offsets, |bytes| bytes),
             size => copy(runs, &sources, base, values, offsets, |bytes| bytes / size as u64),
         }
-        Ok(())
+        Ok::<_, ArrayError>(())
     })?;
     Ok(ColumnBuffers { values, offsets: Some(offsets), validity: None })
 }

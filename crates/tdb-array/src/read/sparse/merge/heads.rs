@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// The lowest place of the cells that a lane has left, or of those that aren't at hand.
 #[derive(Clone, Copy, Debug)]

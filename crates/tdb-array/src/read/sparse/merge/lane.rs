@@ -2,7 +2,7 @@
 
 use super::super::keyed::Keyed;
 use super::super::table::{Run, Runs, TileTable, runs_of};
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// A place among tiles that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,8 @@ use super::super::keyed::Keyed;
 use super::super::table::{Runs, TileTable};
 use super::heads::{Head, Heads};
 use super::lane::{Lane, Place};
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 
 /// What all parts of a merge share.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::super::context::Context;
 use super::super::selected::{SelectedTile, Tiles};
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 
 /// Tiles to come, by the least key that a cell of theirs can have.
 ///

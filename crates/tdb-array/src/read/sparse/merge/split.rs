@@ -1,7 +1,7 @@
 //! Cutting a merge into parts that several threads merge at once.
 
 use super::lane::{Lane, Place};
-use crate::order::key::Key;
+use tdb_cells::order::key::Key;
 
 /// How to cut.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use super::super::keyed::Keyed;
 use super::super::table::TileTable;
 use super::lane::{Lane, Place};
-use crate::order::cell_order::CellOrder;
-use crate::order::key::Key;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 
 /// Tiles of one fragment, each of which is in order and ends before the next one begins.
 ///

@@ -1,0 +1,242 @@
+//! Cells to be written, column by column, borrowed from the caller.
+
+mod check;
+
+use std::borrow::Cow;
+
+use tdb_types::{Cells, Offsets, PhysicalType, Validity};
+
+pub use check::{Checker, check_column};
+
+use crate::{Batch, Column, Value};
+
+/// The values of one field of cells to be written, in the memory layout of [`Column`]: borrowed wherever the caller has
+/// them so already.
+///
+/// Made by `into()` from a slice of numbers, from a [`Column`] that was read, or by one of the functions:
+///
+/// ```
+/// use tdb_cells::NewColumn;
+///
+/// let numbers: NewColumn = (&[1i32, 2, 3]).into();
+/// let some = NewColumn::options([Some(0.5f64), None, Some(1.5)]);
+/// let words = NewColumn::strings(["one", "two", "three"]);
+/// let pairs = NewColumn::values(&[1u16, 2, 3, 4, 5, 6]);           // for an attribute of two values per cell
+/// let lists = NewColumn::values(&[1u8, 2, 3]).with_offsets(&[0, 0, 2, 3]); // [], [1, 2], [3]
+/// let valid = NewColumn::values(&[7i64, 8, 9]).with_validity(&[0b101]);    // 7, null, 9
+/// ```
+#[derive(Clone, Debug)]
+pub struct NewColumn<'a> {
+    /// The values of all cells, little-endian, one after the other.
+    pub values: Cow<'a, [u8]>,
+    /// The type of the values; `None` if they are bytes that may stand for any.
+    pub physical: Option<PhysicalType>,
+    /// In values: one per cell, and the end of the last.
+    pub offsets: Option<Cow<'a, [u64]>>,
+    /// One bit per cell.
+    pub validity: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> NewColumn<'a> {
+    /// Numbers of the Rust type that the field's datatype lies in memory as (`i64` for dates): one per cell, or as many as
+    /// the attribute says.
+    #[must_use]
+    pub fn values<T: Value>(values: &'a [T]) -> Self {
+        Self::of(bytemuck::cast_slice(values), Some(T::PHYSICAL))
+    }
+
+    /// The little-endian bytes of values of whichever type the field has.
+    #[must_use]
+    pub fn bytes(bytes: &'a [u8]) -> Self {
+        Self::of(bytes, None)
+    }
+
+    /// The same for buffers that are given away: little-endian values, offsets in values, and bits of validity.
+    #[must_use]
+    pub fn owned(values: Vec<u8>, offsets: Option<Vec<u64>>, validity: Option<Vec<u8>>) -> NewColumn<'static> {
+        NewColumn {
+            values: Cow::Owned(values),
+            physical: None,
+            offsets: offsets.map(Cow::Owned),
+            validity: validity.map(Cow::Owned),
+        }
+    }
+
+    fn of(values: &'a [u8], physical: Option<PhysicalType>) -> Self {
+        Self { values: Cow::Borrowed(values), physical, offsets: None, validity: None }
+    }
+
+    /// Strings, or other cells of variable length, given as bytes.
+    #[must_use]
+    pub fn strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = S>) -> NewColumn<'static> {
+        let (mut values, mut offsets) = (Vec::new(), vec![0]);
+        for string in strings {
+            values.extend_from_slice(string.as_ref());
+            offsets.push(values.len() as u64);
+        }
+        NewColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
+    }
+
+    /// Strings, some of them null.
+    #[must_use]
+    pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> NewColumn<'static> {
+        let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
+        for (cell, string) in strings.into_iter().enumerate() {
+            push_bit(&mut validity, cell, string.is_some());
+            values.extend_from_slice(string.as_ref().map_or(&[], AsRef::as_ref));
+            offsets.push(values.len() as u64);
+        }
+        let (values, offsets) = (Cow::Owned(values), Some(Cow::Owned(offsets)));
+        NewColumn { values, physical: None, offsets, validity: Some(Cow::Owned(validity)) }
+    }
+
+    /// Numbers, some of them null.
+    #[must_use]
+    pub fn options<T: Value>(options: impl IntoIterator<Item = Option<T>>) -> NewColumn<'static> {
+        let (mut values, mut validity) = (Vec::new(), Vec::new());
+        for (cell, option) in options.into_iter().enumerate() {
+            push_bit(&mut validity, cell, option.is_some());
+            let value = option.unwrap_or_else(bytemuck::Zeroable::zeroed);
+            values.extend_from_slice(bytemuck::bytes_of(&value));
+        }
+        let validity = Some(Cow::Owned(validity));
+        NewColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
+    }
+
+    /// The bytes of all values.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.values
+    }
+
+    /// Where each cell begins and the last one ends, in values; none if all cells have as many.
+    #[must_use]
+    pub fn offsets(&self) -> Option<&[u64]> {
+        self.offsets.as_deref()
+    }
+
+    /// One bit per cell, least significant first; none if no cell is null.
+    #[must_use]
+    pub fn validity(&self) -> Option<&[u8]> {
+        self.validity.as_deref()
+    }
+
+    /// The cells, `size` bytes each; of variable length with values of so many bytes, if there are offsets.
+    pub fn cells(&self, size: usize) -> Cells<'_> {
+        let cells = match &self.offsets {
+            Some(offsets) => Cells::var(Offsets::in_values(offsets, size), &self.values),
+            None => Cells::fixed(&self.values, size),
+        };
+        cells.with_validity(self.validity.as_deref().map(Validity::bits))
+    }
+
+    /// The same values as cells of variable length: cell `i` has the values from `offsets[i]` to `offsets[i + 1]`, counted
+    /// in values; there is one offset more than there are cells. Borrowed, or given away as a `Vec`.
+    #[must_use]
+    pub fn with_offsets(self, offsets: impl Into<Cow<'a, [u64]>>) -> Self {
+        Self { offsets: Some(offsets.into()), ..self }
+    }
+
+    /// The same cells, null where the bit of a cell, least significant first, isn't set. Borrowed, or given away as a `Vec`.
+    #[must_use]
+    pub fn with_validity(self, bits: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self { validity: Some(bits.into()), ..self }
+    }
+}
+
+fn push_bit(bits: &mut Vec<u8>, index: usize, bit: bool) {
+    if index.is_multiple_of(8) {
+        bits.push(0);
+    }
+    if let Some(last) = bits.last_mut() {
+        *last |= u8::from(bit) << (index % 8);
+    }
+}
+
+impl<'a, T: Value> From<&'a [T]> for NewColumn<'a> {
+    fn from(values: &'a [T]) -> Self {
+        Self::values(values)
+    }
+}
+
+impl<'a, T: Value> From<&'a Vec<T>> for NewColumn<'a> {
+    fn from(values: &'a Vec<T>) -> Self {
+        Self::values(values)
+    }
+}
+
+impl<'a, T: Value, const N: usize> From<&'a [T; N]> for NewColumn<'a> {
+    fn from(values: &'a [T; N]) -> Self {
+        Self::values(values)
+    }
+}
+
+impl<'a> From<&'a Column> for NewColumn<'a> {
+    fn from(column: &'a Column) -> Self {
+        Self {
+            values: Cow::Borrowed(column.bytes()),
+            physical: Some(column.datatype().physical()),
+            offsets: column.offsets().map(Cow::Borrowed),
+            validity: column.validity().map(Cow::Borrowed),
+        }
+    }
+}
+
+/// Cells to be written: a [`NewColumn`] for each field, all of the same length.
+///
+/// ```
+/// use tdb_cells::{NewCells, NewColumn};
+///
+/// let cells = NewCells::new()
+///     .with("pos", &[1u32, 5, 9])
+///     .with("name", NewColumn::strings(["a", "b", "c"]));
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct NewCells<'a> {
+    /// The columns, by the names of their fields.
+    pub columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
+}
+
+impl<'a> NewCells<'a> {
+    /// No columns yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Each column with its name.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
+        self.columns.iter().map(|(name, column)| (&**name, column))
+    }
+
+    /// The same cells with one more column.
+    pub fn with(mut self, field: impl Into<Cow<'a, str>>, column: impl Into<NewColumn<'a>>) -> Self {
+        self.columns.push((field.into(), column.into()));
+        self
+    }
+}
+
+impl<'a> From<&'a Batch> for NewCells<'a> {
+    fn from(batch: &'a Batch) -> Self {
+        let columns = batch.columns().iter().map(|column| (Cow::Borrowed(column.name()), column.into()));
+        Self { columns: columns.collect() }
+    }
+}
+
+impl<'a, 'b: 'a> From<&'a NewCells<'b>> for NewCells<'a> {
+    fn from(cells: &'a NewCells<'b>) -> Self {
+        let borrow = |column: &'a NewColumn<'b>| NewColumn {
+            values: Cow::Borrowed(&*column.values),
+            physical: column.physical,
+            offsets: column.offsets.as_ref().map(|offsets| Cow::Borrowed(&**offsets)),
+            validity: column.validity.as_ref().map(|validity| Cow::Borrowed(&**validity)),
+        };
+        Self { columns: cells.columns.iter().map(|(name, column)| (Cow::Borrowed(&**name), borrow(column))).collect() }
+    }
+}
+
+impl<'a, N: Into<Cow<'a, str>>, C: Into<NewColumn<'a>>, const F: usize> From<[(N, C); F]> for NewCells<'a> {
+    fn from(columns: [(N, C); F]) -> Self {
+        Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column.into())).collect() }
+    }
+}

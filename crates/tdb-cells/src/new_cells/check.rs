@@ -1,0 +1,124 @@
+//! New cells of one field, checked without comparing them with each other.
+
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+use tdb_schema::FieldType;
+use tdb_types::{Cells, Datatype};
+
+use super::NewColumn;
+use crate::{CellProblem, CellsError, Result};
+
+/// The cells of one column, if they are of this kind; nothing is asked of the bytes of strings.
+pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
+    Checker { name, kind, first: 0, any_utf8: true }.column(column)
+}
+
+/// Checks the cells of one field, each by itself.
+#[derive(Debug)]
+pub struct Checker<'n> {
+    /// The field's name, for errors.
+    pub name: &'n str,
+    /// What its cells are.
+    pub kind: FieldType,
+    /// The number of the first cell, for errors.
+    pub first: u64,
+    /// Whether strings may be no UTF-8.
+    pub any_utf8: bool,
+}
+
+impl Checker<'_> {
+    /// The cells of a column, if they are of this kind.
+    ///
+    /// # Errors
+    /// [`CellsError::WrongType`], [`CellsError::ColumnShape`], [`CellsError::Cell`].
+    pub fn column<'a>(&self, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
+        let FieldType { datatype, cell_val_num, .. } = self.kind;
+        let text = column.physical.is_some_and(|physical| physical.size() == 1) && datatype.size() == 1;
+        if let Some(physical) = column.physical.filter(|physical| *physical != datatype.physical() && !text) {
+            return Err(CellsError::WrongType { field: self.name.to_owned(), datatype, asked: physical });
+        }
+        let value_size = datatype.size();
+        let size = match (cell_val_num.fixed(), &column.offsets) {
+            (Some(number), None) => {
+                let size = value_size * number as usize;
+                if !column.values.len().is_multiple_of(size) {
+                    let what = format!("{} bytes are no whole number of cells of {size} bytes", column.values.len());
+                    return Err(self.shape(what));
+                }
+                size
+            }
+            (None, Some(offsets)) => {
+                self.check_offsets(offsets, &column.values)?;
+                value_size
+            }
+            (Some(_), Some(_)) => return Err(self.shape("offsets, but all cells have the same length".to_owned())),
+            (None, None) => return Err(self.shape("no offsets, but cells differ in length".to_owned())),
+        };
+        let mut cells = column.cells(size);
+        self.check_validity(column, cells.len())?;
+        if !self.kind.nullable {
+            cells = cells.with_validity(None);
+        }
+        if datatype == Datatype::StringUtf8 && !self.any_utf8 {
+            self.check_utf8(&cells)?;
+        }
+        Ok(cells)
+    }
+
+    fn check_offsets(&self, offsets: &[u64], values: &[u8]) -> Result<()> {
+        let size = self.kind.datatype.size();
+        if !values.len().is_multiple_of(size) {
+            return Err(self.shape(format!("{} bytes are no whole number of values of {size} bytes", values.len())));
+        }
+        let len = (values.len() / size) as u64;
+        if offsets.is_empty() {
+            return Err(self.shape("no offsets; there has to be one more than there are cells".to_owned()));
+        }
+        // All others are checked with the cells that they bound; the offset of no cells bounds no cell.
+        if let [only] = offsets
+            && *only > len
+        {
+            return Err(self.shape(format!("offset {only} of no cells, but there are {len} values")));
+        }
+        let wrong = |pair: &[u64]| pair[0] > pair[1] || pair[1] > len;
+        match offsets.windows(2).position(wrong) {
+            Some(cell) => {
+                Err(self.cell(cell, CellProblem::Offsets { start: offsets[cell], end: offsets[cell + 1], len }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_validity(&self, column: &NewColumn<'_>, len: usize) -> Result<()> {
+        let Some(bits) = &column.validity else { return Ok(()) };
+        if bits.len() < len.div_ceil(8) {
+            return Err(self.shape(format!("{} bytes of validity are too few for {len} cells", bits.len())));
+        }
+        match bits.view_bits::<Lsb0>()[..len].first_zero() {
+            Some(cell) if !self.kind.nullable => Err(self.cell(cell, CellProblem::Null)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_utf8(&self, cells: &Cells<'_>) -> Result<()> {
+        // Mostly all of it is valid, and cells end with characters.
+        if let (Ok(text), Some(offsets)) = (std::str::from_utf8(cells.bytes()), cells.offsets())
+            && offsets.moved_to(0).all(|offset| text.is_char_boundary(offset as usize))
+        {
+            return Ok(());
+        }
+        let wrong = |cell: &usize| cells.is_valid(*cell) && std::str::from_utf8(cells.cell(*cell)).is_err();
+        match (0..cells.len()).find(wrong) {
+            Some(cell) => Err(self.cell(cell, CellProblem::NotUtf8)),
+            None => Ok(()),
+        }
+    }
+
+    fn shape(&self, what: String) -> CellsError {
+        CellsError::ColumnShape { field: self.name.to_owned(), what }
+    }
+
+    fn cell(&self, cell: usize, problem: CellProblem) -> CellsError {
+        CellsError::Cell { field: self.name.to_owned(), cell: self.first + cell as u64, problem }
+    }
+}

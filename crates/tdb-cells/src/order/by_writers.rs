@@ -1,0 +1,98 @@
+//! The order of cells by those who wrote them.
+//!
+//! A writer sorts by what it takes for the global order, and several generations of writers computed it otherwise than
+//! those after them: `docs/format-notes.md` says how. A fragment's format version and the schema decide where that can
+//! have made a difference.
+
+use tdb_schema::{ArraySchema, Dimension};
+use tdb_types::{Feature, FormatVersion, Layout, PhysicalType, Scalar};
+
+/// Whether a fragment of this version may have its cells in another order than the global one of today.
+pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
+    let (strings, numbers): (Vec<_>, Vec<_>) = schema.dimensions().iter().partition(|dimension| dimension.is_var());
+    let mut numbers = numbers.into_iter();
+    if schema.cell_order() == Layout::Hilbert {
+        return version.has(Feature::OpenHilbertRange) && numbers.any(|dimension| !is_float(dimension.physical()))
+            || version.has(Feature::OtherHilbertStrings) && !strings.is_empty();
+    }
+    numbers.any(|dimension| has_other_tiles(dimension, version))
+}
+
+/// Whether coordinates along the dimension may have been put into other space tiles than they lie in.
+fn has_other_tiles(dimension: &Dimension, version: FormatVersion) -> bool {
+    let physical = dimension.physical();
+    if is_float(physical) {
+        return version.has(Feature::UntruncatedFloatTiles);
+    }
+    let Some((low, high)) = dimension.domain() else { return false };
+    let (Some(low), Some(high), Some(greatest)) = (signed(low), signed(high), greatest(physical)) else { return false };
+    let is_narrow = matches!(physical, PhysicalType::I8 | PhysicalType::I16);
+    (version.has(Feature::WrappedTileIndices) && high.saturating_sub(low) > greatest)
+        || (version.has(Feature::PromotedTileIndices) && is_narrow && low < 0 && high >= 0)
+}
+
+fn is_float(physical: PhysicalType) -> bool {
+    matches!(physical, PhysicalType::F32 | PhysicalType::F64)
+}
+
+/// The value of a signed integer; none of other numbers.
+fn signed(scalar: Scalar) -> Option<i128> {
+    match scalar {
+        Scalar::I8(value) => Some(value.into()),
+        Scalar::I16(value) => Some(value.into()),
+        Scalar::I32(value) => Some(value.into()),
+        Scalar::I64(value) => Some(value.into()),
+        _ => None,
+    }
+}
+
+/// The greatest value of a signed type.
+fn greatest(physical: PhysicalType) -> Option<i128> {
+    match physical {
+        PhysicalType::I8 => Some(i8::MAX.into()),
+        PhysicalType::I16 => Some(i16::MAX.into()),
+        PhysicalType::I32 => Some(i32::MAX.into()),
+        PhysicalType::I64 => Some(i64::MAX.into()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use tdb_schema::{Dimension, SchemaBuilder};
+    use tdb_types::{Datatype, FormatVersion, Layout, Scalar};
+
+    use super::may_differ;
+
+    /// The versions in whose fragments cells along such a dimension may lie in another order.
+    fn differing(datatype: Datatype, low: Scalar, high: Scalar, order: Layout) -> Vec<u32> {
+        let dimension = Dimension::new("d", datatype, low, high);
+        let schema = SchemaBuilder::sparse().cell_order(order).dimension(dimension).build().unwrap();
+        FormatVersion::all().filter(|version| may_differ(&schema, *version)).map(FormatVersion::number).collect()
+    }
+
+    #[test]
+    fn orders_of_old_writers() {
+        let row = Layout::RowMajor;
+        let none: [u32; 0] = [];
+        let i32s = |low, high, order| differing(Datatype::Int32, Scalar::I32(low), Scalar::I32(high), order);
+        assert_eq!(i32s(-5, 5, row), none);
+        assert_eq!(i32s(-2_000_000_000, 2_000_000_000, row), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(i32s(-5, 5, Layout::Hilbert), [7, 8]);
+        let strings = Dimension::string("d");
+        let schema = SchemaBuilder::sparse().cell_order(Layout::Hilbert).dimension(strings).build().unwrap();
+        let versions = FormatVersion::all().filter(|version| may_differ(&schema, *version));
+        assert_eq!(versions.map(FormatVersion::number).collect::<Vec<_>>(), [11, 12]);
+        let i8s = |low, high| differing(Datatype::Int8, Scalar::I8(low), Scalar::I8(high), row);
+        assert_eq!(i8s(-10, 9), [9, 10, 11, 12, 13]);
+        assert_eq!(i8s(-10, -1), none);
+        assert_eq!(i8s(0, 9), none);
+        let floats = |order| differing(Datatype::Float32, Scalar::F32(0.0), Scalar::F32(1.0), order);
+        assert_eq!(floats(row), [1, 2, 3, 4]);
+        assert_eq!(floats(Layout::Hilbert), none);
+        let whole = differing(Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1), row);
+        assert_eq!(whole, none);
+    }
+}

@@ -1,0 +1,190 @@
+//! The order of cells, as keys that compare like the cells.
+
+mod keys;
+mod pack;
+
+use std::cmp::Ordering;
+
+use tdb_rtree::DimRange;
+use tdb_schema::ArraySchema;
+use tdb_schema::global_order::{GlobalOrder, make_comparable};
+use tdb_types::{PhysicalType, Scalar};
+
+use super::coordinates::Coordinates;
+use crate::{CellsError, Order, Result};
+use pack::{Packing, Part};
+
+/// An order of cells: what is compared, and how as much of that as fits is packed into one integer.
+///
+/// Packing takes into account in which ranges coordinates lie: two dimensions of which a query touches a million
+/// coordinates each take 40 bits together, whatever their types. Cells with different keys are ordered as their keys are.
+/// If the order is [exact](Self::is_exact), cells with equal keys have equal coordinates; otherwise
+/// [`compare`](Self::compare) has to decide.
+#[derive(Clone, Debug)]
+pub struct CellOrder {
+    /// The words that come before the coordinates, in global order.
+    leading: Option<GlobalOrder>,
+    /// The dimensions from the most to the least significant.
+    dimensions: Vec<usize>,
+    /// The physical type of each dimension; none for strings.
+    physical: Vec<Option<PhysicalType>>,
+    packing: Packing,
+}
+
+/// What [`CellOrder::compare`] needs of a tile.
+#[derive(Debug)]
+pub struct CellColumns {
+    words: Vec<Vec<u64>>,
+    coordinates: Vec<Coordinates>,
+}
+
+impl CellColumns {
+    /// The columns of some of the cells.
+    pub fn of_cells(&self, cells: &[u32]) -> Self {
+        let words = self.words.iter().map(|words| cells.iter().map(|cell| words[*cell as usize]).collect());
+        let coordinates = self.coordinates.iter().map(|coordinates| coordinates.of_cells(cells));
+        Self { words: words.collect(), coordinates: coordinates.collect() }
+    }
+
+    /// The columns of coordinates.
+    pub fn into_coordinates(self) -> Vec<Coordinates> {
+        self.coordinates
+    }
+
+    /// Bytes of memory that the columns take.
+    pub fn memory(&self) -> usize {
+        let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();
+        words + self.coordinates.iter().map(Coordinates::memory).sum::<usize>()
+    }
+}
+
+impl CellOrder {
+    /// The order of cells whose coordinates lie in `bounds`: one range per dimension, those of strings with an end, and
+    /// widened as stored ranges have to be.
+    pub fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
+        let count = schema.dim_count();
+        let leading = match order {
+            Order::Global | Order::Unordered => Some(global_order(schema)?),
+            Order::RowMajor | Order::ColMajor => None,
+        };
+        let dimensions = match (&leading, order) {
+            (Some(global), _) => global.cell_dimensions().to_vec(),
+            (None, Order::ColMajor) => (0..count).rev().collect(),
+            (None, _) => (0..count).collect(),
+        };
+        let physical = schema.dimensions().iter().map(|d| (!d.is_var()).then(|| d.physical())).collect();
+        let mut order = Self { leading, dimensions, physical, packing: Packing::default() };
+        order.packing = Packing::of(order.parts(schema, bounds), bounds);
+        Ok(order)
+    }
+
+    /// Bits of a key.
+    pub fn bits(&self) -> u32 {
+        self.packing.bits
+    }
+
+    /// Whether equal keys mean equal coordinates.
+    pub fn is_exact(&self) -> bool {
+        self.packing.exact
+    }
+
+    /// Everything that cells are compared by, with the least and the greatest value that it can have.
+    fn parts(&self, schema: &ArraySchema, bounds: &[DimRange]) -> Vec<(Part, u64, u64)> {
+        let mut parts = self.words(bounds);
+        let tiled = self.leading.as_ref().map(GlobalOrder::tile_dimensions).unwrap_or_default();
+        for &dimension in &self.dimensions {
+            let DimRange::Fixed { lo, hi } = bounds[dimension] else {
+                parts.push((Part::Text { dimension, skip: 0 }, 0, u64::MAX));
+                continue;
+            };
+            let (lo, hi) = (self.comparable(dimension, lo), self.comparable(dimension, hi));
+            let space = &schema.dimensions()[dimension];
+            match space.domain_keys().zip(space.extent_cells()) {
+                // The tile is known already, so that the distance from its low end will do.
+                Some(((low, _), extent)) if tiled.contains(&dimension) && extent - 1 < hi.saturating_sub(lo) => {
+                    let tiling = space.tiling();
+                    parts.push((Part::Offset { dimension, low, extent, tiling }, 0, extent - 1));
+                }
+                _ => parts.push((Part::Coordinate(dimension), lo, hi.max(lo))),
+            }
+        }
+        let signs = self.physical.iter().zip(bounds).enumerate();
+        parts.extend(signs.filter_map(|(dimension, (physical, range))| {
+            let positive = positive_zero((*physical)?)?;
+            let zero = matches!(range, DimRange::Fixed { lo, hi } if *lo <= positive && *hi >= positive - 1);
+            zero.then_some((Part::ZeroSign { dimension, positive }, 0, 1))
+        }));
+        parts
+    }
+
+    fn words(&self, bounds: &[DimRange]) -> Vec<(Part, u64, u64)> {
+        let Some(global) = &self.leading else { return Vec::new() };
+        let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+        let columns: Vec<_> = corners.iter().map(Coordinates::column).collect();
+        let bounds_of = |word| {
+            let mut ends = Vec::with_capacity(2);
+            global.leading_word(word, &columns, &mut ends);
+            match ends[..] {
+                // The first word of a tile grows with each coordinate; lower ones begin anew whenever it changes.
+                [min, max] if word == 0 && global.hilbert().is_none() => (Part::Word(word), min, max.max(min)),
+                _ => (Part::Word(word), 0, u64::MAX),
+            }
+        };
+        (0..global.leading_word_count()).map(bounds_of).collect()
+    }
+
+    /// Compares two cells by their coordinates and by nothing else.
+    pub fn compare(&self, a: (&CellColumns, usize), b: (&CellColumns, usize)) -> Ordering {
+        let words = a.0.words.iter().zip(&b.0.words).map(|(x, y)| x[a.1].cmp(&y[b.1]));
+        let ordered =
+            self.dimensions.iter().map(|&dimension| match (&a.0.coordinates[dimension], &b.0.coordinates[dimension]) {
+                (Coordinates::Keys(x), Coordinates::Keys(y)) => {
+                    self.comparable(dimension, x[a.1]).cmp(&self.comparable(dimension, y[b.1]))
+                }
+                (x, y) => x.string(a.1).cmp(y.string(b.1)),
+            });
+        // Zeros of either sign stand at the same place, but are different coordinates.
+        let identity = a.0.coordinates.iter().zip(&b.0.coordinates).map(|pair| match pair {
+            (Coordinates::Keys(x), Coordinates::Keys(y)) => x[a.1].cmp(&y[b.1]),
+            _ => Ordering::Equal,
+        });
+        words.chain(ordered).chain(identity).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// What [`compare`](Self::compare) needs of a tile with these coordinates.
+    pub fn columns(&self, coordinates: Vec<Coordinates>) -> CellColumns {
+        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+        let words = self.leading.iter().flat_map(|global| {
+            let columns = &columns;
+            (0..global.leading_word_count()).map(move |word| {
+                let mut words = Vec::new();
+                global.leading_word(word, columns, &mut words);
+                words
+            })
+        });
+        CellColumns { words: words.collect(), coordinates }
+    }
+
+    /// The key with `-0.0` as `0.0`.
+    fn comparable(&self, dimension: usize, key: u64) -> u64 {
+        let mut key = [key];
+        if let Some(Some(physical)) = self.physical.get(dimension) {
+            make_comparable(*physical, &mut key);
+        }
+        key[0]
+    }
+}
+
+/// The global order of an array.
+pub fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
+    GlobalOrder::new(schema).map_err(CellsError::Schema)
+}
+
+/// The key of `0.0`; that of `-0.0` is one less.
+fn positive_zero(physical: PhysicalType) -> Option<u64> {
+    match physical {
+        PhysicalType::F32 => Some(Scalar::F32(0.0).key()),
+        PhysicalType::F64 => Some(Scalar::F64(0.0).key()),
+        _ => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! The keys of cells, and those between which the cells of a box lie.
+
+use std::ops::Bound;
+
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::global_order::GlobalOrder;
+
+use super::pack::{Packed, Part};
+use super::{CellOrder, positive_zero};
+use crate::order::coordinates::Coordinates;
+use crate::order::key::Key;
+
+impl CellOrder {
+    /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
+    pub fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
+        let mut keys = Vec::new();
+        self.keys_into(coordinates, cells, &mut keys);
+        keys
+    }
+
+    /// Replaces `keys` by the key of each of `cells` cells.
+    pub fn keys_into<K: Key>(&self, coordinates: &[Coordinates], cells: usize, keys: &mut Vec<K>) {
+        keys.clear();
+        keys.resize(cells, K::default());
+        let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+        for packed in &self.packing.packed {
+            match packed.part {
+                Part::Word(word) => {
+                    let mut words = Vec::with_capacity(cells);
+                    if let Some(global) = &self.leading {
+                        global.leading_word(word, &columns, &mut words);
+                    }
+                    packed.append(keys, words.into_iter());
+                }
+                Part::Offset { dimension, low, extent, tiling } => {
+                    let coordinates = coordinates[dimension].keys();
+                    let mut tiles = Vec::with_capacity(cells);
+                    tiling.indices(coordinates, &mut tiles);
+                    let offsets =
+                        coordinates.iter().zip(tiles).map(|(key, tile)| key.wrapping_sub(low + tile * extent));
+                    packed.append(keys, offsets);
+                }
+                Part::Coordinate(dimension) => self.append_coordinates(packed, dimension, coordinates, keys),
+                Part::Text { dimension, skip } => {
+                    let strings = &coordinates[dimension];
+                    packed.append(keys, (0..cells).map(|cell| eight_bytes(strings.string(cell), skip)));
+                }
+                Part::ZeroSign { dimension, positive } => {
+                    let values = coordinates[dimension].keys().iter();
+                    packed.append(keys, values.map(|key| u64::from(*key == positive)));
+                }
+            }
+        }
+    }
+
+    /// Replaces `keys` by those of some cells.
+    pub fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32], keys: &mut Vec<K>) {
+        let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
+        self.keys_into(&coordinates, cells.len(), keys);
+    }
+
+    fn append_coordinates<K: Key>(
+        &self,
+        packed: &Packed,
+        dimension: usize,
+        coordinates: &[Coordinates],
+        keys: &mut [K],
+    ) {
+        let values = coordinates[dimension].keys().iter().copied();
+        match self.physical[dimension].and_then(positive_zero) {
+            // The key of -0.0 is the one before that of 0.0.
+            Some(zero) => packed.append(keys, values.map(|key| key + u64::from(key == zero - 1))),
+            None => packed.append(keys, values),
+        }
+    }
+
+    /// Keys between which those of all cells in a box lie.
+    pub fn ends<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+        if let Some(curve) = self.leading.as_ref().and_then(GlobalOrder::hilbert) {
+            let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+            let corners: Vec<_> = corners.iter().map(Coordinates::column).collect();
+            let (low, high) = if is_endless(bounds) { (0, u64::MAX) } else { curve.ends(&corners) };
+            let (low, high): (K, K) = (self.key_of_word(low), self.key_of_word(high));
+            return (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)));
+        }
+        let (low, high): (K, K) = self.corners(bounds);
+        self.ends_of_corners(low, high)
+    }
+
+    /// The same for each of many boxes, whose keys are made together.
+    pub fn ends_of_all<K: Key>(&self, boxes: &[NdRange]) -> Vec<(K, K)> {
+        let is_hilbert = self.leading.as_ref().and_then(GlobalOrder::hilbert).is_some();
+        let Some(corners) = (!is_hilbert).then(|| corners_of_all(boxes)).flatten() else {
+            return boxes.iter().map(|bounds| self.ends(&bounds.0)).collect();
+        };
+        let signs = self.sign_bits();
+        let keys = self.keys::<K>(&corners, 2 * boxes.len());
+        let pairs = keys.as_chunks::<2>().0.iter();
+        pairs.map(|[low, high]| self.ends_of_corners(low.clear_low(signs), high.fill_low(signs))).collect()
+    }
+
+    /// The keys between which those of all cells in a box lie, from those of its corners.
+    fn ends_of_corners<K: Key>(&self, low: K, high: K) -> (K, K) {
+        // Within a space tile the corners are as good as in any other order; where a box has several, they alone count.
+        let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
+        let words = self.packing.packed.iter().take_while(is_word).count();
+        let after = self.bits_after(words);
+        if words == 0 || low.clear_low(after) == high.clear_low(after) {
+            return (low, high);
+        }
+        (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)))
+    }
+
+    /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
+    /// order that is so within a space tile only.
+    fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
+        let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
+        let signs = self.sign_bits();
+        match self.keys::<K>(&corners, 2)[..] {
+            [low, _] if is_endless(bounds) => (low.clear_low(signs), K::HIGHEST),
+            [low, high] => (low.clear_low(signs), high.fill_low(signs)),
+            _ => (K::default(), K::HIGHEST),
+        }
+    }
+
+    /// Last bits of the key that say which sign a zero has: a box that begins or ends with one may hold zeros of the other sign.
+    fn sign_bits(&self) -> u32 {
+        let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
+        self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum()
+    }
+
+    /// Bits of the key behind the first `parts` parts.
+    fn bits_after(&self, parts: usize) -> u32 {
+        self.packing.packed.iter().skip(parts).map(|packed| packed.bits).sum()
+    }
+
+    /// The key that begins with the first leading word; its other bits are 0.
+    fn key_of_word<K: Key>(&self, word: u64) -> K {
+        let mut keys = [K::default()];
+        for (place, packed) in self.packing.packed.iter().enumerate() {
+            packed.append(&mut keys, std::iter::once(if place == 0 { word } else { packed.min }));
+        }
+        keys[0]
+    }
+}
+
+/// The lower and the upper corner of each box, as if they were two cells; none if they aren't all of numbers.
+fn corners_of_all(boxes: &[NdRange]) -> Option<Vec<Coordinates>> {
+    let dimensions = boxes.first()?.0.len();
+    let mut corners = vec![Vec::with_capacity(2 * boxes.len()); dimensions];
+    for NdRange(ranges) in boxes {
+        for (corners, range) in corners.iter_mut().zip(ranges) {
+            let DimRange::Fixed { lo, hi } = range else { return None };
+            corners.extend([*lo, *hi]);
+        }
+    }
+    Some(corners.into_iter().map(Coordinates::Keys).collect())
+}
+
+/// Whether the end of some range isn't known.
+fn is_endless(bounds: &[DimRange]) -> bool {
+    bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
+}
+
+/// The eight bytes behind the first `skip` ones, as a number that compares as they do; missing ones count as zeros.
+#[inline]
+fn eight_bytes(string: &[u8], skip: usize) -> u64 {
+    let rest = string.get(skip..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => rest.iter().enumerate().fold(0, |number, (place, byte)| number | u64::from(*byte) << (56 - 8 * place)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tdb_rtree::{DimRange, NdRange};
+    use tdb_schema::{Dimension, SchemaBuilder};
+    use tdb_types::{Datatype, Layout, Scalar};
+
+    use crate::Order;
+    use crate::order::cell_order::CellOrder;
+
+    fn range() -> impl Strategy<Value = DimRange> {
+        (0..1000_u64, 0..1000_u64).prop_map(|(a, b)| DimRange::Fixed { lo: a.min(b), hi: a.max(b) })
+    }
+
+    proptest! {
+        #[test]
+        fn ends_of_many_boxes_are_those_of_each(
+            boxes in prop::collection::vec((range(), range()), 0..20),
+            order in prop::sample::select(vec![Order::Global, Order::RowMajor, Order::ColMajor]),
+            is_hilbert in any::<bool>(),
+        ) {
+            let dimension = |name| {
+                let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(999));
+                if is_hilbert { dimension } else { dimension.with_tile_extent(Scalar::U64(37)) }
+            };
+            let schema = SchemaBuilder::sparse().dimension(dimension("a")).dimension(dimension("b"));
+            let schema = if is_hilbert { schema.cell_order(Layout::Hilbert) } else { schema };
+            let whole = DimRange::Fixed { lo: 0, hi: 999 };
+            let order = CellOrder::new(&schema.build().unwrap(), order, &[whole.clone(), whole]).unwrap();
+            let boxes: Vec<NdRange> = boxes.into_iter().map(|(a, b)| NdRange(vec![a, b])).collect();
+            let each: Vec<(u128, u128)> = boxes.iter().map(|bounds| order.ends(&bounds.0)).collect();
+            prop_assert_eq!(order.ends_of_all::<u128>(&boxes), each);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Sort keys of a fixed width.
+
+use std::fmt::Debug;
+
+use crate::spare::Pool;
+
+/// An unsigned integer that a cell's place in an order is packed into.
+pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
+    /// The width.
+    const BITS: u32;
+    /// The highest key; the lowest is the default.
+    const HIGHEST: Self;
+    /// A cell with such a key.
+    type Entry: Entry<Key = Self>;
+
+    /// Memory for such keys.
+    fn pool(pools: &KeyPools) -> &Pool<Vec<Self>>;
+
+    /// The key with `bits` lower bits appended, which `value` must not exceed.
+    fn append(self, bits: u32, value: u64) -> Self;
+
+    /// The key with its lowest `bits` bits 0.
+    fn clear_low(self, bits: u32) -> Self;
+
+    /// The key with its lowest `bits` bits 1.
+    fn fill_low(self, bits: u32) -> Self;
+
+    /// How many bits it takes to give each key from `low` to this one a number of its own.
+    fn bits_above(self, low: Self) -> u32;
+
+    /// How often `2^shift` goes into the distance from `low`; not meant for more than fit.
+    fn bucket(self, low: Self, shift: u32) -> usize;
+
+    /// The next key up.
+    fn next(self) -> Option<Self>;
+
+    /// The key halfway to `high`, rounded down.
+    fn halfway(self, high: Self) -> Self;
+
+    /// About how many keys `self..=high` has.
+    fn span(self, high: Self) -> f64;
+
+    /// The key `distance` up, or the highest.
+    fn up(self, distance: f64) -> Self;
+}
+
+/// Memory for keys that nobody wants any more.
+#[derive(Debug, Default)]
+pub struct KeyPools {
+    /// For keys of one word.
+    pub narrow: Pool<Vec<u64>>,
+    wide: Pool<Vec<u128>>,
+}
+
+impl KeyPools {
+    /// Each keeps so many bytes at most.
+    pub fn of(most: usize) -> Self {
+        Self { narrow: Pool::of(most), wide: Pool::of(most) }
+    }
+}
+
+macro_rules! key {
+    ($type:ty, $entry:ty, $pool:ident) => {
+        impl Key for $type {
+            const BITS: u32 = <$type>::BITS;
+            const HIGHEST: Self = <$type>::MAX;
+            type Entry = $entry;
+
+            fn pool(pools: &KeyPools) -> &Pool<Vec<Self>> {
+                &pools.$pool
+            }
+
+            #[inline]
+            fn append(self, bits: u32, value: u64) -> Self {
+                let value = <$type>::from(value);
+                if bits >= Self::BITS { value } else { self << bits | value }
+            }
+
+            fn clear_low(self, bits: u32) -> Self {
+                if bits >= Self::BITS { 0 } else { self >> bits << bits }
+            }
+
+            fn fill_low(self, bits: u32) -> Self {
+                if bits >= Self::BITS { Self::MAX } else { self | ((1 << bits) - 1) }
+            }
+
+            fn bits_above(self, low: Self) -> u32 {
+                Self::BITS - self.saturating_sub(low).leading_zeros()
+            }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation)] // as the trait says, for no more than fit
+            fn bucket(self, low: Self, shift: u32) -> usize {
+                (self.saturating_sub(low) >> shift) as usize
+            }
+
+            fn next(self) -> Option<Self> {
+                self.checked_add(1)
+            }
+
+            fn halfway(self, high: Self) -> Self {
+                self + (high.saturating_sub(self)) / 2
+            }
+
+            #[allow(clippy::cast_precision_loss)] // an estimate
+            fn span(self, high: Self) -> f64 {
+                high.saturating_sub(self) as f64 + 1.0
+            }
+
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+            fn up(self, distance: f64) -> Self {
+                self.saturating_add(distance as Self)
+            }
+        }
+    };
+}
+
+key!(u64, [u64; 2], narrow);
+key!(u128, [u64; 3], wide);
+
+/// A cell to be sorted: the words of its key, and one with its tile's slot and its index in the tile.
+pub trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
+    /// What it is sorted by.
+    type Key: Key;
+
+    /// The entry of a cell: its key, its tile's slot, and its index in the tile.
+    fn new(key: Self::Key, slot: u32, cell: u32) -> Self;
+
+    /// The key.
+    fn key(&self) -> Self::Key;
+
+    /// The slot and the index.
+    fn place(&self) -> (u32, u32);
+}
+
+fn place_word(slot: u32, cell: u32) -> u64 {
+    u64::from(slot) << 32 | u64::from(cell)
+}
+
+#[allow(clippy::cast_possible_truncation)] // the lower half
+fn place_of(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+impl Entry for [u64; 2] {
+    type Key = u64;
+
+    #[inline]
+    fn new(key: u64, slot: u32, cell: u32) -> Self {
+        [key, place_word(slot, cell)]
+    }
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self[0]
+    }
+
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        place_of(self[1])
+    }
+}
+
+impl Entry for [u64; 3] {
+    type Key = u128;
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the lower half
+    fn new(key: u128, slot: u32, cell: u32) -> Self {
+        [(key >> 64) as u64, key as u64, place_word(slot, cell)]
+    }
+
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self[0]) << 64 | u128::from(self[1])
+    }
+
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        place_of(self[2])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn appends_from_the_top() {
+        assert_eq!(0u64.append(8, 3).append(4, 1), 0x31);
+        assert_eq!(0u64.append(64, u64::MAX), u64::MAX);
+        assert_eq!(0u128.append(64, u64::MAX).append(64, 1), u128::from(u64::MAX) << 64 | 1);
+    }
+
+    #[test]
+    fn clears_and_fills_up_to_everything() {
+        assert_eq!(0x1ff_u64.clear_low(4), 0x1f0);
+        assert_eq!(u64::MAX.clear_low(64), 0);
+        assert_eq!(5_u128.clear_low(0), 5);
+        assert_eq!(0x100_u64.fill_low(4), 0x10f);
+        assert_eq!(7_u128.fill_low(128), u128::MAX);
+        assert_eq!(5_u64.fill_low(0), 5);
+    }
+
+    #[test]
+    fn distances_saturate() {
+        assert_eq!(5u64.up(1e30), u64::MAX);
+        assert_eq!(5u64.up(-3.0), 5);
+        assert_eq!(u64::MAX.next(), None);
+        assert_eq!(2u64.halfway(5), 3);
+        assert_eq!(0u128.halfway(u128::MAX), u128::MAX / 2);
+    }
+}

@@ -1,0 +1,56 @@
+//! The order in which a caller wants cells.
+
+use tdb_types::ParseNameError;
+
+use crate::Result;
+
+/// The order of the cells of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last dimension varies fastest.
+    RowMajor,
+    /// The first dimension varies fastest.
+    ColMajor,
+    /// As the array stores them: tiles in tile order and cells in cell order within, or along the Hilbert curve.
+    Global,
+    /// Whatever is fastest.
+    Unordered,
+}
+
+impl std::fmt::Display for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::RowMajor => "row-major",
+            Self::ColMajor => "col-major",
+            Self::Global => "global",
+            Self::Unordered => "unordered",
+        })
+    }
+}
+
+impl std::str::FromStr for Order {
+    type Err = ParseNameError;
+
+    /// The inverse of [`Display`](std::fmt::Display).
+    ///
+    /// ```
+    /// use tdb_cells::Order;
+    ///
+    /// for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+    ///     assert_eq!(order.to_string().parse(), Ok(order));
+    /// }
+    /// assert_eq!(
+    ///     "rows".parse::<Order>().unwrap_err().to_string(),
+    ///     r#""rows" is no order; expected row-major, col-major, global, unordered"#,
+    /// );
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "row-major" => Ok(Self::RowMajor),
+            "col-major" => Ok(Self::ColMajor),
+            "global" => Ok(Self::Global),
+            "unordered" => Ok(Self::Unordered),
+            _ => Err(ParseNameError::new("order", text, &["row-major", "col-major", "global", "unordered"])),
+        }
+    }
+}
