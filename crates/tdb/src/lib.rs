@@ -71,6 +71,7 @@
 //! | [`metadata`] | `tdb-metadata` | the small files: commits, metadata, groups |
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
+//! | [`cells`] | `tdb-cells` | cells in memory: columns, orders, threads |
 //! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
 //! | [`maintain`] | `tdb-maintain` | what keeps arrays healthy: consolidate, vacuum, verify, diff |
 //!
@@ -98,7 +99,7 @@
 #[doc(inline)]
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
-    CellOrderCheck, CellProblem, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
+    CellOrderCheck, CellProblem, CellsError, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
     CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, FirstValues, Fragment,
     FragmentCopy, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree,
     GroupWriter, Grouped, Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata,
@@ -108,6 +109,7 @@ pub use tdb_array::{
     Value, WhyUnknown, Write, Written,
 };
 
+pub use tdb_cells as cells;
 pub use tdb_condition as condition;
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;

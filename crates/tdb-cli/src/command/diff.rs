@@ -237,7 +237,14 @@ impl Shown<'_> {
         let Some(field) = array.schema().field(name) else { return Ok(Entry::none()) };
         let field = Field::of(array, field, false)?;
         Ok(match field.text(column, 0) {
-            Some(text) => Entry::shown(text, json_of(&field, column)),
+            Some(text) => {
+                let json = match json_of(&field, column) {
+                    // NaT, which differs from a null cell.
+                    serde_json::Value::Null => text.as_str().into(),
+                    json => json,
+                };
+                Entry::shown(text, json)
+            }
             None => Entry::shown("null", serde_json::Value::Null),
         })
     }

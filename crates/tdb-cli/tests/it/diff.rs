@@ -1,7 +1,13 @@
 //! `tdb diff`: what it prints.
 
-use crate::support::run;
+use std::ffi::OsStr;
+
 use insta::assert_snapshot;
+use tdb_array::{Array, NewCells, NewColumn};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_types::{Datatype, Scalar};
+
+use crate::support::{run, tdb};
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
 
@@ -18,4 +24,21 @@ fn arrays_that_differ() {
     );
     assert_snapshot!("incomparable", run(&format!("diff {SPARSE} {dense} -n 0")));
     assert_snapshot!("one_array", run(&format!("diff {SPARSE}")));
+}
+
+#[test]
+fn no_time_differs_visibly_from_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let day = Attribute::new("day", Datatype::DatetimeDay).nullable(true);
+    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let schema = SchemaBuilder::sparse().dimension(x).attribute(day).build().unwrap();
+    let paths = ["one", "other"].map(|name| folder.path().join(name));
+    for (path, cell) in paths.iter().zip([Some(i64::MIN), None]) {
+        Array::create(path, &ArrayDefinition::new(schema.clone()).unwrap()).unwrap();
+        let cells = NewCells::new().with("x", &[3]).with("day", NewColumn::options([cell]));
+        Array::open(path).unwrap().write().cells(cells).unwrap();
+    }
+    let [one, other] = paths.each_ref().map(|path| path.as_os_str());
+    let diff = tdb([OsStr::new("diff"), one, other]);
+    assert!(diff.stdout.contains(r#""first":"NaT","second":null"#), "{}", diff.stdout);
 }
