@@ -171,9 +171,10 @@ impl From<ArrayError> for Failure {
         let failure = Self::new(exit, &error);
         match (&error, exit) {
             (
-                ArrayError::Cells(CellsError::UnknownField { name, known })
-                | ArrayError::UnknownEnumeration { name, known }
-                | ArrayError::Cells(CellsError::UnknownDimension { name, known }),
+                ArrayError::Cells(
+                    CellsError::UnknownField { name, known } | CellsError::UnknownDimension { name, known },
+                )
+                | ArrayError::UnknownEnumeration { name, known },
                 _,
             ) => match suggest::nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => failure.with_hint(format!("did you mean {near:?}?")),
