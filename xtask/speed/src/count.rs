@@ -13,7 +13,6 @@ mod callgrind;
 mod filters;
 mod inputs;
 mod parsing;
-pub(crate) mod part;
 mod path;
 mod paths;
 mod record;

@@ -5,8 +5,6 @@
 
 mod chart;
 mod scale;
-pub mod scenario;
-mod subjects;
 
 use std::fs;
 use std::path::Path;
@@ -14,9 +12,9 @@ use std::path::Path;
 use crate::arguments::Arguments;
 use crate::ours;
 use crate::outcome::Result;
+use crate::scenario::{self, Curve};
 use crate::task::{CurvePoint, Request, Task};
 use chart::{Chart, Line};
-use scenario::Curve;
 
 /// Measures all curves, draws each into `folder`, and prints a table of what they say.
 pub fn run(folder: &Path, arguments: &Arguments) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::count::part::counted_part;
+use crate::counted_part::counted_part;
 
 /// Names what the program is, if it is set.
 pub const VARIABLE: &str = "TDB_XTASK_IS_TDB";

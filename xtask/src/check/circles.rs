@@ -81,8 +81,6 @@ const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[
             "writer",
         ],
     ),
-    ("xtask/speed/src", &["count", "tdb"]),
-    ("xtask/speed/src", &["curves", "ours"]),
 ];
 
 /// Refuses circles between the files of one crate, and between its modules.

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::part::counted_part;
 use super::path::Work;
 use super::paths;
+use crate::counted_part::counted_part;
 use crate::outcome::Result;
 
 /// What the hidden process is asked for.

@@ -1,7 +1,7 @@
 //! What a curve says: its slope, and what comes at a thousand times the size.
 
 use super::chart::Line;
-use super::scenario::Curve;
+use crate::scenario::Curve;
 use crate::table::text::time;
 
 pub const HEADING: &str = "\

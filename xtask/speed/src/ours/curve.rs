@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
 
-use crate::curves::scenario;
 use crate::outcome::Result;
+use crate::scenario;
 use crate::task::{CurvePoint, Request};
 
 /// How long a point is measured at most, if the first runs are short.

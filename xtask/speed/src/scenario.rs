@@ -1,11 +1,13 @@
 //! What grows, and what is done at each size.
 
+mod subjects;
+
 use std::path::Path;
 
 use tdb_array::Order;
 
-use super::subjects::{self, Act};
 use crate::outcome::Result;
+use subjects::Act;
 
 /// Makes what is worked on, of a size.
 pub type Make = fn(&Path, u64) -> Result<()>;
