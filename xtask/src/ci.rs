@@ -13,7 +13,7 @@ use crate::Result;
 use report::{Outcome, Report};
 use steps::{STEPS, Step};
 
-/// What is done; the short form, if nothing is said.
+/// Which steps to run: by default the short form.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Only these steps, whatever their form

@@ -11,7 +11,7 @@ pub use watch::Watch;
 
 /// Cancels queries, and says how far they are, from any thread: a handle that is cheap to clone.
 ///
-/// Of several queries that have the same one, all are cancelled together, and what they have done adds up.
+/// Queries that share a monitor are cancelled together, and their progress adds up.
 ///
 /// ```
 /// use tdb_cells::Monitor;

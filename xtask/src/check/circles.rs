@@ -98,7 +98,7 @@ pub(super) fn check(repository: &Path) -> Result {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// What is wrong with the circles of a crate: those that aren't listed, and listed ones that are no longer there.
+/// Describes circles of a crate that are not listed, and listed circles that are gone.
 fn unexpected(name: &str, what: &str, imports: &Imports, known: &[(&str, &[&str])]) -> Vec<String> {
     let known: Vec<_> = known.iter().filter(|(of, _)| *of == name).map(|(_, circle)| circle).collect();
     let circles = circles(imports);

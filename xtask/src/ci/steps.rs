@@ -29,7 +29,7 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Outcome) -> 
     Step { name, about, is_long: true, run }
 }
 
-/// All of them, in the order in which they run: quick ones first, and those that share compiled crates behind each other.
+/// All steps in the order of a run: quick steps first, then steps that share compiled crates.
 pub const STEPS: &[Step] = &[
     short("formatting", "rustfmt, in both workspaces", formatting),
     short("lints", "clippy, whose warnings are errors", || {

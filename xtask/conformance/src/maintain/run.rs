@@ -382,7 +382,7 @@ impl Run<'_> {
         let cuts = |name: &TimestampedName| is_cut(name.start(), name.end());
         let cut = |folder: &str| names_in(&Path::new(&self.uri).join(folder), "").iter().any(cuts);
         match &turn.deed {
-            // Of a joined fragment that the library has deleted there is still the vacuum file, and what it names goes.
+            // The library deletes a joined fragment without its vacuum file: a vacuum then removes the fragments named there.
             Deed::VacuumFragments if self.deleted.iter().any(|(first, last)| is_cut(*first, *last)) => false,
             Deed::Join(_) | Deed::Gather(..) | Deed::Vacuum(Small::Commits | Small::Footers) => true,
             Deed::VacuumFragments if defects::has_times(self.history) => true,
