@@ -12,7 +12,7 @@ use super::make_ours::write;
 use super::ours::{self, Reading};
 use super::overhang::{self, WideArray};
 use super::place::Place;
-use super::reads::{asked, compare_cells, read_again, settled, with_coordinates};
+use super::reads::{asked, compare_cells, compare_in_order, read_again, settled, with_coordinates};
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{Writer, make, set_checks, set_key};
@@ -150,7 +150,9 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    let outcome = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &theirs)));
+    // The library was perhaps asked for another order, which settles nothing.
+    let order = settled(case, &asked, &theirs);
+    let outcome = catch_unwind(AssertUnwindSafe(|| compare_in_order(case, question, uri, &theirs, &order)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
     if outcome.is_ok() && !question.aggregates.is_empty() {
         let differs = aggregates::compare(case, question, reference, uris, (&query, theirs.cells), excuses)?;
