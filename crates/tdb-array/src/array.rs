@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use tdb_cells::{Watch, Workers};
 use tdb_rtree::NdRange;
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::{AheadStorage, Counters, CountingStorage, Storage};
@@ -37,8 +38,6 @@ pub use tile_workers::TileWorkers;
 use crate::access::Access;
 use crate::damage::Damaged;
 use crate::{ArrayDirectory, ArrayError, Coordinate, Fragment, Metadata, Monitor, Result, TimeRange};
-use tdb_cells::Watch;
-use tdb_cells::Workers;
 
 /// An array as it was at one time: its schema and its committed fragments.
 ///

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use tdb_aggregate::ValueKind;
+use tdb_cells::{Column, ColumnBuffers};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{CellValNum, Datatype};
 
 use crate::{Array, ArrayError, CellsError, Result};
-use tdb_cells::{Column, ColumnBuffers};
 
 /// A selected field as the array's schema has it: what its column looks like, and what stands where nothing was written.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
+use tdb_cells::scalar_of;
 use tdb_schema::{DimensionLabel, FieldRef};
 use tdb_storage::check_path;
 use tdb_types::{DataOrder, Scalar, saturating_len};
@@ -13,7 +14,6 @@ use tdb_types::{DataOrder, Scalar, saturating_len};
 pub(crate) use column::FoundLabels;
 
 use crate::{Array, ArrayError, ArrayOptions, Coordinate, Result};
-use tdb_cells::scalar_of;
 
 /// A dimension label of an array, with the array that its values lie in.
 ///

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use tdb_cells::{Given, dimension_index, range_on};
 use tdb_condition::{BoundCondition, Condition};
 use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
@@ -25,7 +26,6 @@ pub(crate) use spec::QuerySpec;
 use crate::field::unknown_field;
 use crate::{Array, ArrayError, CellsError, Coordinate, Label, Monitor, NewCells, Order, Result};
 use boxes::GivenBoxes;
-use tdb_cells::{Given, dimension_index, range_on};
 
 /// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
 /// [`plan`](Self::plan).

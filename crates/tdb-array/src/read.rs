@@ -13,6 +13,7 @@ mod unknown;
 
 use std::iter::FusedIterator;
 
+use tdb_cells::Workers;
 use tdb_schema::FieldRef;
 use tdb_storage::ReadAhead;
 use tdb_types::ArrayType;
@@ -21,7 +22,6 @@ use crate::query::CheckedQuery;
 use crate::{ArrayError, Batch, Plan, Query, Result};
 use chunks::Chunks;
 use parts::Parts;
-use tdb_cells::Workers;
 
 pub(crate) use pool::BufferPool;
 pub(crate) use pruning::Pruner;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tdb_aggregate::{GroupRow, Sum, Summary, Total};
+use tdb_cells::{ColumnBuffers, pack_validity};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{Buffer, CellValNum, Datatype};
 
@@ -11,8 +12,6 @@ use super::function::{Aggregate, AggregateFunction};
 use super::measure::{Measures, checked};
 use crate::field::OutputField;
 use crate::{ArrayError, Batch, Column, Result};
-use tdb_cells::ColumnBuffers;
-use tdb_cells::pack_validity;
 
 /// The columns of fields that cells are grouped by, and of aggregates.
 #[derive(Debug)]

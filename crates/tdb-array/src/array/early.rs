@@ -6,6 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use tdb_cells::Workers;
 use tdb_schema::ArraySchema;
 use tdb_storage::{Storage, StorageError};
 
@@ -15,7 +16,6 @@ use crate::access::Access;
 use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, FragmentEntry, Result};
-use tdb_cells::Workers;
 
 /// So many fragments are read before it is seen what came of them.
 pub(super) const AT_ONCE: usize = 1024;

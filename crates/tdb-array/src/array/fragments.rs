@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tdb_cells::Workers;
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_storage::Storage;
 use tdb_types::Layout;
@@ -18,7 +19,6 @@ use crate::damage::Damaged;
 use crate::damage::Findings;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
-use tdb_cells::Workers;
 
 /// Fragments, and what was left out of them because it can't be read.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tdb_cells::Workers;
 use tdb_filters::KeyProblem;
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_metadata::CommitKind;
@@ -25,7 +26,6 @@ use crate::directory::{CommitInventory, FragmentFiles, Listing};
 use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
-use tdb_cells::Workers;
 
 /// How often an array is opened anew because a file went that was listed.
 const ATTEMPTS: usize = 8;

@@ -1,12 +1,11 @@
 //! The threads of an array, lent to those who read whole tiles.
 
+use tdb_cells::{Watch, Workers};
 use tdb_fragment::FragmentField;
 
 use super::Array;
 use crate::fragment::TileReader;
 use crate::{Fragment, Monitor, Result};
-use tdb_cells::Watch;
-use tdb_cells::Workers;
 
 /// The threads of an array, reading [stored tiles](crate::StoredTiles) for somebody who watches them.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::TileScratch;
 use tdb_filters::ChunkIndex;
 use tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, StoredTile, TileStatistics, TileSummary};
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
@@ -10,7 +11,6 @@ use tdb_types::{Cells, Feature};
 use crate::tiles::FieldTiles;
 use crate::write::{EncodedTile, FieldEncoder, Target};
 use crate::{ArrayError, Fragment, Result};
-use tdb_cells::TileScratch;
 
 /// The tiles of a field of a fragment, stored in the way in which a new fragment would store them.
 #[derive(Debug)]

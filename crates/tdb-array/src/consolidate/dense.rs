@@ -5,6 +5,7 @@ mod copies;
 
 use std::sync::Arc;
 
+use tdb_cells::CellBuffers;
 use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
 use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, saturating_len};
@@ -14,7 +15,6 @@ use crate::write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in
 use crate::{Array, ArrayError, Order, Result};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
-use tdb_cells::CellBuffers;
 
 /// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
 pub(super) fn join(join: &Join) -> Result<Joined> {

@@ -27,6 +27,8 @@ mod tile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 use tdb_storage::at_once;
 use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
@@ -40,8 +42,6 @@ use input::{Input, Keep, Stop};
 use merge::Merge;
 use sink::{Output, Sink};
 use source::Source;
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::key::Key;
 use tile::Rules;
 
 /// So many files are open at the same time at most.

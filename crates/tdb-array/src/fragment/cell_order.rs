@@ -1,12 +1,12 @@
 //! Whether stored cells lie in the global order.
 
+use tdb_cells::order::ascending::AscendingCheck;
+use tdb_cells::order::by_writers::may_differ;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::{Cells, Feature};
 
 use super::Fragment;
 use crate::Result;
-use tdb_cells::order::ascending::AscendingCheck;
-use tdb_cells::order::by_writers::may_differ;
 
 /// Tells whether cells come in the global order of an array. Equal ones may follow each other only where the array allows
 /// duplicates, or the fragment has a time for each cell.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tdb_cells::{Watch, Workers};
 use tdb_fragment::{FragmentField, Part, SectionId};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_storage::{CancelToken, Request, Storage};
@@ -10,8 +11,6 @@ use tdb_types::Feature;
 use super::Fragment;
 use super::metadata::Sections;
 use crate::{ArrayError, Result};
-use tdb_cells::Watch;
-use tdb_cells::Workers;
 
 /// Brings the sections into memory that a query of these fields will want of some fragments, as far as nobody has wanted them
 /// before. What can't be had here is read when it is wanted, with the error that this gives.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_fragment::{FragmentField, NameScheme, Part};
 use tdb_types::{Cells, Feature};
 
 use super::Fragment;
 use crate::tiles::{FieldTiles, tile_len};
 use crate::{ArrayError, Result};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// The tiles of one field of one fragment, as they are stored: every cell of each, also those that no reader sees because
 /// they lie outside of the non-empty domain, were deleted, or are hidden by newer ones.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::Workers;
 use tdb_fragment::{FragmentField, FragmentStatistics, SectionId, StatisticsRules, ValueStatistics};
 use tdb_storage::Storage;
 use tdb_types::Feature;
@@ -10,7 +11,6 @@ use super::Fragment;
 use super::metadata::Sections;
 use super::prefetch::fetch_sections;
 use crate::Result;
-use tdb_cells::Workers;
 
 /// The totals of a field, and which of them can be relied on.
 #[derive(Debug)]

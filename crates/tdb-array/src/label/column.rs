@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, Column, ColumnBuffers, pack_validity};
 use tdb_schema::DimensionLabel;
 use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 
 use super::Label;
 use crate::{ArrayError, CellsError, Coordinate, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::pack_validity;
-use tdb_cells::{Column, ColumnBuffers};
 
 impl Label {
     /// The labels of some coordinates: a column that is called as the label is, with a cell for each of those of

@@ -2,13 +2,12 @@
 
 use std::ops::{Bound, RangeBounds};
 
+use tdb_cells::{Coordinate, Given, NewCells, check_column, dimension_index};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
 use crate::{CellsError, Result};
-use tdb_cells::{Coordinate, Given, dimension_index};
-use tdb_cells::{NewCells, check_column};
 
 /// A box of coordinates: a range on each of some dimensions, and all of the others. For [`Query::boxes`](crate::Query::boxes).
 ///

@@ -1,10 +1,10 @@
 //! What is known of a read before it begins.
 
+use tdb_cells::Watch;
 use tdb_storage::{PlannedFile, ReadAhead};
 
 use crate::plan::{FileReads, FragmentPlan};
 use crate::{Array, Result};
-use tdb_cells::Watch;
 
 /// Has the bytes fetched that will be read, up to so many `bytes` ahead, where answers take long; and says what they are to who
 /// watches the query. Where neither is wanted, no plan is made.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_filters::{ChunkIndex, FilterError};
 use tdb_storage::read_behind;
 
@@ -9,8 +10,6 @@ use super::blocks::BlockBounds;
 use super::part::{PartTiles, tile_len};
 use super::stream::TileStream;
 use crate::{ArrayError, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::TileScratch;
 
 /// The tiles of one field of one fragment.
 #[derive(Debug)]

@@ -8,14 +8,13 @@ mod window;
 
 use std::ops::Range;
 
+use tdb_cells::{TileScratch, Watch};
 use tdb_filters::{ChunkHeader, FilterError};
 use tdb_types::Buffer;
 
 use super::part::{PartTiles, tile_len};
 use crate::Result;
 use headers::{Headers, Walk, check_count};
-use tdb_cells::TileScratch;
-use tdb_cells::Watch;
 use trouble::{Trouble, wrong_size};
 
 pub(crate) use request::TileRequest;

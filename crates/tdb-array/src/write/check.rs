@@ -1,12 +1,12 @@
 //! Columns against the schema: what can be checked without comparing cells with each other.
 
+use tdb_cells::Checker;
 use tdb_fragment::FragmentField;
 use tdb_schema::{ArraySchema, FieldRef, FieldType};
 use tdb_types::Cells;
 
 use crate::field::unknown_field;
 use crate::{CellsError, NewCells, Result};
-use tdb_cells::Checker;
 
 /// Cells whose columns fit the array and each other.
 #[derive(Debug)]

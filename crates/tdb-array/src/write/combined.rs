@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use tdb_cells::TileScratch;
 use tdb_filters::{BoundPipeline, ElementTypes, TileKind};
 use tdb_fragment::FragmentField;
 use tdb_schema::ArraySchema;
@@ -14,7 +15,6 @@ use tdb_types::{Feature, FormatVersion, names};
 use super::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
 use super::version::library_version;
 use crate::{Array, ArrayError, Result};
-use tdb_cells::TileScratch;
 
 /// A filtered tile begins with the number of its chunks.
 const COUNT_LEN: usize = size_of::<u64>();

@@ -1,5 +1,7 @@
 //! Coordinates of cells to be written: checked against the domain, and made comparable.
 
+use tdb_cells::CellBuffers;
+use tdb_cells::order::coordinates::Coordinates;
 use tdb_fragment::FragmentField;
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension};
@@ -7,8 +9,6 @@ use tdb_types::{Cells, Scalar, ordered_keys};
 
 use super::check::CheckedCells;
 use crate::{ArrayError, CellProblem, CellsError, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::order::coordinates::Coordinates;
 
 /// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
 /// is at least one cell.

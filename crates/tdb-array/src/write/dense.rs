@@ -5,6 +5,7 @@ mod slabs;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::CellBuffers;
 use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
 use tdb_rtree::NdRange;
 use tdb_types::{Cells, Layout, Validity, saturating_len};
@@ -20,7 +21,6 @@ use super::windows::{EncodedWindow, append_all};
 use super::{SealedFragment, Settings, Written, commit};
 use crate::{ArrayError, NewCells, Order, Result};
 use slabs::{Slab, TileSlabs};
-use tdb_cells::CellBuffers;
 
 /// Writes the cells of a region, given in an order, as one fragment.
 pub(super) fn write(

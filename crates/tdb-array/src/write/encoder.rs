@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::{LEFT_PARTS, Pool, TileScratch, in_tile_layout};
 use tdb_filters::{
     BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, StorableValues, TileKind,
 };
@@ -15,8 +16,6 @@ use super::check::StoredField;
 use super::version::library_version;
 use crate::tiles::FieldTiles;
 use crate::{Array, ArrayError, Environment, Result};
-use tdb_cells::{LEFT_PARTS, Pool};
-use tdb_cells::{TileScratch, in_tile_layout};
 
 /// Turns tiles of one field into filtered bytes.
 #[derive(Debug)]

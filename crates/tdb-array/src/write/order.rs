@@ -2,18 +2,17 @@
 
 use std::cmp::Ordering;
 
+use tdb_cells::Workers;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::{Entry, Key};
+use tdb_cells::order::sort::{CompareEqual, Sorter};
 use tdb_rtree::DimRange;
 use tdb_schema::ArraySchema;
 
 use super::Duplicates;
 use crate::{ArrayError, CellProblem, CellsError, Order, Result};
-use tdb_cells::Workers;
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::coordinates::Coordinates;
-use tdb_cells::order::entries::Entries;
-use tdb_cells::order::key::Entry;
-use tdb_cells::order::key::Key;
-use tdb_cells::order::sort::{CompareEqual, Sorter};
 
 /// The numbers of the cells in the order in which they are stored, with as many of equal coordinates as may stay.
 pub(super) fn sorted(

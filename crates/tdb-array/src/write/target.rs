@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::TileScratch;
 use tdb_fragment::FragmentField;
 use tdb_schema::ArraySchema;
 use tdb_types::FormatVersion;
@@ -12,7 +13,6 @@ use super::combined::CombinedCoordinates;
 use super::encoder::{EncodedTile, FieldEncoder};
 use super::version::chosen_version;
 use crate::{Array, ArrayError, Environment, Result};
-use tdb_cells::TileScratch;
 
 /// What is the same for all cells of one write.
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use tdb_cells::range_on;
 use tdb_rtree::NdRange;
 use tdb_types::Layout;
 
 use super::target::Target;
 use super::{SealedFragment, Settings, Written, commit, dense, sparse};
 use crate::{ArrayError, Coordinate, NewCells, Result};
-use tdb_cells::range_on;
 
 /// A write in several fragments, made by [`Write::together`](super::Write::together): of a sparse array batches of cells in any order in, of
 /// a dense one boxes; a fragment for each out. No more is held in memory than one batch takes, however much is written.

@@ -1,10 +1,11 @@
 //! Windows of tiles, each appended while the next one is encoded.
 
+use tdb_cells::Workers;
+
 use super::encoder::EncodedTile;
 use super::fragment::FragmentWriter;
 use super::target::Target;
 use crate::Result;
-use tdb_cells::Workers;
 
 /// Tiles of all fields, encoded: for each field as many, in order.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use tdb_cells::range_on;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::FormatVersion;
 
@@ -10,7 +11,6 @@ use super::settings::{Duplicates, Settings, Written};
 use super::target::Target;
 use super::{GlobalWriter, Names, TogetherWriter, dense, sparse};
 use crate::{Array, CellsError, Coordinate, NewCells, Order, Result};
-use tdb_cells::range_on;
 
 /// A write under construction, made by [`Array::write`]: set what there is to set, then give it [`cells`](Self::cells).
 ///

@@ -6,13 +6,14 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::heads::Head;
-use super::tile::{Loaded, Rules};
 use tdb_cells::Workers;
 use tdb_cells::order::entries::Entries;
 use tdb_cells::order::key::{Entry, Key};
 use tdb_cells::order::sort::{CompareEqual, Sorter};
 use tdb_cells::order::words::{Places, Words};
+
+use super::heads::Head;
+use super::tile::{Loaded, Rules};
 
 /// Cells of open tiles in order.
 #[derive(Debug)]

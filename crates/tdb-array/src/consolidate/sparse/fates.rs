@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tdb_cells::CellBuffers;
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_schema::FieldRef;
@@ -11,7 +12,6 @@ use tdb_types::saturating_len;
 use super::columns::{Fated, Times, numbers};
 use super::fields::Fields;
 use crate::{Array, Fragment, Result};
-use tdb_cells::CellBuffers;
 
 /// What deletes cells of a fragment: what has deleted them when the fragment was made, and what came later.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_types::saturating_len;
 
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// A field that is read.
 #[derive(Debug)]

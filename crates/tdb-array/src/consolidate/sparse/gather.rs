@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use tdb_cells::CellBuffers;
 use tdb_schema::ArraySchema;
 
 use super::columns::Column;
 use super::picked::Pick;
 use crate::write::FieldEncoder;
-use tdb_cells::CellBuffers;
 
 /// One cell of a field's fill value.
 pub(super) fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use tdb_cells::Cancelled;
+use tdb_cells::order::key::Key;
+
 use super::slice::Slice;
 use super::source::Source;
 use super::tile::{Loaded, Rules};
 use crate::{Array, ArrayError};
-use tdb_cells::Cancelled;
-use tdb_cells::order::key::Key;
 
 /// Why a merge can't go on.
 #[derive(Debug)]

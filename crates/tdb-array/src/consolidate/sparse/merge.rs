@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::order::key::Key;
+
 use super::batch::{Batch, Reach};
 use super::heads::{Head, Heads};
 use super::input::{Input, Keep, Stop};
@@ -11,7 +13,6 @@ use super::picked::{Pick, Picked};
 use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
 use super::tile::{Loaded, Rules};
-use tdb_cells::order::key::Key;
 
 /// Runs of so many cells are picked one after the other; where they are shorter, cells of all tiles are sorted.
 const LONG_RUN: usize = 16;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::order::key::Key;
+
 use super::columns::Column;
 use super::input::Input;
 use super::source::Source;
 use super::tile::Loaded;
 use crate::Result;
-use tdb_cells::order::key::Key;
 
 /// Cells that follow each other, also in a tile.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::CellBuffers;
+use tdb_cells::order::key::Key;
 use tdb_types::saturating_len;
 
 use super::columns::Column;
@@ -12,8 +14,6 @@ use super::tile::Loaded;
 use crate::consolidate::join::TileCounts;
 use crate::write::{EncodedTile, FragmentWriter, Run, SealedFragment, Target};
 use crate::{ArrayError, Names, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::order::key::Key;
 
 /// What new fragments are like.
 #[derive(Debug)]

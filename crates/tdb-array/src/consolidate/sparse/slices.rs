@@ -7,10 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tdb_cells::order::key::Key;
+
 use super::input::{Input, Stop};
 use super::slice::Slice;
 use crate::ArrayError;
-use tdb_cells::order::key::Key;
 
 /// The keys at which slices begin, but for the first one.
 #[derive(Debug, Default)]

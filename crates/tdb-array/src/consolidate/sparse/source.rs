@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use tdb_cells::order::by_writers::may_differ;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_fragment::FragmentField;
 use tdb_rtree::{DimRange, NdRange, RTree};
 use tdb_schema::FieldRef;
@@ -13,9 +16,6 @@ use super::fields::{Field, Fields};
 use crate::consolidate::copied::CopiedField;
 use crate::write::Target;
 use crate::{Array, ArrayError, Fragment, Result};
-use tdb_cells::order::by_writers::may_differ;
-use tdb_cells::order::coordinates::Coordinates;
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// A fragment, and which of its fields are read.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::sync::OnceLock;
 
-use super::columns::{Columns, Times};
 use tdb_cells::CellBuffers;
 use tdb_cells::order::cell_order::{CellColumns, CellOrder};
 use tdb_cells::order::key::Key;
+
+use super::columns::{Columns, Times};
 
 /// A tile whose cells lie in global order, those of equal coordinates with the one that counts most first.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! Columns of cells, those of a condition first.
 
+use tdb_cells::Workers;
+
 use super::assembly::Assembly;
 use super::fields::Fields;
 use super::filter::{Filter, Matches};
@@ -8,7 +10,6 @@ use super::shape::Shape;
 use super::work::Work;
 use crate::read::BufferPool;
 use crate::{Column, Result};
-use tdb_cells::Workers;
 
 /// Makes the columns of a query.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! A batch in the making.
 
+use tdb_cells::{ColumnBuffers, TileScratch, Workers, pack_validity};
 use tdb_schema::FieldRef;
 use tdb_types::{Buffer, PhysicalType};
 
@@ -11,10 +12,6 @@ use super::work::Work;
 use super::{coordinates, fixed, var};
 use crate::read::BufferPool;
 use crate::{ArrayError, Column, Result};
-use tdb_cells::ColumnBuffers;
-use tdb_cells::TileScratch;
-use tdb_cells::Workers;
-use tdb_cells::pack_validity;
 
 /// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
 #[derive(Debug)]

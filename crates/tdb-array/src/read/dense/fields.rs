@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{Pool, WEIGHT_OF_MORE};
 use tdb_schema::FieldRef;
 
 use super::copy::BoxCopy;
@@ -12,8 +13,6 @@ use crate::query::CheckedQuery;
 use crate::read::{FieldSet, Relevant};
 use crate::tiles::FieldTiles;
 use crate::{Array, Result};
-use tdb_cells::Pool;
-use tdb_cells::WEIGHT_OF_MORE;
 
 /// The fields of a result, and their tiles in the fragments that were needed so far.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! Cells of fixed size: values and validity.
 
+use tdb_cells::TileScratch;
+
 use super::boxes::Boxes;
 use super::copy::BoxCopy;
 use super::fields::Field;
@@ -7,7 +9,6 @@ use super::work::{Origin, Source, Work};
 use crate::Result;
 use crate::tiles::{FieldTiles, PartTiles};
 use crate::tiles::{TileRequest, TileStream};
-use tdb_cells::TileScratch;
 
 /// Makes the values of the cells of `work`, of a field of fixed size.
 pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {

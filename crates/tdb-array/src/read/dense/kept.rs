@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, TileScratch, Workers};
 use tdb_types::saturating_len;
 
 use super::fields::{Field, Fields};
 use super::work::{Origin, Work};
 use crate::Result;
 use crate::tiles::TileStream;
-use tdb_cells::Workers;
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// A tile of a field: the field's place among the outputs, the fragment's, and the tile's number.
 type Place = (usize, usize, u64);

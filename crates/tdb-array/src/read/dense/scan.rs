@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
+use tdb_cells::Workers;
+use tdb_cells::order::coordinates::indices;
 use tdb_types::Cells;
 
 use super::assembler::{Assembled, AssembledCells, Assembler};
@@ -25,8 +27,6 @@ use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, Scan, ScanCells, ScanCost};
 use crate::{ArrayError, Column, Result};
-use tdb_cells::Workers;
-use tdb_cells::order::coordinates::indices;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, Pool, TileScratch};
 use tdb_types::saturating_len;
 
 use super::boxes::Boxes;
@@ -13,8 +14,6 @@ use super::work::{Origin, Source, Work};
 use crate::tiles::{ByteRun, ByteRuns, TileRequest, TileStream};
 use crate::tiles::{FieldTiles, tile_len};
 use crate::{ArrayError, Result};
-use tdb_cells::Pool;
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// Where the bytes of the cells of one [`Work`] lie, source by source.
 #[derive(Debug, Default)]

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use tdb_cells::order::coordinates::{Coordinates, indices, keep_strings, keys_of};
+use tdb_cells::order::key_ranges::KeyRanges;
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_rtree::{Boxes, DimRange};
 use tdb_types::ordered_keys;
 
@@ -14,9 +17,6 @@ use super::selected::SelectedTile;
 use super::source::Source;
 use crate::Result;
 use crate::tiles::{BLOCK, FieldTiles};
-use tdb_cells::order::coordinates::{Coordinates, indices, keep_strings, keys_of};
-use tdb_cells::order::key_ranges::KeyRanges;
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]

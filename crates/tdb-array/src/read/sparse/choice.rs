@@ -2,6 +2,8 @@
 
 use std::ops::Bound;
 
+use tdb_cells::order::cell_order::{CellOrder, global_order};
+use tdb_cells::order::key::Key;
 use tdb_rtree::{DimRange, NdRange};
 
 use super::context::Context;
@@ -13,8 +15,6 @@ use super::stored_order::is_stored_otherwise;
 use super::stream::Stream;
 use super::table::{RunQueue, TileTable};
 use crate::{Order, Result};
-use tdb_cells::order::cell_order::{CellOrder, global_order};
-use tdb_cells::order::key::Key;
 
 /// Which tiles are read how.
 #[derive(Debug)]

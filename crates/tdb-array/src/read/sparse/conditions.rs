@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_schema::{FieldRef, FieldType};
@@ -12,7 +13,6 @@ use super::selected::SelectedTile;
 use crate::query::with_fill_values;
 use crate::tiles::FieldTiles;
 use crate::{Array, Fragment, Result};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// The conditions on the cells of a fragment.
 #[derive(Debug)]

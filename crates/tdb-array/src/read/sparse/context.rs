@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
 use tdb_condition::BoundCondition;
 use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::FieldRef;
@@ -18,8 +20,6 @@ use crate::fragment::prefetch;
 use crate::query::CheckedQuery;
 use crate::read::Relevant;
 use crate::{Array, Fragment, Order, Result, TimeRange};
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::key::Key;
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]

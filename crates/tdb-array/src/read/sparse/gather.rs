@@ -7,6 +7,7 @@ mod layout;
 mod unfilter;
 mod var;
 
+use tdb_cells::{ColumnBuffers, pack_validity};
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::Buffer;
 
@@ -18,8 +19,6 @@ pub(super) use field::hold_field;
 use fixed::gather_fixed;
 use groups::{groups, let_go};
 use layout::BatchLayout;
-use tdb_cells::ColumnBuffers;
-use tdb_cells::pack_validity;
 use unfilter::{FixedPart, own_var_bytes, unfilter_fixed, unfilter_var};
 use var::{VarParts, gather_var};
 

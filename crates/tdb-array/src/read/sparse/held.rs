@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use tdb_cells::{CellBuffers, TileScratch};
+
 use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
 use crate::{ArrayError, Result};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// What is unfiltered of one field of a tile: its values, its validity, both or neither.
 #[derive(Debug, Default)]

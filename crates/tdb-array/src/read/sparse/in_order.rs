@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use tdb_cells::CellBuffers;
+use tdb_cells::order::ascending::AscendingCheck;
+use tdb_cells::order::cell_order::{CellColumns, CellOrder};
+use tdb_cells::order::coordinates::Coordinates;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_types::ordered_keys;
 
@@ -14,10 +18,6 @@ use super::selected::Tiles;
 use super::stream::Stream;
 use super::table::{Run, RunQueue, TileTable};
 use crate::{ArrayError, Order, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::order::ascending::AscendingCheck;
-use tdb_cells::order::cell_order::{CellColumns, CellOrder};
-use tdb_cells::order::coordinates::Coordinates;
 
 /// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
 ///

@@ -2,16 +2,16 @@
 
 use std::cmp::Ordering;
 
+use tdb_cells::TileScratch;
+use tdb_cells::order::cell_order::{CellColumns, CellOrder};
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::{Entry, Key};
+
 use super::cells::{Look, Want, WantedCells};
 use super::context::Context;
 use super::held::Held;
 use super::selected::SelectedTile;
 use crate::Result;
-use tdb_cells::TileScratch;
-use tdb_cells::order::cell_order::{CellColumns, CellOrder};
-use tdb_cells::order::entries::Entries;
-use tdb_cells::order::key::Entry;
-use tdb_cells::order::key::Key;
 
 /// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
 #[derive(Debug)]

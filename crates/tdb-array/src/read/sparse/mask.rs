@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::tiles::BLOCK;
 use tdb_cells::order::coordinates::indices;
+
+use crate::tiles::BLOCK;
 
 /// Which cells of a tile are wanted, as far as is known: all to begin with.
 #[derive(Debug)]

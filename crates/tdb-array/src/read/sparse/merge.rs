@@ -7,6 +7,9 @@ mod pending;
 mod split;
 mod strand;
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
+
 use super::context::Context;
 use super::engine::Engine;
 use super::keyed::Keyed;
@@ -20,8 +23,6 @@ use part::{Reached, Rules, merge};
 use pending::{Pending, PendingTile};
 use split::{Cut, split};
 use strand::Strand;
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::key::Key;
 
 /// Merges the tiles of fragments in global order. Of cells with equal coordinates it drops those that newer ones hide.
 ///

@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 
+use tdb_cells::TileScratch;
 use tdb_types::Cells;
 
 use super::SparseReader;
@@ -23,7 +24,6 @@ use crate::query::CheckedQuery;
 use crate::read::WhyUnknown;
 use crate::read::ahead::announce;
 use crate::read::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
-use tdb_cells::TileScratch;
 
 /// Has a scan look at the cells of a query.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {

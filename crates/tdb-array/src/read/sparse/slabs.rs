@@ -1,5 +1,10 @@
 //! Sorting cells, as many at a time as memory allows.
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::entries::Entries;
+use tdb_cells::order::key::{Entry, Key};
+use tdb_cells::order::sort::{CompareEqual, Sorter};
+
 use super::context::Context;
 use super::engine::Engine;
 use super::keyed::Keyed;
@@ -7,11 +12,6 @@ use super::selected::SelectedTile;
 use super::selected::Tiles;
 use super::table::{Run, RunQueue, TileTable, cell_bytes};
 use crate::Result;
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::entries::Entries;
-use tdb_cells::order::key::Entry;
-use tdb_cells::order::key::Key;
-use tdb_cells::order::sort::{CompareEqual, Sorter};
 
 /// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be estimated from
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.

@@ -1,12 +1,11 @@
 //! Memory of tiles that is used again.
 
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::order::key::KeyPools;
+use tdb_cells::{CellBuffers, Pool};
 use tdb_types::Buffer;
 
 use super::held::Held;
-use tdb_cells::CellBuffers;
-use tdb_cells::Pool;
-use tdb_cells::order::coordinates::Coordinates;
-use tdb_cells::order::key::KeyPools;
 
 /// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 //!
 //! Where writers may have computed that order otherwise ([`may_differ`]), cells are sorted instead of merged.
 
+use tdb_cells::order::by_writers::may_differ;
 use tdb_types::Feature;
 
 use super::context::Context;
 use super::source::Source;
-use tdb_cells::order::by_writers::may_differ;
 
 /// Whether some fragment may not have its cells in the array's global order.
 pub(super) fn is_stored_otherwise(context: &Context) -> bool {

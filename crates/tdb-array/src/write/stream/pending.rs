@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_types::Cells;
 
 use crate::Result;
 use crate::write::encoder::{EncodedTile, FieldEncoder, Run};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// The cells of one field, in the memory layout of tiles.
 #[derive(Debug, Default)]

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use tdb_cells::CellBuffers;
+use tdb_cells::order::cell_order::global_order;
+use tdb_cells::order::coordinates::Coordinates;
 use tdb_schema::ArraySchema;
 use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
 
 use crate::write::Duplicates;
 use crate::write::order::duplicate;
 use crate::{CellProblem, CellsError, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::order::cell_order::global_order;
-use tdb_cells::order::coordinates::Coordinates;
 
 /// Follows the cells of a sparse array as they come.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Sparse fragments of dense arrays: releases before 2.3 wrote single cells of dense arrays as such.
 
+use tdb_cells::TileScratch;
 use tdb_fragment::FragmentField;
 use tdb_types::{Buffer, ordered_keys};
 
 use super::layer::{Layer, TilePlace};
 use crate::{Array, ArrayError, Fragment, Result};
-use tdb_cells::TileScratch;
 
 /// Most cells of sparse fragments that a dense array may have: each is a box of its own, which takes about 150 bytes.
 const MOST_CELLS: u64 = 1 << 15;

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use tdb_cells::TileScratch;
+
 use super::unfilter::{FixedPart, fill_var, tile_len};
 use crate::Result;
 use crate::read::sparse::context::Context;
 use crate::read::sparse::held::Held;
 use crate::read::sparse::selected::SelectedTile;
-use tdb_cells::TileScratch;
 
 /// Unfilters what isn't held yet of a field of a tile of a source: of cells of fixed size, those in the window and what lies in chunks
 /// with them.

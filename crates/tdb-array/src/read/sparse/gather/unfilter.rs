@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tdb_cells::{CellBuffers, TileScratch};
 use tdb_types::{Buffer, saturating_len};
 
 use super::layout::{BatchLayout, Use};
@@ -10,7 +11,6 @@ use crate::read::sparse::held::{Held, fixed_len, fixed_window};
 use crate::read::sparse::table::{Run, Tile, TileTable};
 use crate::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
 use crate::{ArrayError, Result};
-use tdb_cells::{CellBuffers, TileScratch};
 
 /// Bytes of fixed size that a selected field has for each cell.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@ use crate::read::BufferPool;
 use crate::read::sparse::context::Context;
 use crate::read::sparse::table::{Run, TileTable};
 use crate::{ArrayError, Result};
-use tdb_cells::CellBuffers;
-use tdb_cells::ColumnBuffers;
+use tdb_cells::{CellBuffers, ColumnBuffers};
 use tdb_types::Buffer;
 
 /// Gathers the cells of all runs from the tiles.

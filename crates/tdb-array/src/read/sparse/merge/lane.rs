@@ -1,8 +1,9 @@
 //! Cells that take part in a merge, one after the other.
 
+use tdb_cells::order::key::Key;
+
 use super::super::keyed::Keyed;
 use super::super::table::{Run, Runs, TileTable, runs_of};
-use tdb_cells::order::key::Key;
 
 /// A place among tiles that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
+
 use super::super::keyed::Keyed;
 use super::super::table::{Runs, TileTable};
 use super::heads::{Head, Heads};
 use super::lane::{Lane, Place};
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::key::Key;
 
 /// What all parts of a merge share.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::super::context::Context;
-use super::super::selected::{SelectedTile, Tiles};
 use tdb_cells::order::cell_order::CellOrder;
 use tdb_cells::order::key::Key;
+
+use super::super::context::Context;
+use super::super::selected::{SelectedTile, Tiles};
 
 /// Tiles to come, by the least key that a cell of theirs can have.
 ///

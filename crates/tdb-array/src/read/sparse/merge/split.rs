@@ -1,7 +1,8 @@
 //! Cutting a merge into parts that several threads merge at once.
 
-use super::lane::{Lane, Place};
 use tdb_cells::order::key::Key;
+
+use super::lane::{Lane, Place};
 
 /// How to cut.
 #[derive(Clone, Copy, Debug)]

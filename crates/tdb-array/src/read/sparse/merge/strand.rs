@@ -1,10 +1,11 @@
 //! Tiles of a fragment at hand that follow one another in order.
 
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
+
 use super::super::keyed::Keyed;
 use super::super::table::TileTable;
 use super::lane::{Lane, Place};
-use tdb_cells::order::cell_order::CellOrder;
-use tdb_cells::order::key::Key;
 
 /// Tiles of one fragment, each of which is in order and ends before the next one begins.
 ///
