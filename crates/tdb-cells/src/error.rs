@@ -19,7 +19,7 @@ pub enum CellsError {
         field: String,
         /// What it holds.
         datatype: Datatype,
-        /// What was asked for.
+        /// The type asked for.
         asked: PhysicalType,
     },
     /// The query names a field that the array doesn't have.
@@ -45,7 +45,7 @@ pub enum CellsError {
         dimension: String,
         /// The range as given.
         range: String,
-        /// What is wrong with it, and what would be right.
+        /// Why the range is rejected, and a range that fits.
         why: String,
     },
     /// A point can't be asked for.
