@@ -28,13 +28,13 @@ use crate::{Batch, Column, Value};
 #[derive(Clone, Debug)]
 pub struct NewColumn<'a> {
     /// The values of all cells, little-endian, one after the other.
-    pub values: Cow<'a, [u8]>,
+    pub(crate) values: Cow<'a, [u8]>,
     /// The type of the values; `None` if they are bytes that may stand for any.
-    pub physical: Option<PhysicalType>,
+    pub(crate) physical: Option<PhysicalType>,
     /// In values: one per cell, and the end of the last.
-    pub offsets: Option<Cow<'a, [u64]>>,
+    pub(crate) offsets: Option<Cow<'a, [u64]>>,
     /// One bit per cell.
-    pub validity: Option<Cow<'a, [u8]>>,
+    pub(crate) validity: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> NewColumn<'a> {
@@ -195,7 +195,7 @@ impl<'a> From<&'a Column> for NewColumn<'a> {
 #[must_use]
 pub struct NewCells<'a> {
     /// The columns, by the names of their fields.
-    pub columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
+    pub(crate) columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
 }
 
 impl<'a> NewCells<'a> {

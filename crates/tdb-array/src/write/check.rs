@@ -50,7 +50,7 @@ pub(super) fn check<'a>(
     first: u64,
     any_utf8: bool,
 ) -> Result<CheckedCells<'a>> {
-    for (index, (name, _)) in cells.columns.iter().enumerate() {
+    for (index, (name, _)) in cells.columns().enumerate() {
         let stored =
             schema.field(name).is_some_and(|field| stored_fields(schema).any(|stored| stored.reference == field));
         if !stored {
@@ -63,13 +63,13 @@ pub(super) fn check<'a>(
             };
             return Err(error.into());
         }
-        if cells.columns[..index].iter().any(|(other, _)| other == name) {
+        if cells.columns().take(index).any(|(other, _)| other == name) {
             return Err(CellsError::RepeatedColumn { name: name.to_string() }.into());
         }
     }
     let mut checked = CheckedCells { len: 0, fields: Vec::new() };
     for (place, StoredField { field, name, kind, .. }) in stored_fields(schema).enumerate() {
-        let column = cells.columns.iter().find(|(given, _)| given == name);
+        let column = cells.columns().find(|(given, _)| *given == name);
         let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: name.to_owned() })?;
         let cells = Checker { name, kind, first, any_utf8 }.column(column)?;
         let len = cells.len();
