@@ -1,7 +1,7 @@
 //! TileDB arrays in pure Rust: open, plan, read; create, write, change.
 //!
 //! - [`Array`]: an array as it was at one time, opened from a folder or any [`Storage`](tdb_storage::Storage) by
-//!   [`Array::open`] or [`ArrayOptions`]. Its schema, fragments and enumerations.
+//!   [`Array::open`] or [`ArrayOptions`]. It is a [`Snapshot`] (schema, fragments, enumerations) that can be read and written.
 //! - [`Query`]: which fields, which ranges, which order, how many bytes a batch may take.
 //! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
 //! - [`Monitor`]: cancels queries, and says how far they are.
@@ -59,37 +59,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment
+//! This crate holds [`Array`] alone. The rest is in the crates below, each of which can be used without the others: `tdb-snapshot`,
+//! `tdb-query`, `tdb-dense`, `tdb-sparse`, `tdb-read`, `tdb-write`, `tdb-group`, `tdb-consolidate`. Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment
 //! metadata ([`tdb_fragment`]), conditions ([`tdb_condition`]).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-// Test support that the tests of the public interface use too names this crate from outside.
-#[cfg(test)]
-extern crate self as tdb_array;
-
-mod access;
-mod aggregate;
 mod array;
-mod consolidate;
-mod damage;
-mod directory;
-mod environment;
-mod error;
-mod field;
-mod fragment;
-mod group;
-mod label;
-mod metadata;
-mod named;
-mod plan;
-mod query;
-mod read;
-mod small_files;
-mod split;
-mod tiles;
-mod time;
-mod write;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
 pub use {
@@ -97,37 +73,28 @@ pub use {
     tdb_storage, tdb_types,
 };
 
-pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
-pub use array::{Array, ArrayOptions, TileWorkers};
-pub use consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
-pub use damage::Damaged;
-pub use directory::{
-    ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,
-};
-pub use environment::{Clock, Environment, Randomness};
-pub use error::ArrayError;
-pub use fragment::{CellOrderCheck, Fragment, StoredTiles, TileCells, TileReader};
-pub use group::{Group, GroupOptions, GroupTree, Member, MemberPlace, NodeKind, TreeNode};
-pub use label::Label;
-pub use metadata::{Metadata, NumpyArray};
-pub use plan::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles};
-pub use query::{Query, QueryBox};
-pub use read::{Batches, WhyUnknown};
-pub use small_files::SmallFiles;
-pub use split::{FirstValues, QueryPart};
+pub use array::{Array, ArrayOptions};
 pub use tdb_cells::{
     Batch, CellProblem, CellsError, Column, Coordinate, Monitor, NewCells, NewColumn, Order, Progress, Value,
 };
+pub use tdb_consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
+pub use tdb_group::{Group, GroupOptions, GroupTree, GroupWriter, Member, MemberPlace, NodeKind, TreeNode};
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
+pub use tdb_query::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles, WhyUnknown};
+pub use tdb_read::{
+    Aggregate, AggregateFunction, Aggregates, Batches, FirstValues, Grouped, Histogram, Label, Query, QueryBox,
+    QueryPart, Stated, Statistics,
+};
+pub use tdb_snapshot::{
+    ArrayDirectory, ArrayError, CellOrderCheck, Clock, CommitInventory, CommitList, CommittedFragment, Damaged,
+    EmbeddedDelete, Environment, Fragment, FragmentEntry, Listing, Metadata, NumpyArray, Options, Randomness, Result,
+    Snapshot, StoredTiles, TileCells, TileReader, TileWorkers, TimeRange,
+};
 pub use tdb_types::ErrorCategory;
-pub use time::TimeRange;
-pub use write::{
-    CreateOptions, Duplicates, GlobalWriter, GroupWriter, Leftover, MetadataWriter, Names, TogetherWriter, Write,
+pub use tdb_write::{
+    CreateOptions, Duplicates, GlobalWriter, Leftover, MetadataWriter, Names, SmallFiles, TogetherWriter, Write,
     Written,
 };
-
-/// A result whose error says which file or which part of the request is at fault.
-pub type Result<T, E = ArrayError> = std::result::Result<T, E>;
 
 /// The example of the crate's README compiles, and does what it says.
 #[cfg(all(doctest, feature = "zlib"))]

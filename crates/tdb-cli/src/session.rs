@@ -117,7 +117,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     let mut stderr = io::stderr().lock();
     let paint = terminal.error_paint();
     let mut found = noted.found;
-    for damaged in noted.arrays.iter().flat_map(Array::damaged) {
+    for damaged in noted.arrays.iter().flat_map(|array| array.damaged()) {
         found = true;
         let error = damaged.error.to_string();
         // Most errors say the path, and the whole of it.
@@ -126,7 +126,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
         let _ = writeln!(stderr, "tdb: {} left out {}", paint.bold("warning:"), printable(&what));
     }
     if session.options.stats {
-        let arrays = noted.arrays.iter().map(Array::counters);
+        let arrays = noted.arrays.iter().map(|array| array.counters());
         let counters = arrays.chain(noted.groups.iter().map(Group::counters)).chain(noted.counted.iter().copied());
         let counters = counters.chain(noted.counting.iter().map(CountingStorage::counters));
         let cells = noted.cells.map_or(String::new(), |cells| format!("{cells} cells "));

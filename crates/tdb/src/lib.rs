@@ -103,10 +103,10 @@ pub use tdb_array::{
     CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, FirstValues, Fragment,
     FragmentCopy, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree,
     GroupWriter, Grouped, Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata,
-    MetadataWriter, Monitor, Names, NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Order, Plan,
-    PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Stated,
-    Statistics, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter, TreeNode,
-    Value, WhyUnknown, Write, Written,
+    MetadataWriter, Monitor, Names, NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Options, Order, Plan,
+    PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Snapshot,
+    Stated, Statistics, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter,
+    TreeNode, Value, WhyUnknown, Write, Written,
 };
 
 pub use tdb_cells as cells;

@@ -77,8 +77,23 @@ const FORMAT: &[&str] = &[
     "tdb-schema-text",
 ];
 /// Crates that see files.
-const WITH_FILES: &[&str] =
-    &["tdb-storage", "tdb-cells", "tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb"];
+const WITH_FILES: &[&str] = &[
+    "tdb-storage",
+    "tdb-cells",
+    "tdb-snapshot",
+    "tdb-query",
+    "tdb-dense",
+    "tdb-sparse",
+    "tdb-read",
+    "tdb-write",
+    "tdb-group",
+    "tdb-consolidate",
+    "tdb-array",
+    "tdb-exchange",
+    "tdb-maintain",
+    "tdb-report",
+    "tdb",
+];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
 const WITH_CODECS: [&str; 6] = ["tdb-filters", "tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb"];
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];

@@ -193,7 +193,7 @@ fn conditions_over_columns() {
     // Offsets of columns count values, those of tiles bytes.
     let array = named("v22-by-2.30.0-dense-labels");
     let label = array.label("name").unwrap();
-    let names = batch(label.array(), &[&label.description().attribute]);
+    let names = batch(&label.array().clone().into(), &[&label.description().attribute]);
     let column = &names.columns()[0];
     let bound = Condition::field(column.name()).ge("b").bind(label.array().schema(), |_| None).unwrap();
     let mut truth = vec![false; column.len()];
@@ -287,12 +287,12 @@ fn labels_keep_to_the_budget() {
     array.write().cells([("a", &[7i8; 100_000])]).unwrap();
     let long: Vec<String> = (0..10).map(|place| place.to_string().repeat(10_000)).collect();
     let labels = array.label("long").unwrap();
-    labels.array().write().cells([("label", NewColumn::strings(&long))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&long))]).unwrap();
 
     // The labels themselves are read in several batches.
     let array = Array::open(&path).unwrap();
     let huge: Vec<String> = (0..10).map(|place| place.to_string().repeat(600_000)).collect();
-    labels.array().write().cells([("label", NewColumn::strings(&huge))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&huge))]).unwrap();
     let column = Array::open(&path).unwrap().label("long").unwrap();
     let column = column.column(&batch(&array, &["x"]).columns()[0].slice(0..1)).unwrap();
     assert_eq!(column.cell(0).unwrap(), huge[0].as_bytes());
@@ -300,7 +300,7 @@ fn labels_keep_to_the_budget() {
         array.read().select(["x"]).unwrap().range("y", 0..=0).unwrap().batches().unwrap().next().unwrap().unwrap();
     let column = Array::open(&path).unwrap().label("long").unwrap().column(&every.columns()[0]).unwrap();
     assert!((0..10).all(|cell| column.cell(cell) == Some(huge[cell].as_bytes())));
-    labels.array().write().cells([("label", NewColumn::strings(&long))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&long))]).unwrap();
 
     let array = Array::open(&path).unwrap();
     for budget in [64 << 10, 1 << 20, 5_000] {

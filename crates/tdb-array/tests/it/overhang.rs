@@ -401,7 +401,7 @@ fn labels_of_the_last_tile() {
     let label = array.label("l").unwrap();
     let attribute = label.array().schema().attributes()[0].name().to_owned();
     let labels: Vec<f64> = cells.iter().map(|cell| f64::from(*cell) / 2.0).collect();
-    label.array().write().cells([(attribute.as_str(), &labels)]).unwrap();
+    tdb_array::Write::new(label.array()).cells([(attribute.as_str(), &labels)]).unwrap();
     let array = open(&storage, 1);
     assert_eq!(numbers(array.read().label_range("l", 11.0..).unwrap()), [22, 23, 24]);
     assert_eq!(numbers(array.read().label_range("l", 9.5..=10.1).unwrap()), [19, 20]);

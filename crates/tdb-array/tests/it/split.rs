@@ -30,7 +30,7 @@ fn rows(query: Query) -> Vec<Row> {
 }
 
 /// The cells of each part, which has gone to another process as bytes.
-fn rows_of(parts: &[QueryPart], array: &Array) -> Vec<Vec<Row>> {
+fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
     let read = |part: &QueryPart| {
         let sent = QueryPart::from_bytes(&part.to_bytes()).unwrap();
         assert_eq!(sent, *part);

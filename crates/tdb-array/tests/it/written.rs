@@ -82,7 +82,8 @@ impl Copy {
         let (from, to) = (open(&self.fixture), self.array());
         fill(&from, &to)?;
         for label in from.schema().labels() {
-            fill(from.label(&label.name)?.array(), to.label(&label.name)?.array())?;
+            let (from, to) = (from.label(&label.name)?, to.label(&label.name)?);
+            fill(&from.array().clone().into(), &to.array().clone().into())?;
         }
         Ok(())
     }

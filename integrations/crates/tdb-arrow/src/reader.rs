@@ -44,7 +44,7 @@ impl Conversion {
     /// An enumeration can't be read, or holds what Arrow can't; or the array of a label, or, for the definition in the
     /// metadata, those of all labels.
     pub fn of(query: &Query, options: &ArrowOptions) -> Result<Self> {
-        Self::of_fields(query.array(), &query.columns(), options)
+        Self::of_fields(&Array::from(query.array().clone()), &query.columns(), options)
     }
 
     /// For batches with these fields or labels of an array, in this order.

@@ -317,7 +317,7 @@ impl Pair<'_> {
         let ranges = query.ranges.iter().map(|spec| RangesSpec { dimension: own_dimension.clone(), ..spec.clone() });
         let fields = vec![label.description().attribute.clone()];
         let query = QuerySpec { fields, ranges: ranges.collect(), ..query.clone() };
-        let mut reading = ours::read(label.array(), &query, None)?;
+        let mut reading = ours::read(&tdb_array::Array::from(label.array().clone()), &query, None)?;
         reading.columns.iter_mut().for_each(|column| column.name.clone_from(name));
         Ok(reading)
     }

@@ -80,7 +80,8 @@ fn read_labels(
         ranges.ranges.retain(|range| range.dimension == name);
         let index = label_array.schema().dimensions()[0].name().to_owned();
         ranges.ranges.iter_mut().for_each(|range| range.dimension.clone_from(&index));
-        let reading = with_ranges(label_array.read(), label_array, &ranges)?.select([&label.attribute])?;
+        let reading =
+            with_ranges(tdb_array::Query::new(label_array), label_array, &ranges)?.select([&label.attribute])?;
         let mut read = Columns::from([(label.attribute.clone(), Vec::new())]);
         for batch in reading.order(order(query)).budget(budget).batches()? {
             append(&mut read, &batch?, budget);
@@ -122,7 +123,7 @@ fn inside_current_domain(open: Open<'_>, query: &fixtures::Query) -> fixtures::Q
     query
 }
 
-fn with_ranges(mut query: Query, array: &Array, expected: &fixtures::Query) -> Result<Query, ArrayError> {
+fn with_ranges(mut query: Query, array: &tdb_array::Snapshot, expected: &fixtures::Query) -> Result<Query, ArrayError> {
     for dimension in &expected.ranges {
         let schema = array.schema();
         if let Some(label) = schema.labels().iter().find(|label| label.name == dimension.dimension) {

@@ -64,7 +64,7 @@ pub(super) fn make(
     imported: &mut Imported,
 ) -> Result<()> {
     import.create.create_on(storage, &plan.definition)?;
-    let array = import.create.array_options().threads(import.work.threads).open_on(Arc::clone(storage))?;
+    let array: Array = import.create.array_options().threads(import.work.threads).open_on(Arc::clone(storage))?;
     let mut metadata = array.write_metadata().names(import.names.clone());
     for (key, value) in attributes::to_metadata(told, mark) {
         metadata = metadata.put(key, value);

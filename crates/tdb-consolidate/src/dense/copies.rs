@@ -1,0 +1,112 @@
+//! Which tiles can be taken from a fragment as they are stored.
+
+use tdb_fragment::{DenseGrid, Tiles};
+use tdb_rtree::NdRange;
+use tdb_snapshot::{ArrayError, Fragment, Result, Snapshot};
+use tdb_write::{EncodedTile, Target};
+
+use super::boxes::TileBox;
+use crate::copied::{CopiedField, has_same_order};
+
+/// Where the tiles of a box come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Their cells have to be read.
+    Read,
+    /// From this fragment, as they are stored.
+    Copied(usize),
+}
+
+/// The fragments that are joined, and what can be copied from them.
+#[derive(Debug)]
+pub(super) struct Copies<'a> {
+    target: &'a Target,
+    /// Of the new fragment.
+    grid: &'a DenseGrid,
+    domain: &'a NdRange,
+    /// The oldest first, with those that have no cells left out.
+    sources: Vec<Source>,
+}
+
+/// A fragment.
+#[derive(Debug)]
+struct Source {
+    fragment: Fragment,
+    bounds: NdRange,
+    /// One per field of the new fragment; none if some field is stored in another way.
+    fields: Option<Vec<CopiedField>>,
+}
+
+impl<'a> Copies<'a> {
+    pub(super) fn new(array: &Snapshot, target: &'a Target, grid: &'a DenseGrid, domain: &'a NdRange) -> Result<Self> {
+        let mut sources = Vec::new();
+        for fragment in array.fragments()? {
+            let Some(bounds) = fragment.non_empty_domain() else { continue };
+            let is_dense = matches!(fragment.footer().tiles(), Tiles::Dense(_));
+            let is_alike = is_dense && has_same_order(fragment.schema(), &target.schema);
+            let fields = target.fields.iter().map(|encoder| match is_alike {
+                true => CopiedField::new(fragment, target, encoder),
+                false => Ok(None),
+            });
+            let fields = fields.collect::<Result<Option<Vec<_>>>>()?;
+            sources.push(Source { fragment: fragment.clone(), bounds: bounds.clone(), fields });
+        }
+        Ok(Self { target, grid, domain, sources })
+    }
+
+    /// Cuts a box into parts that follow each other in the order of tiles.
+    pub(super) fn divide(&self, tiles: TileBox) -> Vec<(TileBox, Part)> {
+        let all: Vec<usize> = (0..self.sources.len()).collect();
+        self.parts(tiles, &all)
+    }
+
+    /// `candidates` are the fragments that may have cells of the box.
+    fn parts(&self, tiles: TileBox, candidates: &[usize]) -> Vec<(TileBox, Part)> {
+        let (region, is_whole) = tiles.region(self.grid, self.target, self.domain);
+        let touching = |source: &usize| self.sources[*source].bounds.intersects(&region);
+        let touching: Vec<usize> = candidates.iter().copied().filter(touching).collect();
+        let newest = touching.last().map(|source| (*source, &self.sources[*source]));
+        match newest {
+            // All of the box's cells are the newest fragment's. Of tiles that reach out of the domain only the newer releases'
+            // own writes have statistics that leave out what lies there (`Distrust::EdgeTile`): their cells are counted anew.
+            Some((source, Source { bounds, fields: Some(_), .. })) if bounds.contains(&region) => {
+                if is_whole {
+                    return vec![(tiles, Part::Copied(source))];
+                }
+            }
+            Some((_, source)) if source.bounds.contains(&region) => return vec![(tiles, Part::Read)],
+            None => return vec![(tiles, Part::Read)],
+            Some(_) => {}
+        }
+        let can_be_copied = touching.iter().any(|source| self.sources[*source].fields.is_some());
+        let Some((one, other)) = tiles.halves(self.grid.order()).filter(|_| can_be_copied) else {
+            return vec![(tiles, Part::Read)];
+        };
+        let mut parts = self.parts(one, &touching);
+        parts.extend(self.parts(other, &touching));
+        // Many cells are read at once, if none of the tiles is copied.
+        match parts.iter().all(|(_, part)| *part == Part::Read) {
+            true => vec![(tiles, Part::Read)],
+            false => parts,
+        }
+    }
+
+    /// For each field the tiles of a box, as the fragment stores them.
+    pub(super) fn encoded(&self, source: usize, tiles: &TileBox) -> Result<Vec<Vec<EncodedTile>>> {
+        let Source { fragment, fields, .. } = &self.sources[source];
+        let (Tiles::Dense(grid), Some(fields)) = (fragment.footer().tiles(), fields) else {
+            return Err(ArrayError::Write("the fragment's tiles are stored in another way".to_owned()));
+        };
+        let numbers = tiles.tiles(self.grid).map(|tile| {
+            let missing =
+                || ArrayError::Corrupt { file: fragment.folder().to_owned(), what: format!("no tile {tile:?}") };
+            grid.index_of(&tile).ok_or_else(missing)
+        });
+        let numbers: Vec<u64> = numbers.collect::<Result<_>>()?;
+        let cells = grid.cells_per_tile();
+        let bytes = (numbers.len() as u64).saturating_mul(cells).saturating_mul(self.target.cell_size() as u64);
+        self.target.encode_tiles(bytes, &numbers, |field, tile, scratch| {
+            fields[field].tile(&self.target.fields[field], (*tile, cells), None, scratch)
+        })
+    }
+}

@@ -1,0 +1,367 @@
+//! Sparse fragments: merged tile by tile.
+//!
+//! From format 15 on all versions of a cell stay, each with the time at which it was written, the newest first; and from 16 on
+//! cells that were deleted stay too, with the time and the condition of that. Of versions that were written at the same time
+//! only the one that counts stays: nobody can ever see the others. Before format 15 the newest version alone stays.
+//!
+//! Readers show all cells that a fragment without times has of the same coordinates. In a fragment with times they would be versions of
+//! one time, of which one shows. So a fragment that has such cells is not joined, unless a purge leaves one of them at most.
+//!
+//! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
+
+mod batch;
+mod columns;
+mod fates;
+mod fields;
+mod gather;
+mod heads;
+mod input;
+mod merge;
+mod picked;
+mod sink;
+mod slice;
+mod slices;
+mod source;
+mod tile;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tdb_cells::Order;
+use tdb_cells::order::cell_order::CellOrder;
+use tdb_cells::order::key::Key;
+use tdb_snapshot::{ArrayError, Fragment, FragmentEntry, Result, Snapshot};
+use tdb_storage::at_once;
+use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
+use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
+use tdb_write::{SealedFragment, Target};
+
+use super::copied::has_same_order;
+use super::join::{Join, Joined, TileCounts};
+use fates::{Numbers, numbers_of};
+use input::{Input, Keep, Stop};
+use merge::Merge;
+use sink::{Output, Sink};
+use source::Source;
+use tile::Rules;
+
+/// So many files are open at the same time at most.
+const MOST_FILES: usize = 400;
+
+/// Joins the fragments, in several passes if their tiles don't fit in memory together.
+pub(super) fn join(join: &Join) -> Result<Joined> {
+    // Loaded here, they are known wherever some of them are looked at.
+    for fragment in join.array.fragments()?.iter().take(1) {
+        join.array.deletes_for(fragment)?;
+    }
+    let mut entries = join.array.directory().fragments.clone();
+    // They go when all is written.
+    let mut between: Vec<SealedFragment> = Vec::new();
+    loop {
+        let groups = groups(join, entries)?;
+        if let [group] = &groups[..] {
+            let target = Arc::new(pass_target(&join.array, Pass::Last(join))?);
+            let Passed { sealed, cells, tiles } = pass(join, group.clone(), Pass::Last(join), &target)?;
+            return Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles });
+        }
+        let mut next = Vec::with_capacity(groups.len());
+        for group in groups {
+            if let [_] = &group[..] {
+                next.extend(group);
+                continue;
+            }
+            let target = Arc::new(pass_target(&join.array, Pass::Between)?);
+            let sealed = pass(join, group, Pass::Between, &target)?.sealed;
+            next.extend(sealed.iter().map(|sealed| entry_of(sealed, target.version)));
+            between.extend(sealed);
+        }
+        entries = next;
+    }
+}
+
+/// What came of a pass.
+#[derive(Debug, Default)]
+struct Passed {
+    sealed: Vec<SealedFragment>,
+    cells: u64,
+    tiles: TileCounts,
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug)]
+enum Pass<'a> {
+    /// All that is known of cells stays, for the passes that follow.
+    Between,
+    Last(&'a Join),
+}
+
+/// What new fragments carry beside cells.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    times: bool,
+    deletes: bool,
+}
+
+impl Pass<'_> {
+    /// The version that is asked for: of what comes out at last, since fragments of before format 5 can't be read before they
+    /// are committed.
+    fn asked_version(self) -> Option<FormatVersion> {
+        match self {
+            Self::Between => None,
+            Self::Last(join) => join.version,
+        }
+    }
+
+    fn carries(self, array: &Snapshot) -> Result<Carried> {
+        let version = tdb_write::chosen_version(array.schema(), self.asked_version())?;
+        let times = match self {
+            Self::Between => version.has(Feature::CellTimestamps),
+            Self::Last(_) => version.has(Feature::PartialTimeOverlap),
+        };
+        Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
+    }
+
+    /// Whether cells will be there that were deleted.
+    fn has_deleted(self, array: &Snapshot) -> Result<bool> {
+        let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
+        let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
+        if let Self::Last(Join { purge: Some(until), .. }) = self {
+            return Ok(deletes.any(|time| time > *until));
+        }
+        let is_known = array.fragments()?.iter().any(|fragment| fragment.footer().header().has_delete_metadata);
+        Ok(is_known || deletes.any(|time| time >= start))
+    }
+}
+
+fn pass_target(array: &Snapshot, pass: Pass<'_>) -> Result<Target> {
+    let Carried { times, deletes } = pass.carries(array)?;
+    Target::new(array, pass.asked_version())?.with_cell_times(times, deletes)
+}
+
+/// When a delete commit happened.
+fn time_of(path: &str) -> u64 {
+    TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end())
+}
+
+/// The fragment that was written, for those who read it although nothing commits it.
+fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
+    let place = sealed.place();
+    FragmentEntry { name: place.name.clone(), folder: place.folder.clone(), version, has_coordinates: false }
+}
+
+/// Divides fragments, which stay in order, so that a tile of each of a group fits in memory.
+fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
+    let target = Target::new(&join.array, join.version)?;
+    let most = join.budget / 4 * 3;
+    let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
+    let (mut memory, mut files) = (0, 0);
+    let array = join.array.restricted_to(entries.clone());
+    // Each by itself, so that not all files are open at once.
+    let size = |fragment: &Fragment| -> Result<(usize, usize)> {
+        let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
+        Ok((source.tile_memory(), source.files()))
+    };
+    let profile = array.storage().profile();
+    let in_flight = if profile.is_remote() { profile.in_flight } else { 1 };
+    let sizes = at_once(in_flight, array.fragments()?, size);
+    for (entry, size) in entries.into_iter().zip(sizes) {
+        let (own_memory, own_files) = size?;
+        match groups.last_mut() {
+            Some(group) if group.len() < 2 || memory + own_memory <= most && files + own_files <= MOST_FILES => {
+                group.push(entry);
+            }
+            _ => {
+                (memory, files) = (0, 0);
+                groups.push(vec![entry]);
+            }
+        }
+        (memory, files) = (memory + own_memory, files + own_files);
+    }
+    Ok(groups)
+}
+
+/// Joins fragments in one go.
+fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
+    let array = join.array.restricted_to(entries);
+    // As for all together: what follows has to read it as it is.
+    let Carried { times, deletes } = pass.carries(&join.array)?;
+    let conditions = conditions(&array, target.version)?;
+    let numbers = numbers_of(&conditions);
+    let sources = array.fragments()?.iter().filter(|fragment| fragment.tile_count() > 0);
+    let sources = sources.map(|fragment| Source::new(&array, target, fragment, &numbers));
+    let sources = sources.map(|source| source?.with_copies(target));
+    let sources: Vec<Source> = sources.collect::<Result<_>>()?;
+    let (names, max_fragment_size) = match pass {
+        Pass::Last(_) => (join.names.clone(), join.max_fragment_size),
+        Pass::Between => (names_of(join, &array), None),
+    };
+    let output = Output {
+        target: Arc::clone(target),
+        names,
+        times,
+        deletes,
+        conditions,
+        budget: join.budget,
+        max_fragment_size,
+    };
+    let purge = match pass {
+        Pass::Last(join) => join.purge,
+        Pass::Between => None,
+    };
+    let distinct = !array.schema().allows_duplicates();
+    merge(&array, &sources, &output, (distinct, Keep { newest: distinct && !times, purge }))
+}
+
+/// The cells of one fragment in the order of another array, into which they go; all of them stay.
+pub(super) fn copy(join: &Join) -> Result<Joined> {
+    let fragments = join.array.fragments()?;
+    let header = fragments.first().map(|fragment| fragment.footer().header());
+    let (times, deletes) = header.map_or((false, false), |header| (header.has_timestamps, header.has_delete_metadata));
+    let target = Arc::new(Target::new(join.destination(), join.version)?.with_cell_times(times, deletes)?);
+    let known = conditions(&join.array, FormatVersion::DEFAULT)?;
+    let numbers = numbers_of(&known);
+    let sources = fragments.iter().filter(|fragment| fragment.tile_count() > 0);
+    let sources = sources.map(|fragment| Source::new(&join.array, &target, fragment, &numbers)?.with_copies(&target));
+    let sources: Vec<Source> = sources.collect::<Result<_>>()?;
+    let output = Output {
+        target: Arc::clone(&target),
+        names: join.names.clone(),
+        times,
+        deletes,
+        conditions: known.iter().map(|path| name_of_delete(path, target.schema.version())).collect(),
+        budget: join.budget,
+        max_fragment_size: None,
+    };
+    let distinct = times && !target.schema.allows_duplicates();
+    let passed = merge(&join.array, &sources, &output, (distinct, Keep { newest: false, purge: None }))?;
+    let Passed { sealed, cells, tiles } = passed;
+    Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles })
+}
+
+/// The path of a delete commit in an array of another version.
+pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
+    let name = TimestampedName::parse(file_name(path)).and_then(|name| Some((name.start(), name.end(), name.uuid()?)));
+    let Some((start, end, uuid)) = name else { return path.to_owned() };
+    let name = TimestampedName::new(NameForm::Versioned(version.number()), start, end, uuid);
+    format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}")
+}
+
+/// Merges the cells of sources of an array, and writes them in the order of the one that they go to. `distinct` says that cells of equal
+/// coordinates are versions of one.
+fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep): (bool, Keep)) -> Result<Passed> {
+    let mut bounds: Option<tdb_rtree::NdRange> = None;
+    for source in sources {
+        for tile in 0..source.tile_count() {
+            let tile = source.bounds(tile)?;
+            match &mut bounds {
+                Some(bounds) => bounds.expand(&tile),
+                none => *none = Some(tile),
+            }
+        }
+    }
+    let Some(bounds) = bounds else { return Ok(Passed::default()) };
+    let schema = &output.target.schema;
+    let order = CellOrder::new(schema, Order::Global, &bounds.0)?;
+    let rules = Rules { order: &order, distinct };
+    let resorts = !has_same_order(array.schema(), schema);
+    let job = Job { array, sources, rules, keep, output, resorts };
+    match order.bits() <= u64::BITS {
+        true => job.run::<u64>(),
+        false => job.run::<u128>(),
+    }
+}
+
+/// Names over the times of an array's fragments.
+fn names_of(join: &Join, array: &Snapshot) -> tdb_write::Names {
+    let names = array.directory().fragments.iter().map(|entry| &entry.name);
+    let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
+    let end = names.map(TimestampedName::end).max().unwrap_or(0);
+    join.names.clone().over(start, end)
+}
+
+/// The paths of all conditions that are applied, or were, the oldest first.
+fn conditions(array: &Snapshot, version: FormatVersion) -> Result<Vec<String>> {
+    if !version.has(Feature::ProcessedConditions) {
+        return Ok(Vec::new());
+    }
+    let mut all: BTreeMap<(u64, String), ()> = BTreeMap::new();
+    for fragment in array.fragments()? {
+        all.extend(fragment.processed_conditions()?.into_iter().map(|path| ((time_of(&path), path), ())));
+    }
+    all.extend(array.directory().deletes.iter().map(|path| ((time_of(path), path.clone()), ())));
+    Ok(all.into_keys().map(|(_, path)| path).collect())
+}
+
+/// Fragments that are read, and what they become.
+struct Job<'a> {
+    array: &'a Snapshot,
+    sources: &'a [Source],
+    rules: Rules<'a>,
+    keep: Keep,
+    output: &'a Output,
+    /// Whether cells come in another order than they are to be written in.
+    resorts: bool,
+}
+
+impl Job<'_> {
+    fn run<K: Key>(&self) -> Result<Passed> {
+        let known = |(index, source): (usize, &Source)| {
+            (self.resorts || source.is_stored_otherwise(self.array)).then_some(index)
+        };
+        let mut unordered: BTreeSet<usize> = self.sources.iter().enumerate().filter_map(known).collect();
+        let first = match self.attempt::<K>(&unordered) {
+            Err(Stop::OutOfOrder(source)) => source,
+            done => return done.map_err(|stop| self.error(stop)),
+        };
+        // Where one isn't in order, others may not be either: what was written so far is written again once, not for each.
+        for source in 0..self.sources.len() {
+            let is_known = source == first || unordered.contains(&source);
+            if is_known || !self.input(&unordered).is_in_order::<K>(source)? {
+                unordered.insert(source);
+            }
+        }
+        self.attempt::<K>(&unordered).map_err(|stop| self.error(stop))
+    }
+
+    fn error(&self, stop: Stop) -> ArrayError {
+        match stop {
+            Stop::Error(error) => error,
+            Stop::OutOfOrder(source) => self.sources[source].corrupt("its cells can't be put in order".to_owned()),
+            Stop::Repeated(source) => ArrayError::Write(format!(
+                "{}: cannot consolidate: expected each coordinate once, as the array does not allow duplicates, found cells of \
+                 equal coordinates; delete all but one of them with `tdb delete` and consolidate with --purge-deleted, or leave the \
+                 fragment out",
+                self.array.storage().describe(self.sources[source].fragment.folder())
+            )),
+        }
+    }
+
+    fn input<'s>(&'s self, unordered: &'s BTreeSet<usize>) -> Input<'s> {
+        let Self { array, sources, rules, keep, .. } = *self;
+        Input { array, sources, rules, keep, unordered, memory: self.output.budget / 4 }
+    }
+
+    fn attempt<K: Key>(&self, unordered: &BTreeSet<usize>) -> Result<Passed, Stop> {
+        let output = self.output;
+        let mut merge = Merge::<K>::new(self.input(unordered))?;
+        let mut sink = Sink::new(output);
+        let (window, memory) = (sink.window(), output.budget / 8);
+        let mut more = merge.fill(window, memory)?;
+        let mut picked = merge.hand_over();
+        while more {
+            let write = || {
+                let taken = sink.take(&picked, false);
+                drop(picked);
+                taken
+            };
+            // While cells are written the next ones are picked.
+            let (written, filled) = self.array.workers().both(write, || merge.fill(window, memory));
+            written?;
+            more = filled?;
+            picked = merge.hand_over();
+        }
+        sink.take(&picked, true)?;
+        let (cells, tiles) = (sink.cells, sink.tiles);
+        Ok(Passed { sealed: sink.finish()?, cells, tiles })
+    }
+}

@@ -1,0 +1,222 @@
+//! A batch in the making.
+
+use tdb_cells::{Column, ColumnBuffers, TileScratch, Workers, pack_validity};
+use tdb_query::BufferPool;
+use tdb_schema::FieldRef;
+use tdb_snapshot::{ArrayError, Result};
+use tdb_types::{Buffer, PhysicalType};
+
+use super::fields::{Field, Fields};
+use super::kept::KeptTiles;
+use super::shape::Shape;
+use super::var::Found;
+use super::work::Work;
+use super::{coordinates, fixed, var};
+
+/// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
+#[derive(Debug)]
+pub(super) struct Assembly<'a> {
+    shape: &'a Shape,
+    fields: &'a Fields,
+    works: &'a [Work],
+    workers: &'a Workers,
+    pool: &'a mut BufferPool,
+    kept: &'a mut KeptTiles,
+    /// Which fields are wanted, by their places among the outputs.
+    wanted: &'a [usize],
+    cells: usize,
+    /// For wanted fields of variable length: where the bytes of each cell begin in the batch, and at last where the last one
+    /// ends; and where the bytes come from.
+    lengths: Vec<Option<(Buffer, Vec<Found>)>>,
+}
+
+/// A part of a batch: one field in one work.
+enum Job<'w> {
+    Fixed { field: usize, work: &'w Work, result: &'w mut [u8] },
+    Validity { field: usize, work: &'w Work, result: &'w mut [u8] },
+    Coordinates { dimension: usize, physical: PhysicalType, work: &'w Work, result: &'w mut [u8] },
+    Values { field: usize, work: &'w Work, found: Found, offsets: &'w [u64], result: &'w mut [u8] },
+}
+
+impl<'a> Assembly<'a> {
+    pub(super) fn new(
+        (shape, fields, workers): (&'a Shape, &'a Fields, &'a Workers),
+        works: &'a [Work],
+        wanted: &'a [usize],
+        (pool, kept): (&'a mut BufferPool, &'a mut KeptTiles),
+    ) -> Self {
+        let cells = works.last().map_or(0, |work| work.cells.end);
+        Self { shape, fields, works, workers, pool, kept, wanted, cells, lengths: Vec::new() }
+    }
+
+    /// Finds out how long the cells of variable length are; and so, how many bytes the batch will have.
+    pub(super) fn measure(&mut self) -> Result<u128> {
+        let fields = self.fields;
+        self.kept.prepare(self.wanted, (fields, self.workers), self.works)?;
+        let kept = &*self.kept;
+        let mut bytes = 0;
+        for &index in self.wanted {
+            let output = &fields.outputs()[index];
+            bytes += u128::from(fields.field(index).cell_bytes()) * self.cells as u128;
+            if !output.is_var() {
+                self.lengths.push(None);
+                continue;
+            }
+            let mut offsets = self.pool.take((self.cells + 1) * 8);
+            let words = offsets.values_mut::<u64>().unwrap_or_default();
+            let Some((first, lengths)) = words.split_first_mut() else { continue };
+            *first = 0;
+            let jobs: Vec<_> = self.works.iter().zip(split(lengths, self.works, 1)).collect();
+            let found = self.workers.map(self.cells as u64 * 8, jobs, |(work, lengths), scratch| {
+                var::lengths((fields.field(index), index, kept), work, lengths, scratch)
+            })?;
+            // No tile has more than 2^64 bytes, and no batch more than memory; but the sum of all could overflow.
+            let end = lengths.iter_mut().fold(0u64, |end, length| {
+                *length = end.saturating_add(*length);
+                *length
+            });
+            bytes += u128::from(end);
+            self.lengths.push(Some((offsets, found)));
+        }
+        Ok(bytes)
+    }
+
+    /// Makes the columns of the wanted fields.
+    pub(super) fn finish(mut self) -> Result<Vec<Column>> {
+        let mut buffers = Vec::new();
+        let outputs = self.wanted.iter().map(|index| &self.fields.outputs()[*index]);
+        for (output, lengths) in outputs.zip(&self.lengths) {
+            let len = match (lengths, output.cell_size()) {
+                (Some((offsets, _)), _) => last(offsets),
+                (None, size) => self.cells.checked_mul(size.unwrap_or(0)),
+            };
+            let validity = if output.nullable { self.cells } else { 0 };
+            let len = len.filter(|len| *len <= isize::MAX as usize).ok_or_else(too_large)?;
+            buffers.push((self.pool.take(len), self.pool.take(validity)));
+        }
+        self.fill(&mut buffers)?;
+        let mut columns = Vec::new();
+        for (place, (values, validity)) in buffers.into_iter().enumerate() {
+            let index = self.wanted[place];
+            let output = &self.fields.outputs()[index];
+            let offsets = self.lengths[place].take().map(|(offsets, _)| offsets);
+            let offsets = offsets.map(|offsets| self.in_values(index, offsets)).transpose()?;
+            let validity = output.nullable.then(|| {
+                let mut bits = self.pool.take(self.cells.div_ceil(8));
+                pack_validity(&validity, &mut bits);
+                bits
+            });
+            columns.push(output.column(self.cells, ColumnBuffers { values, offsets, validity }));
+        }
+        Ok(columns)
+    }
+
+    /// Makes values and validity of all fields.
+    fn fill(&mut self, buffers: &mut [(Buffer, Buffer)]) -> Result<()> {
+        let (shape, fields, works) = (self.shape, self.fields, self.works);
+        let bytes = buffers.iter().map(|(values, validity)| (values.len() + validity.len()) as u64).sum();
+        let mut jobs = Vec::new();
+        let buffers = buffers.iter_mut().zip(&mut self.lengths);
+        for (&index, ((values, validity), lengths)) in self.wanted.iter().zip(buffers) {
+            let output = &fields.outputs()[index];
+            match (lengths, output.field) {
+                (Some((offsets, found)), _) => {
+                    let offsets = offsets.values::<u64>().unwrap_or_default();
+                    let found = std::mem::take(found);
+                    jobs.extend(value_jobs(index, works, found, offsets, values));
+                }
+                (None, FieldRef::Dimension(dimension)) => {
+                    let physical = output.datatype.physical();
+                    let results = works.iter().zip(split(values, works, physical.size()));
+                    jobs.extend(results.map(|(work, result)| Job::Coordinates { dimension, physical, work, result }));
+                }
+                (None, FieldRef::Attribute(_)) => {
+                    let results = works.iter().zip(split(values, works, output.cell_size().unwrap_or(0)));
+                    jobs.extend(results.map(|(work, result)| Job::Fixed { field: index, work, result }));
+                }
+            }
+            if output.nullable {
+                let results = works.iter().zip(split(validity, works, 1));
+                jobs.extend(results.map(|(work, result)| Job::Validity { field: index, work, result }));
+            }
+        }
+        self.workers.for_each(bytes, jobs, |job, scratch| job.run(shape, fields, scratch))
+    }
+
+    /// Turns offsets in bytes into offsets in values.
+    fn in_values(&self, index: usize, mut offsets: Buffer) -> Result<Buffer> {
+        let output = &self.fields.outputs()[index];
+        let size = output.datatype.size() as u64;
+        let words = offsets.values_mut::<u64>().unwrap_or_default();
+        if size > 1 {
+            if words.iter().fold(0, |all, offset| all | (offset % size)) != 0 {
+                return Err(ArrayError::Corrupt {
+                    file: output.name.to_string(),
+                    what: format!("a cell is no whole number of {} values", output.datatype),
+                });
+            }
+            words.iter_mut().for_each(|offset| *offset /= size);
+        }
+        Ok(offsets)
+    }
+}
+
+impl Job<'_> {
+    fn run(self, shape: &Shape, fields: &Fields, scratch: &mut TileScratch) -> Result<()> {
+        match self {
+            Self::Fixed { field, work, result } => fixed::values(fields.field(field), work, result, scratch),
+            Self::Validity { field, work, result } => fixed::validity(fields.field(field), work, result, scratch),
+            Self::Coordinates { dimension, physical, work, result } => {
+                coordinates::coordinates(&shape.axes[dimension], dimension, physical, work, result);
+                Ok(())
+            }
+            Self::Values { field, work, found, offsets, result } => {
+                let base = offsets.first().copied().unwrap_or(0);
+                // The batch lies in memory, and so do all distances in it.
+                let offset = |cell: usize| (offsets[cell] - base) as usize;
+                let field: Field<'_> = fields.field(field);
+                var::values(field, work, found, offset, result, scratch)
+            }
+        }
+    }
+}
+
+/// Hands each work its part of the values of a field of variable length, and of the offsets of its cells.
+fn value_jobs<'w>(
+    field: usize,
+    works: &'w [Work],
+    found: Vec<Found>,
+    offsets: &'w [u64],
+    mut values: &'w mut [u8],
+) -> Vec<Job<'w>> {
+    let mut jobs = Vec::new();
+    for (work, found) in works.iter().zip(found) {
+        let offsets = &offsets[work.cells.start..=work.cells.end];
+        let len = (offsets[offsets.len() - 1] - offsets[0]) as usize;
+        let (result, rest) = values.split_at_mut(len);
+        values = rest;
+        jobs.push(Job::Values { field, work, found, offsets, result });
+    }
+    jobs
+}
+
+/// Each work's part of a column; `size` items belong to a cell.
+fn split<'w, T>(mut column: &'w mut [T], works: &[Work], size: usize) -> Vec<&'w mut [T]> {
+    let mut parts = Vec::new();
+    for work in works {
+        let (part, rest) = column.split_at_mut(work.cells.len() * size);
+        column = rest;
+        parts.push(part);
+    }
+    parts
+}
+
+fn last(offsets: &Buffer) -> Option<usize> {
+    let offsets = offsets.values::<u64>()?;
+    usize::try_from(*offsets.last()?).ok()
+}
+
+#[cold]
+fn too_large() -> ArrayError {
+    ArrayError::Query("a batch of one cell doesn't fit into memory".to_owned())
+}

@@ -1,0 +1,213 @@
+//! A result cut into batches: boxes whose cells follow each other in the result's order.
+
+use super::axis::Axis;
+use super::shape::Positions;
+
+/// A box of positions, and how far batches have come in it.
+#[derive(Clone, Debug)]
+pub(super) struct Bands {
+    bounds: Positions,
+    /// The dimensions from the slowest to the fastest in the result.
+    order: Vec<usize>,
+    /// For each of them: whether bands that end within tiles share few chunks.
+    cheap: Vec<bool>,
+    /// The position of the next cell along each dimension.
+    next: Vec<u128>,
+    ended: bool,
+}
+
+/// A batch of a [`Bands`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Band {
+    pub(super) positions: Positions,
+    /// Whether it has up to [`STRETCH`] times as many cells as it was to have.
+    pub(super) stretched: bool,
+}
+
+/// How much larger than wanted a batch may be if it otherwise ended within tiles all of whose chunks the next batch needs
+/// again.
+pub(super) const STRETCH: u128 = 4;
+
+impl Bands {
+    /// `order` is that of the result, `cell_order` that in tiles; both name the slowest dimension first.
+    pub(super) fn new(bounds: Positions, order: Vec<usize>, axes: &[Axis], cell_order: &[usize]) -> Self {
+        let next = bounds.iter().map(|range| range.start).collect();
+        let ended = bounds.iter().any(|range| range.start >= range.end);
+        // Cells that follow each other in the result do so in tiles, too, as far as the orders agree; dimensions along
+        // which tiles have one cell have no say in that.
+        let long = |dimension: &&usize| axes[**dimension].extent() > 1;
+        let mut in_tiles = cell_order.iter().filter(long);
+        let mut agree = true;
+        let agrees = |dimension: &usize| {
+            agree = agree && (!long(&dimension) || in_tiles.next() == Some(dimension));
+            agree
+        };
+        let cheap = order.iter().map(agrees).collect();
+        Self { bounds, order, cheap, next, ended }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The next batch of at most `most` cells, but at least one; none at the end.
+    ///
+    /// It runs along the slowest dimension of which one slice is not too large, preferably up to the end of a tile. A
+    /// batch within a tile is about as large as those that come after it there.
+    pub(super) fn peek(&self, axes: &[Axis], most: u128) -> Option<Band> {
+        if self.ended {
+            return None;
+        }
+        let (level, positions) = self.band(axes, most);
+        let dimension = self.order[level];
+        let end = positions[dimension].end;
+        let within = end < self.bounds[dimension].end && axes[dimension].piece_end(end - 1) != end;
+        let stretched = !self.cheap[level] && (within || level > 0 && positions != self.bounds);
+        let positions = if stretched { self.band(axes, most.saturating_mul(STRETCH)).1 } else { positions };
+        Some(Band { positions, stretched })
+    }
+
+    /// The dimension that a batch of at most `most` cells runs along, by its place in the order, and the batch.
+    fn band(&self, axes: &[Axis], most: u128) -> (usize, Positions) {
+        let (level, slice) = self.level(most);
+        let dimension = self.order[level];
+        let start = self.next[dimension];
+        let end = end_of_band(&axes[dimension], start, self.bounds[dimension].end, (most / slice).max(1));
+        let mut band = self.bounds.clone();
+        for &slower in &self.order[..level] {
+            band[slower] = self.next[slower]..self.next[slower] + 1;
+        }
+        band[dimension] = start..end;
+        (level, band)
+    }
+
+    /// Steps behind a batch that [`peek`](Self::peek) gave.
+    pub(super) fn advance(&mut self, band: &Positions) {
+        // The dimension that the batch runs along is the fastest that it doesn't have all of, or the slowest.
+        let is_all = |dimension: &&usize| band[**dimension] == self.bounds[**dimension];
+        let faster = self.order.iter().rev().take_while(is_all).count();
+        for level in (0..self.order.len().saturating_sub(faster)).rev() {
+            let dimension = self.order[level];
+            self.next[dimension] = band[dimension].end;
+            if self.next[dimension] < self.bounds[dimension].end {
+                return;
+            }
+            self.next[dimension] = self.bounds[dimension].start;
+        }
+        self.ended = true;
+    }
+
+    /// The place in the order of the dimension to run along, and how many cells one slice across it has.
+    fn level(&self, most: u128) -> (usize, u128) {
+        let mut slice = 1u128;
+        let mut level = self.order.len() - 1;
+        while level > 0 {
+            let dimension = self.order[level];
+            // Slices begin where all faster dimensions do.
+            if self.next[dimension] != self.bounds[dimension].start {
+                break;
+            }
+            let larger = slice.saturating_mul(self.bounds[dimension].end - self.bounds[dimension].start);
+            if larger > most {
+                break;
+            }
+            slice = larger;
+            level -= 1;
+        }
+        (level, slice)
+    }
+}
+
+/// Where a band ends that begins at `start` and has at most `most` slices of those before `end`.
+fn end_of_band(axis: &Axis, start: u128, end: u128, most: u128) -> u128 {
+    if end - start <= most {
+        return end;
+    }
+    if let Some(cut) = axis.last_cut(start..start + most) {
+        return cut;
+    }
+    let rest = axis.piece_end(start).min(end) - start;
+    start + rest.div_ceil(rest.div_ceil(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tdb_rtree::DimRange;
+    use tdb_schema::Dimension;
+    use tdb_types::{Datatype, Scalar};
+
+    use super::*;
+    use crate::shape::volume;
+
+    fn axis(extent: u64, (lo, hi): (u64, u64)) -> Axis {
+        let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1000));
+        Axis::new(&dimension.with_tile_extent(Scalar::U64(extent)), &[DimRange::Fixed { lo, hi }])
+    }
+
+    fn all(mut bands: Bands, axes: &[Axis], most: u128) -> Vec<Positions> {
+        let mut all = Vec::new();
+        while let Some(band) = bands.peek(axes, most) {
+            bands.advance(&band.positions);
+            all.push(band.positions);
+        }
+        assert!(bands.is_ended());
+        all
+    }
+
+    #[test]
+    fn bands_end_with_tiles_where_they_can() {
+        let axes = [axis(10, (5, 44)), axis(10, (0, 9))];
+        let bounds = vec![0..40, 0..10];
+        let rows = |bands: Vec<Positions>| bands.into_iter().map(|band| band[0].clone()).collect::<Vec<_>>();
+        let bands = Bands::new(bounds.clone(), vec![0, 1], &axes, &[0, 1]);
+        assert_eq!(rows(all(bands.clone(), &axes, 1000)), vec![0..40; 1]);
+        assert_eq!(rows(all(bands.clone(), &axes, 160)), [0..15, 15..25, 25..40]);
+        assert_eq!(rows(all(bands.clone(), &axes, 70)), [0..5, 5..10, 10..15, 15..20, 20..25, 25..30, 30..35, 35..40]);
+        let cells = all(bands, &axes, 1);
+        assert_eq!(cells.len(), 400);
+        assert_eq!(cells[13], vec![1..2, 3..4]);
+        // Column-major: the second dimension is the slow one.
+        let columns = all(Bands::new(bounds.clone(), vec![1, 0], &axes, &[1, 0]), &axes, 90);
+        assert_eq!(columns[0], vec![0..40, 0..2]);
+        // Where the order of the tiles is another, four times as much is taken to reach the end of a tile.
+        let rows_of_columns = Bands::new(bounds, vec![0, 1], &axes, &[1, 0]);
+        assert_eq!(rows(all(rows_of_columns.clone(), &axes, 40)), [0..15, 15..25, 25..40]);
+        assert_eq!(rows(all(rows_of_columns, &axes, 10))[..3], [0..3, 3..5, 5..9]);
+    }
+
+    proptest! {
+        #[test]
+        fn bands_are_the_result_in_its_order(
+            lens in prop::collection::vec((1u64..9, 0u64..5, 1u64..6), 1..4),
+            (col_major, tiles_differ) in any::<(bool, bool)>(),
+            most in 1u128..200,
+        ) {
+            let axes: Vec<Axis> =
+                lens.iter().map(|&(len, lo, extent)| axis(extent, (lo, lo + len - 1))).collect();
+            let bounds: Positions = axes.iter().map(|axis| 0..axis.len()).collect();
+            let mut order: Vec<usize> = (0..axes.len()).collect();
+            if col_major {
+                order.reverse();
+            }
+            let mut cell_order = order.clone();
+            if tiles_differ {
+                cell_order.reverse();
+            }
+            let most_of_all = if tiles_differ { most * STRETCH } else { most };
+            let number = |cell: &[u128]| {
+                order.iter().fold(0, |number, &dimension| number * bounds[dimension].end + cell[dimension])
+            };
+            let mut expected = 0;
+            for band in all(Bands::new(bounds.clone(), order.clone(), &axes, &cell_order), &axes, most) {
+                prop_assert!(volume(&band) <= most_of_all);
+                let first: Vec<u128> = band.iter().map(|range| range.start).collect();
+                let last: Vec<u128> = band.iter().map(|range| range.end - 1).collect();
+                prop_assert_eq!(number(&first), expected);
+                expected += volume(&band);
+                prop_assert_eq!(number(&last) + 1, expected);
+            }
+            prop_assert_eq!(expected, volume(&bounds));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! How far a reader has come in a result, and how batches are divided among workers.
+
+use std::sync::Arc;
+
+use tdb_query::CheckedQuery;
+
+use super::bands::{Band, Bands};
+use super::layers::Layers;
+use super::runs::{Runs, Sides};
+use super::shape::{Odometer, Positions, Shape, volume};
+use super::walk::TileWalk;
+use super::work::Work;
+
+/// How far a reader has come in the result.
+#[derive(Clone, Debug)]
+pub(super) enum Cursor {
+    /// In the order of rows or columns.
+    Bands { bands: Bands, order: Vec<usize> },
+    /// Tile by tile; in the tile where the odometer stands as far as the bands have come.
+    Tiles { tiles: TileWalk, bands: Option<Bands> },
+    /// Through the cells of boxes; `order` is that of the cells of each box that comes of it.
+    Runs { runs: Runs, order: Vec<usize> },
+}
+
+/// The boxes of a batch, one after the other, and where the reader stands behind them.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    boxes: Vec<Positions>,
+    /// In which order the cells of each box come.
+    pub(super) order: Vec<usize>,
+    /// Whether there are up to [`STRETCH`](super::bands::STRETCH) times as many cells as there should be.
+    pub(super) stretched: bool,
+    pub(super) next: Cursor,
+}
+
+/// Into how many works to divide a batch, and how small they may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Division {
+    pub(super) works: usize,
+    pub(super) least_cells: u128,
+}
+
+impl Cursor {
+    /// Before all that a query asks for.
+    pub(super) fn of(query: &CheckedQuery, shape: &Shape) -> Self {
+        let order = shape.result_order(query, query.array.schema());
+        match Sides::of(query) {
+            Some(sides) => Self::of_boxes(shape, sides, order),
+            None => Self::new(shape, order),
+        }
+    }
+
+    fn new(shape: &Shape, order: Option<Vec<usize>>) -> Self {
+        match order {
+            Some(order) => Self::Bands {
+                bands: Bands::new(shape.positions(), order.clone(), &shape.axes, &shape.cell_order),
+                order,
+            },
+            None => {
+                // A dimension has no tiles only if nothing of it is asked for.
+                let tiles = shape.axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last + 1));
+                let tiles = Odometer::new(tiles.collect(), shape.tile_order.clone());
+                Self::Tiles { tiles: TileWalk::All(tiles), bands: None }
+            }
+        }
+    }
+
+    /// Through the cells that lie in boxes, too.
+    fn of_boxes(shape: &Shape, sides: Sides, order: Option<Vec<usize>>) -> Self {
+        let runs = Runs::new(shape, Arc::new(sides), order.as_deref());
+        Self::Runs { runs, order: order.unwrap_or_else(|| shape.cell_order.clone()) }
+    }
+
+    /// The next boxes, at most `most_boxes`, with together at most `most` cells, but at least one; none at the end.
+    pub(super) fn step(&self, shape: &Shape, most: u128, most_boxes: usize) -> Option<Step> {
+        let mut next = self.clone();
+        let (boxes, order, stretched) = match &mut next {
+            Self::Bands { bands, order } => {
+                let Band { positions, stretched } = bands.peek(&shape.axes, most)?;
+                bands.advance(&positions);
+                (vec![positions], order.clone(), stretched)
+            }
+            Self::Runs { runs, order } => (runs.take(shape, most, most_boxes), order.clone(), false),
+            Self::Tiles { tiles, bands } => {
+                (tile_boxes(tiles, bands, shape, most, most_boxes), shape.cell_order.clone(), false)
+            }
+        };
+        (!boxes.is_empty()).then_some(Step { boxes, order, stretched, next })
+    }
+}
+
+/// Up to `most_boxes` tiles that as a whole have at most `most` cells, or a part of one.
+fn tile_boxes(
+    tiles: &mut TileWalk,
+    bands: &mut Option<Bands>,
+    shape: &Shape,
+    most: u128,
+    most_boxes: usize,
+) -> Vec<Positions> {
+    let mut boxes = Vec::new();
+    let mut left = most;
+    while let Some(at) = tiles.at() {
+        let bounds: Positions = shape.axes.iter().zip(at).map(|(axis, &tile)| axis.positions_in(tile)).collect();
+        let order = &shape.cell_order;
+        let inside = bands.take().unwrap_or_else(|| Bands::new(bounds.clone(), order.clone(), &shape.axes, order));
+        let Some(Band { positions: band, .. }) = inside.peek(&shape.axes, left.max(1)) else { break };
+        if !boxes.is_empty() && (band != bounds || volume(&band) > left) {
+            // The tile comes with the next batch.
+            *bands = Some(inside);
+            break;
+        }
+        left = left.saturating_sub(volume(&band));
+        let mut inside = inside;
+        inside.advance(&band);
+        boxes.push(band);
+        if !inside.is_ended() {
+            *bands = Some(inside);
+            break;
+        }
+        tiles.advance();
+        if left == 0 || boxes.len() >= most_boxes {
+            break;
+        }
+    }
+    boxes
+}
+
+impl Step {
+    /// How many cells there are.
+    pub(super) fn cells(&self) -> u128 {
+        self.boxes.iter().map(|positions| volume(positions)).fold(0, u128::saturating_add)
+    }
+
+    /// How many pieces of tiles they lie in.
+    pub(super) fn pieces(&self, shape: &Shape) -> u128 {
+        let pieces = |positions: &Positions| {
+            let counts = shape.axes.iter().zip(positions).map(|(axis, range)| axis.piece_count(range.clone()));
+            counts.fold(1, u128::saturating_mul)
+        };
+        self.boxes.iter().map(pieces).fold(0, u128::saturating_add)
+    }
+
+    /// Divides the batch among workers.
+    pub(super) fn works(&self, shape: &Shape, layers: &Layers, division: Division) -> Vec<Work> {
+        let target = (self.cells() / division.works.max(1) as u128).max(division.least_cells).max(1);
+        let mut works: Vec<Work> = vec![Work::default()];
+        for positions in &self.boxes {
+            for part in divide(positions, &self.order, shape, target) {
+                if let Some(last) = works.last()
+                    && last.cells.len() as u128 + volume(&part) / 2 > target
+                {
+                    let end = last.cells.end;
+                    works.push(Work { cells: end..end, ..Work::default() });
+                }
+                if let Some(work) = works.last_mut() {
+                    work.push(shape, layers, part, &self.order);
+                }
+            }
+        }
+        works.iter_mut().for_each(Work::finish);
+        works
+    }
+}
+
+/// Cuts a box along its slowest dimension into parts of about `target` cells, but not so that two parts need the same
+/// chunks.
+fn divide(positions: &Positions, order: &[usize], shape: &Shape, target: u128) -> Vec<Positions> {
+    let cells = volume(positions);
+    let slowest = order.iter().copied().find(|&dimension| positions[dimension].end - positions[dimension].start > 1);
+    let Some(dimension) = slowest.filter(|_| cells > target) else { return vec![positions.clone()] };
+    let axis = &shape.axes[dimension];
+    let range = positions[dimension].clone();
+    let len = range.end - range.start;
+    let parts = (cells / target).clamp(1, len);
+    // Where the dimension is the slowest in tiles, too, chunks are slices across it.
+    let slices = shape.cell_order.iter().find(|&&dimension| shape.axes[dimension].extent() > 1) == Some(&dimension);
+    let inside = slices && axis.piece_count(range.clone()) < 2 * parts;
+    let mut ends = Vec::new();
+    let mut start = range.start;
+    for part in 1..=parts {
+        let even = range.start + len * part / parts;
+        let end = if part == parts || inside { Some(even) } else { axis.last_cut(start..even.max(start + 1)) };
+        if let Some(end) = end.filter(|end| *end > start) {
+            ends.push(start..end);
+            start = end;
+        }
+    }
+    let with = |range| {
+        let mut part = positions.clone();
+        part[dimension] = range;
+        part
+    };
+    ends.into_iter().map(with).collect()
+}

@@ -1,0 +1,183 @@
+//! The fields of a result, and where each fragment has them.
+
+use std::sync::Arc;
+
+use tdb_cells::{Pool, WEIGHT_OF_MORE};
+use tdb_query::scan::FieldSet;
+use tdb_query::{CheckedQuery, Relevant};
+use tdb_schema::FieldRef;
+use tdb_snapshot::tiles::FieldTiles;
+use tdb_snapshot::{OutputField, Result, Snapshot, prefetch};
+
+use super::copy::BoxCopy;
+use super::work::{Origin, Source, Work};
+
+/// The fields of a result, and their tiles in the fragments that were needed so far.
+#[derive(Debug)]
+pub(super) struct Fields {
+    array: Snapshot,
+    /// The fields of the query, and then those that its condition needs, too.
+    outputs: Vec<OutputField>,
+    /// How many fields the query has.
+    visible: usize,
+    /// For each field and fragment: not asked for yet, or what the fragment has of the field.
+    tiles: Vec<Vec<Option<Found>>>,
+    /// Memory for strings that had to be unfiltered to know how long they are: each batch needs as much as the one before.
+    spares: Pool<Vec<u8>>,
+}
+
+/// What a fragment has of a field: nothing if its schema lacks it, in which case it reads as the fill value.
+type Found = Option<Arc<FieldTiles>>;
+
+impl Fields {
+    pub(super) fn new(query: &CheckedQuery) -> Result<Self> {
+        let array = query.array.clone();
+        let mut outputs = OutputField::all(&query.array, &query.fields)?;
+        let visible = outputs.len();
+        for needed in query.filter.iter().flat_map(|filter| filter.fields()) {
+            if !outputs.iter().any(|output| output.field == needed.field) {
+                outputs.push(OutputField::of(array.schema(), needed.field));
+            }
+        }
+        let tiles = vec![vec![None; array.fragments()?.len()]; outputs.len()];
+        let fields: Vec<FieldRef> = outputs.iter().map(|output| output.field).collect();
+        let attributes: Vec<FieldRef> =
+            fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
+        let filter = query.filter.as_deref().map(std::slice::from_ref).unwrap_or_default();
+        // Which cells hide others is found out from footers alone.
+        let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
+        prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
+        Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })
+    }
+
+    pub(super) fn outputs(&self) -> &[OutputField] {
+        &self.outputs
+    }
+
+    /// How many of them are the query's; those behind are needed for its condition alone.
+    pub(super) fn visible(&self) -> usize {
+        self.visible
+    }
+
+    /// A field, with the tiles that were loaded for it.
+    pub(super) fn field(&self, index: usize) -> Field<'_> {
+        Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }
+    }
+
+    /// Whether a fragment has tiles of one of the fields, once it was [loaded](Self::load_fragments).
+    pub(super) fn stores(&self, fragment: usize) -> bool {
+        (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
+    }
+
+    /// The fields of the query that a fragment has no values of; it must have been [loaded](Self::load_fragments).
+    pub(super) fn lacking(&self, fragment: usize) -> FieldSet {
+        let mut lacking = FieldSet::NONE;
+        for (index, output) in self.outputs[..self.visible].iter().enumerate() {
+            let is_loaded = self.tiles[index].get(fragment).is_some_and(Option::is_some);
+            debug_assert!(is_loaded || matches!(output.field, FieldRef::Dimension(_)));
+            if matches!(output.field, FieldRef::Attribute(_)) && self.field(index).tiles_in(fragment).is_none() {
+                lacking.insert(index);
+            }
+        }
+        lacking
+    }
+
+    /// Finds the tiles of all attributes in the fragments that the work needs.
+    pub(super) fn load(&mut self, works: &[Work]) -> Result<()> {
+        let origins = works.iter().flat_map(|work| &work.sources).filter_map(Source::fragment);
+        let mut fragments: Vec<usize> = origins.collect();
+        fragments.sort_unstable();
+        fragments.dedup();
+        self.load_fragments(&fragments)
+    }
+
+    pub(super) fn load_fragments(&mut self, fragments: &[usize]) -> Result<()> {
+        let missing: Vec<(usize, usize)> = (0..self.outputs.len())
+            .filter(|&field| matches!(self.outputs[field].field, FieldRef::Attribute(_)))
+            .flat_map(|field| fragments.iter().map(move |&fragment| (field, fragment)))
+            .filter(|&(field, fragment)| self.tiles[field][fragment].is_none())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let (array, outputs) = (&self.array, &self.outputs);
+        let weight = missing.len() as u64 * WEIGHT_OF_MORE;
+        let found = array.workers().map(weight, missing.clone(), |(field, fragment), _| {
+            array.fragments()?[fragment].field_tiles(array.schema(), outputs[field].field)
+        })?;
+        for ((field, fragment), found) in missing.into_iter().zip(found) {
+            self.tiles[field][fragment] = Some(found);
+        }
+        Ok(())
+    }
+
+    /// About how many bytes the cells of the work have, in all fields.
+    pub(super) fn bytes(&self, works: &[Work], cells_per_tile: u64) -> u64 {
+        let cells: u64 = works.iter().map(|work| work.cells.len() as u64).sum();
+        let fields = (0..self.outputs.len()).map(|index| self.field(index));
+        let bytes = fields.map(|field| match field.output.cell_size() {
+            Some(_) => field.cell_bytes().saturating_mul(cells),
+            None => {
+                let values =
+                    works.iter().flat_map(|work| &work.sources).map(|source| field.var_bytes(source, cells_per_tile));
+                values.fold(field.cell_bytes().saturating_mul(cells), u64::saturating_add)
+            }
+        });
+        bytes.fold(0, u64::saturating_add)
+    }
+}
+
+/// One field of a result, and what each fragment that is needed has of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) output: &'a OutputField,
+    tiles: &'a [Option<Found>],
+    /// Memory for strings.
+    pub(super) spares: &'a Pool<Vec<u8>>,
+}
+
+impl<'a> Field<'a> {
+    /// The tiles of the fragment that a source belongs to; none if nobody wrote it, or the fragment lacks the field.
+    pub(super) fn tiles(self, source: &Source) -> Option<&'a FieldTiles> {
+        self.tiles_in(source.fragment()?)
+    }
+
+    /// The tiles of the fragment at this place; none if it lacks the field.
+    pub(super) fn tiles_in(self, fragment: usize) -> Option<&'a FieldTiles> {
+        self.tiles.get(fragment)?.as_ref()?.as_deref()
+    }
+
+    /// Bytes that each cell takes whatever it holds: its value if it is of fixed size, else its offset and what it takes
+    /// to find it; and its validity.
+    pub(super) fn cell_bytes(self) -> u64 {
+        let value = self.output.cell_size().map_or(16, |size| size as u64);
+        value + 2 * u64::from(self.output.nullable)
+    }
+
+    /// About how many bytes the cells of variable length of a source have.
+    fn var_bytes(self, source: &Source, cells_per_tile: u64) -> u64 {
+        let cells: u64 = source.copies.iter().map(|copy| copy.cells() as u64).sum();
+        let size = match (source.origin, self.tiles(source)) {
+            (Origin::Tile { tile, .. }, Some(tiles)) => tiles.var_size(tile),
+            _ => return cells.saturating_mul(self.output.fill.len() as u64),
+        };
+        let share = u128::from(size) * u128::from(cells) / u128::from(cells_per_tile.max(1));
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+}
+
+impl Source {
+    pub(super) fn new(origin: Origin, copies: Vec<BoxCopy>) -> Self {
+        let mut source = Self { origin, written_by: None, ruled_out: None, copies };
+        source.written_by = source.fragment();
+        source
+    }
+
+    /// The place of the fragment that the cells come from.
+    pub(super) fn fragment(&self) -> Option<usize> {
+        match self.origin {
+            Origin::Fill => None,
+            Origin::Tile { fragment, .. } => Some(fragment),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Which fragment the cells of a box come from.
+
+mod layer;
+mod scattered;
+
+use std::ops::Range;
+
+use tdb_fragment::Tiles;
+use tdb_snapshot::{Result, Snapshot};
+
+pub(super) use layer::{Layer, TilePlace};
+
+/// The fragments of an array, oldest first, as boxes of the domain: dense ones as one, sparse ones, by which old releases
+/// wrote single cells of dense arrays, as one per cell.
+#[derive(Clone, Debug)]
+pub(super) struct Layers {
+    layers: Vec<Layer>,
+}
+
+/// A box that one fragment has all cells of; of several, it is the newest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Owned {
+    /// The place of the layer; none if nobody wrote these cells.
+    pub(super) layer: Option<usize>,
+    pub(super) bounds: Vec<Range<u128>>,
+}
+
+/// Most entries of the grid by which the owners of a box are found; larger boxes are halved.
+const GRID_ENTRIES: usize = 1 << 18;
+
+impl Layers {
+    pub(super) fn new(array: &Snapshot) -> Result<Self> {
+        let schema = array.schema();
+        let lows: Vec<u64> = schema
+            .domain()
+            .dimensions()
+            .iter()
+            .map(|dimension| dimension.domain_keys().unwrap_or_default().0)
+            .collect();
+        let mut layers = Vec::new();
+        for (index, fragment) in array.fragments()?.iter().enumerate() {
+            match fragment.footer().tiles() {
+                Tiles::Dense(grid) => layers.extend(Layer::of(index, fragment, grid, &lows)),
+                _ => scattered::add_layers(array, index, fragment, &lows, &mut layers)?,
+            }
+        }
+        Ok(Self { layers })
+    }
+
+    pub(super) fn get(&self, layer: usize) -> &Layer {
+        &self.layers[layer]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The layers that have cells of the box, oldest first.
+    pub(super) fn within(&self, bounds: &[Range<u128>]) -> Vec<usize> {
+        let within = |layer: &usize| intersects(&self.layers[*layer].bounds, bounds);
+        (0..self.layers.len()).filter(within).collect()
+    }
+
+    /// Cuts a box so that all cells of each part come from the same one of `candidates` (oldest first), or from none.
+    pub(super) fn owners(&self, bounds: &[Range<u128>], candidates: &[usize], owned: &mut Vec<Owned>) {
+        // From the newest on, down to the first that hides all below it.
+        let mut stack = Vec::new();
+        for &layer in candidates.iter().rev() {
+            let layer_bounds = &self.layers[layer].bounds;
+            if intersects(layer_bounds, bounds) {
+                stack.push(layer);
+                if contains(layer_bounds, bounds) {
+                    break;
+                }
+            }
+        }
+        match stack[..] {
+            [] => owned.push(Owned { layer: None, bounds: bounds.to_vec() }),
+            [layer] if contains(&self.layers[layer].bounds, bounds) => {
+                owned.push(Owned { layer: Some(layer), bounds: bounds.to_vec() });
+            }
+            _ => self.cut(bounds, &stack, owned),
+        }
+    }
+
+    /// Finds the owners of a box that several fragments have parts of, `stack` from the newest to the oldest.
+    fn cut(&self, bounds: &[Range<u128>], stack: &[usize], owned: &mut Vec<Owned>) {
+        let cuts: Vec<Vec<u128>> = (0..bounds.len()).map(|dimension| self.cuts(dimension, bounds, stack)).collect();
+        let entries = cuts.iter().try_fold(1usize, |entries, cuts| entries.checked_mul(cuts.len() - 1));
+        match entries.filter(|entries| *entries <= GRID_ENTRIES) {
+            Some(entries) => {
+                let mut grid = Grid::new(&cuts, entries);
+                for (owner, &layer) in stack.iter().enumerate().rev() {
+                    grid.paint(&self.layers[layer].bounds, owner + 1);
+                }
+                grid.boxes(|owner, bounds| {
+                    let layer = owner.checked_sub(1).map(|owner| stack[owner]);
+                    owned.push(Owned { layer, bounds });
+                });
+            }
+            None => {
+                let most = (0..cuts.len()).max_by_key(|&dimension| cuts[dimension].len()).unwrap_or(0);
+                let middle = cuts[most][cuts[most].len() / 2];
+                let mut half = bounds.to_vec();
+                half[most].end = middle;
+                self.owners(&half, &reversed(stack), owned);
+                half[most] = middle..bounds[most].end;
+                self.owners(&half, &reversed(stack), owned);
+            }
+        }
+    }
+
+    /// Where owners may change along a dimension, ascending, with both ends of the box.
+    fn cuts(&self, dimension: usize, bounds: &[Range<u128>], stack: &[usize]) -> Vec<u128> {
+        let bounds = &bounds[dimension];
+        let ends = stack.iter().flat_map(|&layer| {
+            let Range { start, end } = self.layers[layer].bounds[dimension];
+            [start, end]
+        });
+        let inside = ends.filter(|end| bounds.start < *end && *end < bounds.end);
+        let mut cuts: Vec<u128> = inside.chain([bounds.start, bounds.end]).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts
+    }
+}
+
+/// A box cut along all dimensions wherever an owner may change.
+struct Grid<'a> {
+    cuts: &'a [Vec<u128>],
+    /// Who owns each part, the last dimension varying fastest; [`TAKEN`] once it was given away.
+    owners: Vec<usize>,
+}
+
+const TAKEN: usize = usize::MAX;
+
+impl<'a> Grid<'a> {
+    fn new(cuts: &'a [Vec<u128>], entries: usize) -> Self {
+        Self { cuts, owners: vec![0; entries] }
+    }
+
+    fn len(&self, dimension: usize) -> usize {
+        self.cuts[dimension].len() - 1
+    }
+
+    fn paint(&mut self, bounds: &[Range<u128>], owner: usize) {
+        let window: Vec<Range<usize>> = bounds
+            .iter()
+            .zip(self.cuts)
+            .map(|(bounds, cuts)| {
+                let start = cuts.partition_point(|cut| *cut < bounds.start);
+                let end = cuts.partition_point(|cut| *cut < bounds.end).min(cuts.len() - 1);
+                start..end
+            })
+            .collect();
+        self.rows(&window, |row| row.fill(owner));
+    }
+
+    /// Calls `each` with every row, along the last dimension, of a part of the grid.
+    fn rows(&mut self, window: &[Range<usize>], mut each: impl FnMut(&mut [usize])) {
+        let Some((last, outer)) = window.split_last() else { return each(&mut self.owners) };
+        if window.iter().any(Range::is_empty) {
+            return;
+        }
+        let mut at: Vec<usize> = outer.iter().map(|range| range.start).collect();
+        loop {
+            let row = at.iter().enumerate().fold(0, |row, (dimension, at)| row * self.len(dimension) + at);
+            let start = row * self.len(outer.len());
+            each(&mut self.owners[start + last.start..start + last.end]);
+            let Some(next) = (0..at.len()).rev().find(|&dimension| at[dimension] + 1 < outer[dimension].end) else {
+                return;
+            };
+            at[next] += 1;
+            for dimension in next + 1..at.len() {
+                at[dimension] = outer[dimension].start;
+            }
+        }
+    }
+
+    /// Gives away the whole grid in boxes of one owner each, as large as they can grow from their first part.
+    fn boxes(mut self, mut each: impl FnMut(usize, Vec<Range<u128>>)) {
+        for start in 0..self.owners.len() {
+            let owner = self.owners[start];
+            if owner == TAKEN {
+                continue;
+            }
+            let mut window = vec![0..0; self.cuts.len()];
+            let mut rest = start;
+            for dimension in (0..window.len()).rev() {
+                let at = rest % self.len(dimension);
+                rest /= self.len(dimension);
+                window[dimension] = at..at + 1;
+            }
+            for dimension in (0..window.len()).rev() {
+                self.grow(&mut window, dimension, owner);
+            }
+            self.rows(&window, |row| row.fill(TAKEN));
+            let bounds = window.iter().zip(self.cuts).map(|(range, cuts)| cuts[range.start]..cuts[range.end]);
+            each(owner, bounds.collect());
+        }
+    }
+
+    fn grow(&mut self, window: &mut [Range<usize>], dimension: usize, owner: usize) {
+        while window[dimension].end < self.len(dimension) {
+            let mut next = window.to_vec();
+            next[dimension] = window[dimension].end..window[dimension].end + 1;
+            let mut same = true;
+            self.rows(&next, |row| same &= row.iter().all(|other| *other == owner));
+            if !same {
+                return;
+            }
+            window[dimension].end += 1;
+        }
+    }
+}
+
+fn intersects(a: &[Range<u128>], b: &[Range<u128>]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.start < b.end && b.start < a.end)
+}
+
+fn contains(outer: &[Range<u128>], inner: &[Range<u128>]) -> bool {
+    outer.iter().zip(inner).all(|(outer, inner)| outer.start <= inner.start && inner.end <= outer.end)
+}
+
+fn reversed(layers: &[usize]) -> Vec<usize> {
+    layers.iter().rev().copied().collect()
+}

@@ -1,0 +1,130 @@
+//! Narrowing a query to the cells that somebody wrote, where no others can be in its result.
+//!
+//! A domain may have very many cells of which a few were written. Where only cells that fulfil a condition are wanted, and the fill
+//! values don't fulfil it, the others needn't be walked through: fragments say in which boxes their cells are.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_query::{CheckedQuery, with_fill_values};
+use tdb_rtree::{Boxes, DimRange};
+use tdb_schema::FieldRef;
+use tdb_snapshot::{ArrayError, Result};
+
+use super::layers::Layers;
+use super::shape::volume;
+
+/// So many boxes are made at most, which takes a fraction of a second.
+const MOST_BOXES: usize = 1 << 16;
+
+/// Whether cells that nobody wrote are in the result; `None` if it matters where they are.
+pub(super) fn unwritten_pass(query: &CheckedQuery) -> Option<bool> {
+    let Some(filter) = query.filter.as_deref().filter(|_| query.only_matching) else { return Some(true) };
+    let schema = query.array.schema();
+    with_fill_values(filter, schema, |field| matches!(field, FieldRef::Attribute(_))).constant()
+}
+
+/// The query without what lies around all written cells, if no other ones can be in its result.
+pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQuery {
+    if unwritten_pass(&query) != Some(false) {
+        return query;
+    }
+    let lows = lows(&query);
+    let sides = lows.iter().enumerate().map(|(dimension, low)| {
+        let bounds = (0..layers.len()).map(|layer| layers.get(layer).bounds()[dimension].clone());
+        let bounds = bounds.filter(|bounds| !bounds.is_empty());
+        let hull = bounds.reduce(|hull, bounds| hull.start.min(bounds.start)..hull.end.max(bounds.end));
+        hull.map(|hull| keys(&hull, *low)).into_iter().collect()
+    });
+    let sides: Vec<Vec<DimRange>> = sides.collect();
+    query.region.intersect(&sides);
+    query
+}
+
+/// The query for what fragments have of it alone, if no other cells can be in its result, and that is much less than all.
+pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
+    if unwritten_pass(query) != Some(false) {
+        return Ok(None);
+    }
+    let Some(boxes) = written_boxes(query, layers) else { return Ok(None) };
+    let mut query = query.clone();
+    if let [_] = &boxes[..] {
+        // Boxes of one dimension are ranges.
+        query.region.intersect(&boxes);
+    } else {
+        let kinds = query.array.schema().domain().kinds();
+        let boxes = Boxes::new(&kinds, &boxes).map_err(|error| ArrayError::Query(error.to_string()))?;
+        query.boxes = Some(Arc::new(boxes));
+    }
+    Ok(Some(query))
+}
+
+/// What fragments have of the boxes that are asked for, or of all, by dimension; `None` if that is about as much.
+fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
+    let lows = lows(query);
+    let sides: Vec<Vec<Range<u128>>> = query
+        .region
+        .ranges()
+        .iter()
+        .zip(&lows)
+        .map(|(ranges, low)| ranges.iter().map(|range| cells(range, *low)).collect())
+        .collect();
+    let hull: Vec<Range<u128>> =
+        sides.iter().map(|side| Some(side.first()?.start..side.last()?.end)).collect::<Option<_>>()?;
+    let asked: Vec<Vec<Range<u128>>> = match query.boxes.as_deref() {
+        None => vec![hull.clone()],
+        Some(boxes) if boxes.len() <= MOST_BOXES => {
+            let side = |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
+            let sides = |number| lows.iter().enumerate().map(|place| side(place, number)).collect();
+            (0..boxes.len()).map(sides).collect::<Option<_>>()?
+        }
+        Some(_) => return None,
+    };
+    let asked: Vec<_> = asked.iter().filter_map(|own| common(own, &hull)).collect();
+    let within = layers.within(&hull);
+    if asked.len().saturating_mul(within.len()) > MOST_BOXES {
+        return None;
+    }
+    let written = within.iter().flat_map(|layer| {
+        let bounds = layers.get(*layer).bounds();
+        asked.iter().filter_map(move |own| common(own, bounds))
+    });
+    let written: Vec<Vec<Range<u128>>> = written.collect();
+    let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
+    let lens = sides.iter().map(|side| side.iter().map(|cells| cells.end - cells.start).fold(0, u128::saturating_add));
+    if all(&written) > all(&asked).min(lens.fold(1, u128::saturating_mul)) / 2 {
+        return None;
+    }
+    let sides = lows.iter().enumerate();
+    Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
+}
+
+/// The keys of the domain's low ends.
+fn lows(query: &CheckedQuery) -> Vec<u64> {
+    let dimensions = query.array.schema().dimensions().iter();
+    dimensions.map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect()
+}
+
+/// The cells of a range along a dimension, counted from the low end of its domain.
+fn cells(range: &DimRange, low: u64) -> Range<u128> {
+    match *range {
+        DimRange::Fixed { lo, hi } => u128::from(lo.saturating_sub(low))..u128::from(hi.saturating_sub(low)) + 1,
+        DimRange::Var { .. } => 0..0,
+    }
+}
+
+/// The range of such cells, of which there is one.
+fn keys(cells: &Range<u128>, low: u64) -> DimRange {
+    let key = |cell: u128| low.saturating_add(u64::try_from(cell).unwrap_or(u64::MAX));
+    DimRange::Fixed { lo: key(cells.start), hi: key(cells.end.saturating_sub(1)) }
+}
+
+/// What two boxes have in common, if anything.
+fn common(a: &[Range<u128>], b: &[Range<u128>]) -> Option<Vec<Range<u128>>> {
+    let sides = a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
+    let sides: Vec<_> = sides.collect();
+    (!sides.iter().any(Range::is_empty)).then_some(sides)
+}
+
+#[cfg(test)]
+mod tests;

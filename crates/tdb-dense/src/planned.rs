@@ -1,0 +1,196 @@
+//! What a read would touch.
+
+use std::collections::BTreeMap;
+
+use tdb_query::{CheckedQuery, FileReads, FragmentPlan, FragmentsLeftOut, PlannedTile, PrunedTiles, Pruner};
+use tdb_schema::FieldRef;
+use tdb_snapshot::Result;
+
+use super::axis::Piece;
+use super::fields::Fields;
+use super::layers::{Layers, Owned, TilePlace};
+use super::runs::{RunTiles, Sides};
+use super::shape::{Odometer, Shape};
+use super::work::{bounds, clip};
+
+/// Walking over as many tiles takes no time.
+pub(super) const MANY_TILES: u64 = 1 << 16;
+
+/// Which tiles a query touches: those that have the newest of some cell that is asked for.
+pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
+    plan_without(query, |_, _| false)
+}
+
+/// Which tiles a query touches, but for those of a fragment, and with an index in it, that are known.
+pub(super) fn plan_without(
+    query: &CheckedQuery,
+    is_known: impl Fn(usize, u64) -> bool,
+) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
+    let mut fields = Fields::new(query)?;
+    if !fields.outputs().iter().any(|output| matches!(output.field, FieldRef::Attribute(_))) {
+        // The coordinates of dense cells are stored nowhere.
+        return Ok((Vec::new(), FragmentsLeftOut::default()));
+    }
+    let shape = Shape::new(query);
+    let layers = Layers::new(&query.array)?;
+    let sides = Sides::of(query);
+    // Sparse fragments are many layers.
+    let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
+    for index in 0..layers.len() {
+        let fragment = layers.get(index).fragment;
+        // More tiles are believed in once as many are known to be stored.
+        if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
+            fields.load_fragments(&[fragment])?;
+            if !fields.stores(fragment) {
+                continue;
+            }
+        }
+        let found = wanted.entry(fragment).or_default();
+        match &sides {
+            Some(sides) => tiles_of_boxes(index, &layers, &shape, sides, found),
+            None => tiles(index, &layers, &shape, found),
+        }
+    }
+    let mut fragments = Vec::new();
+    let mut left_out = FragmentsLeftOut { region: query.array.fragments()?.len(), ..FragmentsLeftOut::default() };
+    for (index, found) in wanted {
+        let (mut tiles, hidden) = found.finish();
+        left_out.region -= usize::from(!tiles.is_empty() || hidden > 0);
+        if tiles.is_empty() {
+            left_out.hidden += usize::from(hidden > 0);
+            continue;
+        }
+        let fragment = &query.array.fragments()?[index];
+        let found = tiles.len();
+        let mut pruned_by = Vec::new();
+        if let Some(filter) = &query.filter {
+            let pruner = Pruner::new(fragment, query.array.schema(), filter);
+            tiles.retain(|tile| {
+                let is_out = pruner.rules_out(tile.tile);
+                if is_out {
+                    PrunedTiles::add(&mut pruned_by, pruner.reason(tile.tile, query.array.schema()));
+                }
+                !is_out
+            });
+        }
+        let pruned = found - tiles.len();
+        tiles.retain(|tile| !is_known(index, tile.tile));
+        let mut files = Vec::new();
+        if !tiles.is_empty() {
+            fields.load_fragments(&[index])?;
+            files = reads(index, &tiles, &fields)?;
+        }
+        fragments.push(FragmentPlan {
+            folder: fragment.folder().to_owned(),
+            tile_count: fragment.tile_count(),
+            outside: fragment.tile_count().saturating_sub(found as u64 + hidden),
+            hidden,
+            pruned,
+            pruned_by,
+            late: Vec::new(),
+            tiles,
+            reads: files,
+        });
+    }
+    Ok((fragments, left_out))
+}
+
+/// The tiles of a fragment that lie in the region.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that are read.
+    wanted: Vec<PlannedTile>,
+    /// Those of which newer fragments hide some part: maybe all, maybe not.
+    hidden: Vec<u64>,
+}
+
+impl Found {
+    /// The tiles that are read, ascending, and how many aren't because all of them is hidden.
+    fn finish(mut self) -> (Vec<PlannedTile>, u64) {
+        self.wanted.sort_unstable_by_key(|tile| tile.tile);
+        self.wanted.dedup_by_key(|tile| tile.tile);
+        self.hidden.sort_unstable();
+        self.hidden.dedup();
+        let is_wanted = |tile: &u64| self.wanted.binary_search_by_key(tile, |tile| tile.tile).is_ok();
+        let hidden = self.hidden.iter().filter(|tile| !is_wanted(tile)).count();
+        (self.wanted, hidden as u64)
+    }
+}
+
+/// The tiles of a layer in the region.
+fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
+    let layer = layers.get(index);
+    let pieces: Vec<Vec<Piece>> =
+        shape.axes.iter().zip(layer.bounds()).map(|(axis, bounds)| axis.pieces_within(bounds)).collect();
+    let groups: Vec<Vec<&[Piece]>> =
+        pieces.iter().map(|pieces| pieces.chunk_by(|a, b| a.tile == b.tile).collect()).collect();
+    let candidates = layers.within(layer.bounds());
+    let counts = groups.iter().map(|groups| 0..groups.len() as u64).collect();
+    let mut at = Odometer::new(counts, shape.tile_order.clone());
+    let mut owned = Vec::new();
+    while let Some(place) = at.at() {
+        let groups: Vec<&[Piece]> = groups.iter().zip(place).map(|(groups, &at)| groups[at as usize]).collect();
+        let axes = || groups.iter().zip(&shape.axes);
+        let all: Vec<_> = axes().map(|(pieces, axis)| bounds(*pieces, axis.extent())).collect();
+        layers.owners(&all, &candidates, &mut owned);
+        let is_read = |owned: &Owned| {
+            let parts = axes().zip(&owned.bounds);
+            owned.layer == Some(index)
+                && parts.into_iter().all(|((pieces, axis), bounds)| !clip(pieces, bounds, axis.extent()).is_empty())
+        };
+        let is_read = owned.drain(..).any(|owned| is_read(&owned));
+        let tile: Vec<u64> = groups.iter().map(|pieces| pieces[0].tile).collect();
+        match layer.tile(&tile) {
+            Some(TilePlace { tile: number, cells, cell }) if is_read => {
+                let full = shape.axes.iter().zip(&tile).all(|(axis, &tile)| axis.has_all_of(tile));
+                found.wanted.push(PlannedTile { tile: number, full: full && cell.is_none(), cells });
+            }
+            Some(TilePlace { tile: number, .. }) => found.hidden.push(number),
+            None => {}
+        }
+        at.advance();
+    }
+}
+
+/// The tiles of a layer in boxes.
+fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, found: &mut Found) {
+    let layer = layers.get(index);
+    let candidates = layers.within(layer.bounds());
+    let mut wanted = RunTiles::new(shape, sides.within(layer.bounds()));
+    let mut owned = Vec::new();
+    while let Some(tile) = wanted.next() {
+        let extents = shape.axes.iter().map(|axis| u128::from(axis.extent()));
+        let whole = tile.iter().zip(extents).map(|(tile, extent)| {
+            let start = u128::from(*tile) * extent;
+            start..start + extent
+        });
+        let whole: Vec<_> = whole.collect();
+        let inside = whole.iter().zip(layer.bounds());
+        let inside: Vec<_> =
+            inside.map(|(tile, bounds)| tile.start.max(bounds.start)..tile.end.min(bounds.end)).collect();
+        layers.owners(&inside, &candidates, &mut owned);
+        let is_read = owned.drain(..).any(|owned| owned.layer == Some(index) && wanted.meet(&owned.bounds));
+        match layer.tile(&tile) {
+            Some(TilePlace { tile: number, cells, cell }) if is_read => {
+                let full = wanted.cover(&whole) && cell.is_none();
+                found.wanted.push(PlannedTile { tile: number, full, cells });
+            }
+            Some(TilePlace { tile: number, .. }) => found.hidden.push(number),
+            None => {}
+        }
+    }
+}
+
+/// Where the tiles lie in the files of the fields.
+fn reads(fragment: usize, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<FileReads>> {
+    let mut reads = Vec::new();
+    for index in 0..fields.outputs().len() {
+        let field = fields.field(index);
+        let Some(found) = field.tiles_in(fragment) else { continue };
+        let parts = [Some(&found.fixed), found.var.as_ref().map(|(part, _)| part), found.validity.as_ref()];
+        for part in parts.into_iter().flatten() {
+            reads.push(FileReads::of(&field.output.name, part, tiles.iter().map(|tile| tile.tile))?);
+        }
+    }
+    Ok(reads)
+}

@@ -1,0 +1,120 @@
+//! The shape of a result, and of the tiles that it is made of.
+
+use std::ops::Range;
+
+use tdb_cells::Order;
+use tdb_query::CheckedQuery;
+use tdb_schema::ArraySchema;
+use tdb_types::Layout;
+
+use super::axis::Axis;
+
+/// A box of positions in the result.
+pub(super) type Positions = Vec<Range<u128>>;
+
+/// The dimensions of a result and the orders of cells.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) axes: Vec<Axis>,
+    /// The dimensions from the slowest to the fastest, for tiles in the domain.
+    pub(super) tile_order: Vec<usize>,
+    /// The same for cells in a tile.
+    pub(super) cell_order: Vec<usize>,
+    /// By how much a cell's number in its tile grows from one to the next along each dimension.
+    pub(super) tile_strides: Vec<u64>,
+    pub(super) cells_per_tile: u64,
+}
+
+impl Shape {
+    pub(super) fn new(query: &CheckedQuery) -> Self {
+        let schema = query.array.schema();
+        let dimensions = schema.domain().dimensions();
+        let axes: Vec<Axis> = dimensions
+            .iter()
+            .zip(query.region.ranges())
+            .enumerate()
+            .map(|(index, (dimension, ranges))| match query.boxes {
+                // Boxes lie anywhere.
+                Some(_) => Axis::new(dimension, &[schema.limits(index)]),
+                None => Axis::new(dimension, ranges),
+            })
+            .collect();
+        let cell_order = order_of(schema.cell_order(), axes.len());
+        let mut tile_strides = vec![1; axes.len()];
+        let mut cells = 1u64;
+        for &dimension in cell_order.iter().rev() {
+            tile_strides[dimension] = cells;
+            // No fragment has tiles of more than 2^64 cells, so that then there is nothing to find in them.
+            cells = cells.saturating_mul(axes[dimension].extent());
+        }
+        let tile_order = order_of(schema.tile_order(), axes.len());
+        Self { axes, tile_order, cell_order, tile_strides, cells_per_tile: cells }
+    }
+
+    /// How the cells of the result follow each other: the dimensions from the slowest to the fastest; none if the
+    /// result comes tile by tile.
+    pub(super) fn result_order(&self, query: &CheckedQuery, schema: &ArraySchema) -> Option<Vec<usize>> {
+        let layout = match query.order {
+            Order::RowMajor => Layout::RowMajor,
+            Order::ColMajor => Layout::ColMajor,
+            // Several ranges of one dimension, which ascend.
+            Order::Global if !query.region.is_single() && query.boxes.is_none() => Layout::RowMajor,
+            Order::Global => return None,
+            // Several ranges may have cells of the same tile, which shall be unfiltered once.
+            Order::Unordered if query.region.is_single() || query.boxes.is_some() => return None,
+            Order::Unordered => schema.cell_order(),
+        };
+        Some(order_of(layout, self.axes.len()))
+    }
+
+    /// All positions of the result.
+    pub(super) fn positions(&self) -> Positions {
+        self.axes.iter().map(|axis| 0..axis.len()).collect()
+    }
+}
+
+/// The dimensions from the slowest to the fastest.
+pub(super) fn order_of(layout: Layout, dimensions: usize) -> Vec<usize> {
+    match layout {
+        Layout::ColMajor => (0..dimensions).rev().collect(),
+        _ => (0..dimensions).collect(),
+    }
+}
+
+/// How many cells a box has.
+pub(super) fn volume(positions: &[Range<u128>]) -> u128 {
+    positions.iter().map(|range| range.end - range.start).fold(1, u128::saturating_mul)
+}
+
+/// Counts through a box of indices; `order` names the dimensions from the slowest to the fastest.
+#[derive(Clone, Debug)]
+pub(super) struct Odometer {
+    bounds: Vec<Range<u64>>,
+    order: Vec<usize>,
+    at: Vec<u64>,
+    ended: bool,
+}
+
+impl Odometer {
+    pub(super) fn new(bounds: Vec<Range<u64>>, order: Vec<usize>) -> Self {
+        let at = bounds.iter().map(|range| range.start).collect();
+        let ended = bounds.iter().any(Range::is_empty);
+        Self { bounds, order, at, ended }
+    }
+
+    /// Where it stands; nothing once it has been everywhere.
+    pub(super) fn at(&self) -> Option<&[u64]> {
+        (!self.ended).then_some(&self.at[..])
+    }
+
+    pub(super) fn advance(&mut self) {
+        for &dimension in self.order.iter().rev() {
+            self.at[dimension] += 1;
+            if self.at[dimension] < self.bounds[dimension].end {
+                return;
+            }
+            self.at[dimension] = self.bounds[dimension].start;
+        }
+        self.ended = true;
+    }
+}

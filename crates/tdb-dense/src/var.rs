@@ -1,0 +1,270 @@
+//! Cells of variable length: first how long they are, then, once their places are known, what they hold.
+
+use std::sync::Arc;
+
+use tdb_cells::{CellBuffers, Pool, TileScratch};
+use tdb_snapshot::tiles::{ByteRun, ByteRuns, FieldTiles, TileRequest, TileStream, tile_len};
+use tdb_snapshot::{ArrayError, Result};
+use tdb_types::saturating_len;
+
+use super::boxes::Boxes;
+use super::copy::BoxCopy;
+use super::fields::Field;
+use super::fixed::{Reach, each_file, repeat};
+use super::kept::KeptTiles;
+use super::work::{Origin, Source, Work};
+
+/// Where the bytes of the cells of one [`Work`] lie, source by source.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    sources: Vec<FoundSource>,
+}
+
+/// Where the bytes of the cells of one source lie.
+#[derive(Debug)]
+struct FoundSource {
+    /// The source's place in the work.
+    source: usize,
+    /// In the order in which they lie in the tile. Until all lengths are known they go to a cell, then to a byte.
+    runs: Vec<ByteRun>,
+    bytes: FoundBytes,
+}
+
+/// What runs point into.
+#[derive(Debug)]
+enum FoundBytes {
+    /// The tile, which is still to be unfiltered.
+    Stored,
+    /// What is wanted of a tile that had to be unfiltered to find it.
+    Copied(Vec<u8>),
+    /// A tile that others use, too.
+    Kept(Arc<CellBuffers>),
+}
+
+/// Finds the length in bytes of each cell of `work`, and where its bytes are.
+pub(super) fn lengths(
+    (field, index, kept): (Field<'_>, usize, &KeptTiles),
+    work: &Work,
+    lengths: &mut [u64],
+    scratch: &mut TileScratch,
+) -> Result<Found> {
+    let mut found = Found::default();
+    let mut first = 0;
+    each_file(field, work, |sources, tiles| {
+        match tiles {
+            Some(tiles) => {
+                let kept = |fragment, tile| kept.get(index, fragment, tile);
+                let mut finder = Finder { tiles, spares: field.spares, cells: 0, lengths, offsets: Vec::new() };
+                finder.find((sources, first), kept, &mut found, scratch)?;
+            }
+            None => {
+                let len = field.output.fill.len() as u64;
+                let copies = sources.iter().flat_map(|source| &source.copies);
+                copies.for_each(|copy| copy.runs(|_, to, cells| lengths[to..to + cells].fill(len)));
+            }
+        }
+        first += sources.len();
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Makes the values of the cells of `work`; `offsets` are where their bytes begin in `result`, and at last where they end.
+pub(super) fn values(
+    field: Field<'_>,
+    work: &Work,
+    found: Found,
+    offsets: impl Fn(usize) -> usize,
+    result: &mut [u8],
+    scratch: &mut TileScratch,
+) -> Result<()> {
+    let fill = &field.output.fill[..];
+    for source in work.sources.iter().filter(|source| field.tiles(source).is_none()) {
+        for copy in &source.copies {
+            copy.runs(|_, to, cells| repeat(fill, &mut result[offsets(to)..offsets(to + cells)]));
+        }
+    }
+    let mut found = found.sources;
+    for found in &mut found {
+        found.runs.iter_mut().for_each(|run| run.to = offsets(run.to));
+    }
+    for group in found.chunk_by_mut(|a, b| work.sources[a.source].fragment() == work.sources[b.source].fragment()) {
+        let sources: Vec<&Source> = group.iter().map(|found| &work.sources[found.source]).collect();
+        let Some(tiles) = sources.first().and_then(|source| field.tiles(source)) else { continue };
+        let Some((part, _)) = &tiles.var else { continue };
+        let mut stream = TileStream::new(part, &tiles.name, tiles.tile_limit, scratch);
+        for (found, source) in group.iter_mut().zip(sources) {
+            match std::mem::replace(&mut found.bytes, FoundBytes::Stored) {
+                FoundBytes::Stored => {}
+                FoundBytes::Copied(bytes) => {
+                    copy_runs(&found.runs, &bytes, result);
+                    field.spares.give(bytes);
+                    continue;
+                }
+                FoundBytes::Kept(tile) => {
+                    copy_runs(&found.runs, &tile.values, result);
+                    continue;
+                }
+            }
+            let Origin::Tile { tile, .. } = source.origin else { continue };
+            let request = TileRequest { tile, size: tiles.var_size(tile), until: 0 };
+            stream.read(request, &mut ByteRuns::new(&found.runs), result)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_runs(runs: &[ByteRun], bytes: &[u8], result: &mut [u8]) {
+    for run in runs {
+        let len = run.len as usize;
+        result[run.to..][..len].copy_from_slice(&bytes[run.from as usize..][..len]);
+    }
+}
+
+/// Finds cells of variable length in the tiles of one field of one fragment.
+struct Finder<'a, 'l> {
+    tiles: &'a FieldTiles,
+    spares: &'a Pool<Vec<u8>>,
+    /// Of the tile that is looked into.
+    cells: u64,
+    /// Of the cells of the work.
+    lengths: &'l mut [u64],
+    /// Where cells of a tile begin, in bytes, and at last where the last one ends.
+    offsets: Vec<u64>,
+}
+
+impl Finder<'_, '_> {
+    /// Finds the cells of sources, of which the `first` has this place in the work.
+    fn find<'k>(
+        &mut self,
+        (sources, first): (&[Source], usize),
+        kept: impl Fn(usize, u64) -> Option<&'k Arc<CellBuffers>>,
+        found: &mut Found,
+        scratch: &mut TileScratch,
+    ) -> Result<()> {
+        let part = &self.tiles.fixed;
+        let mut reach = Reach::new(part, sources);
+        for (index, source) in sources.iter().enumerate() {
+            let Origin::Tile { fragment, tile, cells } = source.origin else { continue };
+            self.cells = cells;
+            if let Some(kept) = kept(fragment, tile) {
+                let runs = runs_of(&source.copies, &kept.offsets, 0, self.lengths);
+                found.sources.push(FoundSource { source: first + index, runs, bytes: FoundBytes::Kept(kept.clone()) });
+                continue;
+            }
+            let until = reach.until(index)?;
+            let mut stream = TileStream::new(part, &self.tiles.name, self.tiles.tile_limit, scratch);
+            let embedded = self.tiles.can_carry_offsets() && stream.chunk_count(tile)? == 0;
+            let (runs, bytes) = match embedded {
+                true => self.embedded(tile, &source.copies, scratch)?,
+                false => (self.stored(tile, until, &source.copies, &mut stream)?, FoundBytes::Stored),
+            };
+            found.sources.push(FoundSource { source: first + index, runs, bytes });
+        }
+        Ok(())
+    }
+
+    /// Of a tile with offsets of its own.
+    fn stored(
+        &mut self,
+        tile: u64,
+        until: u64,
+        copies: &[BoxCopy],
+        stream: &mut TileStream<'_>,
+    ) -> Result<Vec<ByteRun>> {
+        let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
+        stream.check_size(request)?;
+        // The last cell is as long as this says, and memory for it is taken before its bytes are looked for.
+        let size = self.tiles.checked_var_size(tile)?;
+        let start = copies.first().map_or(0, |copy| copy.from);
+        let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
+        // A cell ends where the next one begins; the last one of a tile ends with the tile.
+        let stored = (end + 1).min(self.cells) - start;
+        let stored = tile_len("the offsets of the tile", stored.saturating_mul(8), self.tiles.tile_limit)
+            .map_err(|source| self.tiles.fixed.error(tile, &self.tiles.name, source))?
+            / 8;
+        self.offsets.clear();
+        self.offsets.resize(stored, 0);
+        let span = [BoxCopy::run(start, 0, stored)];
+        stream.read(request, &mut Boxes::new(&span, 8), bytemuck::cast_slice_mut(&mut self.offsets))?;
+        if end == self.cells {
+            self.offsets.push(size);
+        }
+        self.check(tile, start, size)?;
+        Ok(runs_of(copies, &self.offsets, start, self.lengths))
+    }
+
+    /// Of a tile of strings whose filter carries the offsets: there is no unfiltering a part of it, so what is wanted
+    /// of it is copied.
+    fn embedded(
+        &mut self,
+        tile: u64,
+        copies: &[BoxCopy],
+        scratch: &mut TileScratch,
+    ) -> Result<(Vec<ByteRun>, FoundBytes)> {
+        let cells = saturating_len(self.cells);
+        let mut strings = std::mem::take(&mut scratch.cells);
+        let decoded = self.tiles.var(tile, cells, &mut strings, scratch);
+        let result = decoded.map(|()| {
+            let mut runs = runs_of(copies, &strings.offsets, 0, self.lengths);
+            let mut bytes = self.spares.take();
+            bytes.clear();
+            bytes.reserve(runs.iter().map(|run| run.len as usize).sum());
+            for run in &mut runs {
+                let start = bytes.len() as u64;
+                bytes.extend_from_slice(&strings.values[run.from as usize..][..run.len as usize]);
+                run.from = start;
+            }
+            (runs, FoundBytes::Copied(bytes))
+        });
+        scratch.cells = strings;
+        result
+    }
+
+    /// The offsets, of the tile's cells from `start` on, must never fall, and stay within the tile's `size` bytes.
+    fn check(&self, tile: u64, start: u64, size: u64) -> Result<()> {
+        let (Some(first), Some(last)) = (self.offsets.first(), self.offsets.last()) else { return Ok(()) };
+        let ascending = self.offsets.windows(2).fold(true, |ascending, pair| ascending & (pair[0] <= pair[1]));
+        if ascending && *last <= size && (start > 0 || *first == 0) {
+            return Ok(());
+        }
+        Err(ArrayError::Corrupt {
+            file: self.tiles.fixed.path.clone(),
+            what: format!(
+                "tile {tile} of field {:?}: offsets don't begin at 0, run backwards or past the end of the data",
+                self.tiles.name
+            ),
+        })
+    }
+}
+
+/// Notes the length of each cell, and where its bytes are; `offsets` are those of the cells from `start` on.
+fn runs_of(copies: &[BoxCopy], offsets: &[u64], start: u64, lengths: &mut [u64]) -> Vec<ByteRun> {
+    let mut found: Vec<ByteRun> = Vec::new();
+    // The cell behind the last run.
+    let mut behind = usize::MAX;
+    for copy in copies {
+        copy.runs(|from, to, cells| {
+            let offsets = &offsets[(from - start) as usize..][..cells + 1];
+            for (length, pair) in lengths[to..to + cells].iter_mut().zip(offsets.windows(2)) {
+                *length = pair[1] - pair[0];
+            }
+            let (first, len) = (offsets[0], offsets[cells] - offsets[0]);
+            match found.last_mut() {
+                Some(last) if last.from + last.len == first && behind == to => {
+                    last.len += len;
+                    behind = to + cells;
+                }
+                _ if len > 0 => {
+                    found.push(ByteRun { from: first, len, to });
+                    behind = to + cells;
+                }
+                _ => {}
+            }
+        });
+    }
+    if !found.is_sorted_by_key(|run| run.from) {
+        found.sort_unstable_by_key(|run| run.from);
+    }
+    found
+}

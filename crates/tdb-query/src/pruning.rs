@@ -1,0 +1,172 @@
+//! Which tiles can't hold a cell that fulfils a condition, by what a fragment's metadata says of them.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use tdb_condition::{BoundCondition, CellBounds, Fulfilment, Nulls};
+use tdb_fragment::{FragmentField, Statistic, ValueStatistics};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_snapshot::{FieldStatistics, FieldTotals, Fragment};
+use tdb_types::{PhysicalType, from_ordered_key};
+
+use crate::fill::with_fill_values;
+use crate::plan::PrunedBy;
+
+/// A condition on the cells of one fragment.
+#[derive(Debug)]
+pub struct Pruner {
+    fragment: Fragment,
+    condition: BoundCondition,
+    fields: Vec<Known>,
+    /// Whether the fragment's totals say already that no cell of it fulfils the condition.
+    is_out: bool,
+}
+
+/// What says something of a field's cells in a tile.
+#[derive(Debug)]
+enum Known {
+    /// The tile's box.
+    Dimension(usize, PhysicalType),
+    Statistics(Arc<FieldStatistics>),
+    Nothing,
+}
+
+/// Coordinates between which all of a tile's lie.
+enum Bounds {
+    Coordinates(Vec<u8>, Vec<u8>),
+    Unknown,
+}
+
+impl Pruner {
+    /// Reads the statistics that it takes.
+    pub fn new(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Self {
+        let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
+        let is_out = condition.constant().is_none() && over_fragment(fragment, array, &condition) == Fulfilment::None;
+        let is_decided = is_out || condition.constant().is_some();
+        let known = |field: FieldRef| match field {
+            _ if is_decided => Known::Nothing,
+            FieldRef::Dimension(index) => array
+                .dimensions()
+                .get(index)
+                .map_or(Known::Nothing, |dimension| Known::Dimension(index, dimension.physical())),
+            FieldRef::Attribute(_) => match fragment.own_field(array, field) {
+                Some(own @ FragmentField::Attribute(_)) => {
+                    fragment.statistics_of(own).map_or(Known::Nothing, Known::Statistics)
+                }
+                _ => Known::Nothing,
+            },
+        };
+        let fields = condition.fields().iter().map(|needed| known(needed.field)).collect();
+        Self { fragment: fragment.clone(), condition, fields, is_out }
+    }
+
+    /// Whether it is certain that no cell of a tile fulfils the condition.
+    pub fn rules_out(&self, tile: u64) -> bool {
+        let bounds = self.fields.iter().any(|known| matches!(known, Known::Dimension(..)));
+        let bounds = if bounds { self.fragment.tile_box(tile) } else { None };
+        self.tile(tile, bounds.as_ref()) == Fulfilment::None
+    }
+
+    /// How many cells of a tile fulfil the condition. `bounds` is a box that holds all of its cells.
+    pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
+        self.judge(tile, bounds, None)
+    }
+
+    /// What says that no cell of a tile fulfils the condition, which is so.
+    pub fn reason(&self, tile: u64, array: &ArraySchema) -> PrunedBy {
+        if self.is_out {
+            return PrunedBy::Totals;
+        }
+        if self.condition.constant().is_some() {
+            return PrunedBy::FillValues;
+        }
+        let bounds = self.fragment.tile_box(tile);
+        let decides = |place: &usize| self.judge(tile, bounds.as_ref(), Some(*place)) == Fulfilment::None;
+        match (0..self.fields.len()).find(decides).map(|place| (&self.fields[place], place)) {
+            Some((Known::Dimension(..), _)) => PrunedBy::Box,
+            Some((_, place)) => {
+                let name = self.condition.fields().get(place).and_then(|needed| array.field_name(needed.field));
+                PrunedBy::Statistics(name.unwrap_or_default().to_owned())
+            }
+            None => PrunedBy::Several,
+        }
+    }
+
+    /// The same, if nothing were known but of the field at one place.
+    fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Fulfilment {
+        if self.is_out {
+            return Fulfilment::None;
+        }
+        if let Some(truth) = self.condition.constant() {
+            return if truth { Fulfilment::All } else { Fulfilment::None };
+        }
+        let coordinates = self.fields.iter().map(|known| match known {
+            Known::Dimension(index, physical) => coordinates(bounds.and_then(|bounds| bounds.0.get(*index)), *physical),
+            _ => Bounds::Unknown,
+        });
+        let coordinates: Vec<Bounds> = coordinates.collect();
+        self.condition.over_bounds(|place| match (&self.fields[place], &coordinates[place]) {
+            _ if only.is_some_and(|only| only != place) => CellBounds::default(),
+            (Known::Statistics(statistics), _) => {
+                bounds_of(&self.fragment.tile_statistics(statistics, tile), || self.fragment.cells_in_tile(tile))
+            }
+            (_, Bounds::Coordinates(low, high)) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
+            (Known::Dimension(..), Bounds::Unknown) => CellBounds { range: None, nulls: Nulls::None },
+            (Known::Nothing, Bounds::Unknown) => CellBounds::default(),
+        })
+    }
+}
+
+/// Whether no cell of the fragment fulfils the condition, by its fill values, its non-empty domain and its totals.
+pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> bool {
+    let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
+    match condition.constant() {
+        Some(truth) => !truth,
+        None => over_fragment(fragment, array, &condition) == Fulfilment::None,
+    }
+}
+
+/// How many of the fragment's cells fulfil the condition, as far as is known of all of them together.
+fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Fulfilment {
+    let domain = fragment.bounds();
+    let known = |field: FieldRef| match field {
+        FieldRef::Dimension(index) => {
+            let Some(dimension) = array.dimensions().get(index) else { return (Bounds::Unknown, None, true) };
+            (coordinates(domain.as_ref().and_then(|domain| domain.0.get(index)), dimension.physical()), None, true)
+        }
+        FieldRef::Attribute(_) => {
+            let own = fragment.own_field(array, field).filter(|own| matches!(own, FragmentField::Attribute(_)));
+            (Bounds::Unknown, own.and_then(|own| fragment.totals_of(own)), false)
+        }
+    };
+    let fields: Vec<(Bounds, Option<FieldTotals>, bool)> =
+        condition.fields().iter().map(|needed| known(needed.field)).collect();
+    condition.over_bounds(|place| match &fields[place] {
+        (Bounds::Coordinates(low, high), ..) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
+        (Bounds::Unknown, _, true) => CellBounds { range: None, nulls: Nulls::None },
+        (Bounds::Unknown, totals, false) => {
+            let judged = totals.as_ref().and_then(|totals| fragment.judged(totals));
+            judged.map_or(CellBounds::default(), |judged| bounds_of(&judged, || Some(fragment.cell_count())))
+        }
+    })
+}
+
+fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Bounds {
+    match range {
+        Some(DimRange::Fixed { lo, hi }) => {
+            Bounds::Coordinates(from_ordered_key(physical, *lo).to_vec(), from_ordered_key(physical, *hi).to_vec())
+        }
+        Some(DimRange::Var { lo, hi: Bound::Included(hi) }) => Bounds::Coordinates(lo.to_vec(), hi.to_vec()),
+        Some(DimRange::Var { .. }) | None => Bounds::Unknown,
+    }
+}
+
+fn bounds_of<'s>(statistics: &ValueStatistics<'s>, cells: impl Fn() -> Option<u64>) -> CellBounds<'s> {
+    let nulls = match statistics.null_count {
+        Statistic::Present(0) => Nulls::None,
+        Statistic::Present(nulls) if Some(nulls) == cells() => Nulls::All,
+        _ => Nulls::Unknown,
+    };
+    CellBounds { range: statistics.min.bound().zip(statistics.max.bound()), nulls }
+}

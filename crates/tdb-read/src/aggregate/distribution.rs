@@ -1,0 +1,154 @@
+//! What takes the values of a field in order: how many differ, and quantiles.
+
+use tdb_aggregate::GroupRow;
+use tdb_query::scan::ScanCost;
+use tdb_schema::FieldRef;
+use tdb_snapshot::Result;
+
+use super::function::{Aggregate, AggregateFunction};
+use super::grouped::SortedGroups;
+use super::measure::{Measures, checked};
+use crate::Query;
+
+/// The values of fields in order, each with how often it is there, group by group.
+#[derive(Debug)]
+pub(super) struct Distributions {
+    fields: Vec<Distribution>,
+    /// For each aggregate the field that it is of, if it takes one.
+    places: Vec<Option<usize>>,
+    functions: Vec<AggregateFunction>,
+}
+
+#[derive(Debug)]
+struct Distribution {
+    field: FieldRef,
+    groups: SortedGroups,
+    /// The row that was read too many.
+    next: Option<GroupRow>,
+}
+
+/// What was found for an aggregate of one group.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Found {
+    /// It isn't computed from values in order.
+    Elsewhere,
+    Count(u64),
+    /// A value; `None` if there are none.
+    Value(Option<Vec<u8>>),
+}
+
+impl Distributions {
+    /// Those of the aggregates that need one, of groups by these keys.
+    pub(super) fn new(query: &Query, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
+        let schema = query.schema();
+        let mut fields: Vec<FieldRef> = Vec::new();
+        let mut places = Vec::new();
+        for aggregate in aggregates {
+            let field = checked(schema, aggregate)?.filter(|_| aggregate.needs_order());
+            places.push(field.map(|(field, _)| {
+                fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+                    fields.push(field);
+                    fields.len() - 1
+                })
+            }));
+        }
+        let memory = query.group_memory() / (1 + fields.len());
+        let distribution = |field: FieldRef| {
+            let measures = Measures::of_values(schema, keys.iter().copied().chain([field]).collect());
+            let groups = SortedGroups::new(query.for_scan(measures.fields())?, &measures, memory);
+            Ok(Distribution { field, groups, next: None })
+        };
+        let fields = fields.into_iter().map(distribution).collect::<Result<_>>()?;
+        let functions = aggregates.iter().map(Aggregate::function).collect();
+        Ok(Self { fields, places, functions })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// How cells were looked at for them.
+    pub(super) fn cost(&self) -> ScanCost {
+        let mut cost = ScanCost::default();
+        self.fields.iter().for_each(|field| cost.add(field.groups.cost()));
+        cost
+    }
+
+    /// What is found for each aggregate of the next group, in order of the keys.
+    pub(super) fn of(&mut self, row: &GroupRow, measures: &Measures) -> Result<Vec<Found>> {
+        let mut found = vec![Found::Elsewhere; self.places.len()];
+        for (number, distribution) in self.fields.iter_mut().enumerate() {
+            let values = measures.place(distribution.field).and_then(|place| row.summaries.get(place));
+            let values = values.map_or(0, tdb_aggregate::Summary::values);
+            let mut wanted: Vec<Wanted<'_>> = Vec::new();
+            for ((place, function), found) in self.places.iter().zip(&self.functions).zip(&mut found) {
+                if *place == Some(number) {
+                    wanted.push(Wanted::new(*function, values, found));
+                }
+            }
+            distribution.pass_group(&row.key, &mut wanted)?;
+        }
+        Ok(found)
+    }
+}
+
+impl Distribution {
+    /// Goes through the values of the group with a key.
+    fn pass_group(&mut self, key: &[Option<Vec<u8>>], wanted: &mut [Wanted<'_>]) -> Result<()> {
+        let mut seen: u64 = 0;
+        loop {
+            let row = match self.next.take() {
+                Some(row) => Some(row),
+                None => self.groups.next_row()?,
+            };
+            let Some(row) = row else { return Ok(()) };
+            let Some((value, group)) = row.key.split_last() else { return Ok(()) };
+            if group != key {
+                self.next = Some(row);
+                return Ok(());
+            }
+            if let Some(value) = value {
+                seen = row.cells.saturating_add(seen);
+                wanted.iter_mut().for_each(|wanted| wanted.pass(value, seen));
+            }
+        }
+    }
+}
+
+/// An aggregate that is sought in a group.
+#[derive(Debug)]
+struct Wanted<'a> {
+    /// The number of the value that is sought, the least being 1; none if it is how many there are.
+    rank: Option<u64>,
+    found: &'a mut Found,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(function: AggregateFunction, values: u64, found: &'a mut Found) -> Self {
+        let rank = match function {
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            AggregateFunction::Quantile(part) => {
+                *found = Found::Value(None);
+                let place = part * values as f64;
+                // 0.07 of 100 are 7, though not in doubles.
+                let nearest = place.round();
+                let place = if (place - nearest).abs() < nearest * 1e-12 { nearest } else { place.ceil() };
+                Some((place as u64).clamp(1, values.max(1)))
+            }
+            _ => {
+                *found = Found::Count(0);
+                None
+            }
+        };
+        Self { rank, found }
+    }
+
+    /// Takes the next value; up to it there were so many.
+    fn pass(&mut self, value: &[u8], seen: u64) {
+        match (self.rank, &mut *self.found) {
+            (None, Found::Count(count)) => *count += 1,
+            (Some(rank), Found::Value(found)) if found.is_none() && seen >= rank => *found = Some(value.to_vec()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Stating fragment by fragment what metadata says, without a look at tiles where a query wants whole fragments, and without opening
+//! a data file in any case.
+
+use std::ops::ControlFlow;
+
+use tdb_fragment::Tiles;
+use tdb_query::scan::KnownTile;
+use tdb_query::{CheckedQuery, Relevant, WhyUnknown};
+use tdb_rtree::{Coverage, DimRange, NdRange, RTreeError};
+use tdb_schema::ArraySchema;
+use tdb_snapshot::{ArrayError, Fragment, Result, Snapshot, prefetch, prefetch_totals};
+use tdb_sparse::{each_pair, may_intersect};
+
+use super::stating::Stating;
+
+/// How many nodes of R-trees are compared at most to find out whether cells of fragments may hide each other.
+const MOST_COMPARISONS: u64 = 1 << 24;
+
+/// So many pairs of fragments are looked at, at most: a fraction of a second.
+const MOST_PAIRS: usize = 1 << 22;
+
+/// A fragment that has cells in the query's ranges.
+struct Member<'a> {
+    fragment: &'a Fragment,
+    /// What holds all of its cells.
+    bounds: NdRange,
+    /// Whether the query wants all of them.
+    whole: bool,
+}
+
+/// States what is known of a query of a sparse array that has ranges only.
+///
+/// # Errors
+/// Metadata can't be read, or contradicts the array's schema.
+pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<()> {
+    let array = &query.array;
+    let regions = query.region.ranges();
+    let members = members(array, regions)?;
+    let hides = !array.schema().allows_duplicates();
+    for Member { fragment, .. } in &members {
+        if let Some(why) = looked_at(array, fragment, hides)? {
+            stating.end(why);
+            return Ok(());
+        }
+    }
+    let others: Vec<&Fragment> = members.iter().filter(|member| !member.whole).map(|member| member.fragment).collect();
+    prefetch((&**array.storage(), array.workers()), array.schema(), &others, &[])?;
+    if hides && members.len() > 1 && may_hide(array, &members, regions)? {
+        stating.end(WhyUnknown::Overlap);
+        return Ok(());
+    }
+    for Member { fragment, whole, .. } in &members {
+        array.workers().check()?;
+        let known = stating.known_of(fragment);
+        if *whole {
+            stating.add_fragment(&known, fragment.cell_count());
+            continue;
+        }
+        for (tile, coverage) in tiles(array, fragment, regions)? {
+            if coverage == Coverage::Partial {
+                stating.end(WhyUnknown::PartOfTile);
+                return Ok(());
+            }
+            let cells = fragment.cells_in_tile(tile).unwrap_or(0);
+            stating.add_tile(&known, KnownTile { tile, cells, partly: true });
+        }
+    }
+    Ok(())
+}
+
+/// The same of a dense array, if no two of its fragments have anything in common, and the query wants whole ones; whether that is so.
+///
+/// # Errors
+/// As [`sparse`].
+pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<bool> {
+    let array = &query.array;
+    let members = members(array, query.region.ranges())?;
+    let is_box = |member: &Member<'_>| member.whole && matches!(member.fragment.footer().tiles(), Tiles::Dense(_));
+    if !members.iter().all(is_box) {
+        return Ok(false);
+    }
+    let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
+    if each_pair(&boxes, MOST_PAIRS, |_, _| ControlFlow::Break(())) != Some(ControlFlow::Continue(())) {
+        return Ok(false);
+    }
+    for Member { fragment, .. } in &members {
+        array.workers().check()?;
+        // What nobody wrote is counted elsewhere.
+        stating.add_fragment(&stating.known_of(fragment), 0);
+    }
+    Ok(true)
+}
+
+/// The fragments that may have cells in the ranges.
+fn members<'a>(array: &'a Snapshot, regions: &[Vec<DimRange>]) -> Result<Vec<Member<'a>>> {
+    if regions.iter().any(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    let relevant = Relevant::of(array, regions, &[], false)?.fragments;
+    let relevant: Vec<&Fragment> = relevant.into_iter().filter(|fragment| fragment.tile_count() > 0).collect();
+    prefetch_totals((&**array.storage(), array.workers()), &relevant)?;
+    let kinds = array.schema().domain().kinds();
+    let member = |fragment: &'a Fragment| {
+        let bounds = match fragment.bounds() {
+            Some(bounds) => checked(array, fragment, &bounds)?.widened(&kinds),
+            None => NdRange(kinds.iter().map(|kind| DimRange::everything(*kind)).collect()),
+        };
+        let is_whole = |(ranges, side): (&Vec<DimRange>, &DimRange)| matches!(DimRange::narrowed(ranges, side), [only] if only.contains(side));
+        let whole = regions.iter().zip(&bounds.0).all(is_whole);
+        Ok(Member { fragment, bounds, whole })
+    };
+    relevant.into_iter().map(member).collect()
+}
+
+/// The box, if it is one of the array's dimensions.
+fn checked<'b>(array: &Snapshot, fragment: &Fragment, bounds: &'b NdRange) -> Result<&'b NdRange> {
+    match has_dimensions(array.schema(), bounds) {
+        true => Ok(bounds),
+        false => Err(corrupt(array, fragment, "its non-empty domain is none of the array's dimensions".to_owned())),
+    }
+}
+
+fn has_dimensions(schema: &ArraySchema, bounds: &NdRange) -> bool {
+    let kinds = schema.dimensions().iter().map(tdb_schema::Dimension::is_var);
+    bounds.0.iter().map(|side| matches!(side, DimRange::Var { .. })).eq(kinds)
+}
+
+/// Why cells of a fragment have to be looked at one by one, if they have to.
+fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<WhyUnknown>> {
+    let (header, name) = (fragment.footer().header(), fragment.name());
+    if header.has_timestamps && !array.time().contains(name.start(), name.end()) {
+        return Ok(Some(WhyUnknown::Times));
+    }
+    if header.has_delete_metadata || !array.deletes_for(fragment)?.is_empty() {
+        return Ok(Some(WhyUnknown::Deletes));
+    }
+    // Cells of several times may have the same coordinates.
+    Ok((hides && header.has_timestamps).then_some(WhyUnknown::Overlap))
+}
+
+/// Whether a cell of one fragment may have the coordinates of another one's.
+fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>]) -> Result<bool> {
+    let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
+    let mut left = MOST_COMPARISONS;
+    let found = each_pair(&boxes, MOST_PAIRS, |own, other| {
+        let meet = array.workers().check().map_err(ArrayError::from).and_then(|()| {
+            let (own, other) = (&members[own], &members[other]);
+            let Some(common) = own.bounds.intersection(&other.bounds) else { return Ok(false) };
+            // The fewer tiles are looked for among the more.
+            let (few, many) = match own.fragment.tile_count() <= other.fragment.tile_count() {
+                true => (own.fragment, other.fragment),
+                false => (other.fragment, own.fragment),
+            };
+            tiles_meet(array, (few, many), &common, regions, &mut left)
+        });
+        match meet {
+            Ok(false) => ControlFlow::Continue(()),
+            found => ControlFlow::Break(found),
+        }
+    });
+    match found {
+        Some(ControlFlow::Continue(())) => Ok(false),
+        Some(ControlFlow::Break(found)) => found,
+        None => Ok(true),
+    }
+}
+
+/// Whether tiles of two fragments that lie in a box, and in the ranges, have something in common. `left` is how many nodes of trees may
+/// still be compared; when there are none left, they may.
+fn tiles_meet(
+    array: &Snapshot,
+    (few, many): (&Fragment, &Fragment),
+    common: &NdRange,
+    regions: &[Vec<DimRange>],
+    left: &mut u64,
+) -> Result<bool> {
+    let wanted = common.0.iter().zip(regions);
+    let wanted = wanted
+        .map(|(side, ranges)| ranges.iter().filter_map(|range| range.intersection(side)).collect::<Vec<DimRange>>());
+    let wanted: Vec<Vec<DimRange>> = wanted.collect();
+    let (rtree, others) = (few.rtree()?, many.rtree()?);
+    let found = rtree.search(&wanted).map_err(|error| of_rtree(array, few, &error))?;
+    for (tile, _) in found {
+        let Some(bounds) = rtree.bounds(tile) else { return Ok(true) };
+        let bounds: Vec<Vec<DimRange>> = bounds.0.into_iter().map(|side| vec![side]).collect();
+        if may_intersect(&others, &bounds, left) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The tiles that may have cells in the ranges, and whether they lie in there as a whole.
+fn tiles(array: &Snapshot, fragment: &Fragment, regions: &[Vec<DimRange>]) -> Result<Vec<(u64, Coverage)>> {
+    let rtree = fragment.rtree()?;
+    let found = rtree.search(regions).map_err(|error| of_rtree(array, fragment, &error))?;
+    Ok(found.collect())
+}
+
+#[cold]
+fn of_rtree(array: &Snapshot, fragment: &Fragment, error: &RTreeError) -> ArrayError {
+    corrupt(array, fragment, error.to_string())
+}
+
+#[cold]
+fn corrupt(array: &Snapshot, fragment: &Fragment, what: String) -> ArrayError {
+    ArrayError::Corrupt { file: array.storage().describe(fragment.folder()), what }
+}

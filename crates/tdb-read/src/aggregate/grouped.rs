@@ -1,0 +1,146 @@
+//! Groups of a query's cells, in the order of their keys.
+
+use std::fmt;
+
+use tdb_aggregate::{GroupRow, Groups};
+use tdb_query::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost};
+use tdb_query::{CheckedQuery, FillCell};
+use tdb_schema::FieldRef;
+use tdb_snapshot::{Fragment, Result};
+use tdb_types::Cells;
+
+use super::measure::Measures;
+use crate::read::scan;
+
+/// The groups of a query's cells, one after the other: as many as fit into memory, and then those of the next pass over the cells.
+pub(super) struct SortedGroups {
+    query: CheckedQuery,
+    measures: Measures,
+    rows: Box<dyn Iterator<Item = GroupRow> + Send>,
+    /// What takes the groups that come next.
+    rest: Option<Groups>,
+    /// How many parts there may be at a time.
+    parts: usize,
+    /// Bytes that the groups of a part may take.
+    part_memory: usize,
+    cost: ScanCost,
+}
+
+impl fmt::Debug for SortedGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SortedGroups").field("query", &self.query).field("rest", &self.rest).finish_non_exhaustive()
+    }
+}
+
+impl SortedGroups {
+    pub(super) fn new(query: CheckedQuery, measures: &Measures, memory: usize) -> Self {
+        let parts = match query.array.workers().threads() {
+            1 => 0,
+            // Parts that are too small would let go of groups that there is room for.
+            threads => (memory / 2 / LEAST_PART).clamp(1, threads * PARTS_PER_THREAD),
+        };
+        // Parts have half of it together.
+        let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
+        let groups = Groups::new(measures.key_shape(), measures.measured(), memory);
+        let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
+        Self { query, measures, rows, rest: Some(groups), parts, part_memory, cost: ScanCost::default() }
+    }
+
+    pub(super) fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    pub(super) fn cost(&self) -> ScanCost {
+        self.cost
+    }
+
+    /// The next group.
+    pub(super) fn next_row(&mut self) -> Result<Option<GroupRow>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            let Some(groups) = self.rest.take() else { return Ok(None) };
+            // The memory of rows is free before that of the next ones is taken.
+            self.rows = Box::new(std::iter::empty());
+            let mut pass = Pass { measures: &self.measures, parts: self.parts, part_memory: self.part_memory, groups };
+            self.cost.add(scan(self.query.clone(), &mut pass)?);
+            let (rows, rest) = pass.groups.finish();
+            self.rows = Box::new(rows);
+            self.rest = rest;
+        }
+    }
+}
+
+/// One pass over the cells.
+#[derive(Debug)]
+struct Pass<'a> {
+    measures: &'a Measures,
+    parts: usize,
+    part_memory: usize,
+    groups: Groups,
+}
+
+/// Bytes that a part has at least.
+const LEAST_PART: usize = 4 << 20;
+/// How many parts a thread may be ahead.
+const PARTS_PER_THREAD: usize = 2;
+
+fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {
+    let keys = measures.keys();
+    if measures.are_of_values() && keys.checked_sub(1).is_some_and(|last| cells.left_out.contains(last)) {
+        return;
+    }
+    let by = &cells.columns[..keys.min(cells.columns.len())];
+    let measured = measures.places().iter();
+    let measured =
+        measured.map(|place| cells.columns.get(*place).copied().filter(|_| !cells.left_out.contains(*place)));
+    groups.add(by, &measured.collect::<Vec<_>>(), cells.count, cells.picked);
+}
+
+impl Scan for Pass<'_> {
+    type Part = Groups;
+    type Known = ();
+
+    fn part(&self) -> Groups {
+        self.groups.part(self.part_memory)
+    }
+
+    fn add_to(&self, part: &mut Groups, cells: &ScanCells<'_>) {
+        add(self.measures, part, cells);
+    }
+
+    fn add(&mut self, part: Groups) {
+        self.groups.merge(part);
+    }
+
+    fn add_cells(&mut self, cells: &ScanCells<'_>) {
+        add(self.measures, &mut self.groups, cells);
+    }
+
+    fn most_parts(&self, _threads: usize) -> usize {
+        self.parts
+    }
+
+    fn known(&self, _fragment: &Fragment) -> Option<()> {
+        None
+    }
+
+    fn add_known(&mut self, _known: &(), _tile: KnownTile) -> FieldSet {
+        FieldSet::NONE
+    }
+
+    fn add_unwritten(&mut self, cells: u128) -> bool {
+        if cells == 0 || self.measures.are_of_values() {
+            return true;
+        }
+        let keys = &self.measures.fields()[..self.measures.keys()];
+        if keys.iter().any(|field| matches!(field, FieldRef::Dimension(_))) {
+            return false;
+        }
+        let fill: Vec<FillCell> = self.measures.outputs()[..keys.len()].iter().map(FillCell::of).collect();
+        let fill: Vec<Cells<'_>> = fill.iter().map(FillCell::cell).collect();
+        self.groups.add_same(&fill, u64::try_from(cells).unwrap_or(u64::MAX));
+        true
+    }
+}

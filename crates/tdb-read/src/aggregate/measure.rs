@@ -1,0 +1,165 @@
+//! Which fields a scan reads for aggregates, and what is measured of them.
+
+use std::collections::HashSet;
+
+use tdb_aggregate::{KeyField, KeyShape, Measured, Summary, ValueKind};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_snapshot::{ArrayError, OutputField, Result, unknown_field};
+
+use super::function::{Aggregate, AggregateFunction};
+
+/// The fields that a scan reads, each once: those that cells are grouped by, and then the others of which something is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Measures {
+    fields: Vec<FieldRef>,
+    outputs: Vec<OutputField>,
+    keys: usize,
+    measured: Vec<(ValueKind, Measured)>,
+    /// Of each measured field, where it is among the fields.
+    places: Vec<usize>,
+    are_of_values: bool,
+}
+
+impl Measures {
+    /// What the aggregates need that are computed cell by cell.
+    pub(super) fn new(schema: &ArraySchema, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
+        let mut fields = keys.to_vec();
+        let (mut measured, mut places) = (Vec::<(ValueKind, Measured)>::new(), Vec::new());
+        for aggregate in aggregates {
+            let Some((field, kind)) = checked(schema, aggregate)? else { continue };
+            let needed = match aggregate.function() {
+                AggregateFunction::Sum | AggregateFunction::Mean => Measured { sum: true, bounds: false },
+                AggregateFunction::Min | AggregateFunction::Max => Measured { sum: false, bounds: true },
+                _ => Measured::COUNT,
+            };
+            let place = fields.iter().position(|known| *known == field).unwrap_or_else(|| {
+                fields.push(field);
+                fields.len() - 1
+            });
+            match places.iter().position(|known| *known == place) {
+                Some(known) => measured[known].1 = measured[known].1.union(needed),
+                None => {
+                    places.push(place);
+                    measured.push((kind, needed));
+                }
+            }
+        }
+        Ok(Self { measured, places, ..Self::of(schema, fields, keys.len()) })
+    }
+
+    /// For groups of equal values of the last field.
+    pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
+        let count = keys.len();
+        Self { are_of_values: true, ..Self::of(schema, keys, count) }
+    }
+
+    fn of(schema: &ArraySchema, fields: Vec<FieldRef>, keys: usize) -> Self {
+        let outputs = fields.iter().map(|field| OutputField::of(schema, *field)).collect();
+        Self { fields, outputs, keys, measured: Vec::new(), places: Vec::new(), are_of_values: false }
+    }
+
+    /// All fields that are read.
+    pub(super) fn fields(&self) -> &[FieldRef] {
+        &self.fields
+    }
+
+    /// How many of them cells are grouped by.
+    pub(super) fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// Whether cells count only if they have a value of the last field that they are grouped by.
+    pub(super) fn are_of_values(&self) -> bool {
+        self.are_of_values
+    }
+
+    pub(super) fn outputs(&self) -> &[OutputField] {
+        &self.outputs
+    }
+
+    /// What is measured.
+    pub(super) fn measured(&self) -> &[(ValueKind, Measured)] {
+        &self.measured
+    }
+
+    /// Of which fields it is, by their places among all of them.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// The place of a field among those of which something is measured.
+    pub(super) fn place(&self, field: FieldRef) -> Option<usize> {
+        self.places.iter().position(|place| self.fields[*place] == field)
+    }
+
+    /// Summaries of no cells.
+    pub(super) fn summaries(&self) -> Vec<Summary> {
+        self.measured.iter().map(|(kind, measured)| Summary::new(*kind, *measured)).collect()
+    }
+
+    pub(super) fn key_shape(&self) -> KeyShape {
+        let key = |output: &OutputField| KeyField {
+            kind: output.kind(),
+            size: output.cell_size(),
+            nullable: output.may_be_null(),
+        };
+        KeyShape::new(self.outputs[..self.keys].iter().map(key).collect())
+    }
+}
+
+/// The fields of these names, each of them once.
+pub(super) fn key_fields<S: AsRef<str>>(
+    schema: &ArraySchema,
+    names: impl IntoIterator<Item = S>,
+) -> Result<Vec<FieldRef>> {
+    let mut seen = HashSet::new();
+    let field = |name: S| {
+        let name = name.as_ref();
+        let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
+        match seen.insert(field) {
+            true => Ok(field),
+            false => Err(ArrayError::Query(format!("cells are grouped by field {name:?} twice"))),
+        }
+    };
+    names.into_iter().map(field).collect()
+}
+
+/// The field of an aggregate, and the kind of its values; `None` if it is of cells.
+pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Option<(FieldRef, ValueKind)>> {
+    let Some(name) = aggregate.field() else { return Ok(None) };
+    let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
+    let output = OutputField::of(schema, field);
+    let kind = output.kind();
+    let why = match aggregate.function() {
+        AggregateFunction::Sum | AggregateFunction::Mean if is_enumerated(schema, field) => {
+            Some("its cells are values of an enumeration".to_owned())
+        }
+        AggregateFunction::Sum if output.datatype.is_datetime() => Some("dates have no sum".to_owned()),
+        AggregateFunction::Sum | AggregateFunction::Mean if !kind.has_sum() => {
+            Some(format!("its cells are no single numbers, but {}", cells_of(&output)))
+        }
+        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Quantile(_) if !kind.has_order() => {
+            Some(format!("its cells have no order: they are {}", cells_of(&output)))
+        }
+        AggregateFunction::Quantile(part) if !(0.0..=1.0).contains(&part) => {
+            Some(format!("{part} isn't between 0 and 1"))
+        }
+        _ => None,
+    };
+    match why {
+        Some(why) => Err(ArrayError::Aggregate { aggregate: aggregate.to_string(), why }),
+        None => Ok(Some((field, kind))),
+    }
+}
+
+fn is_enumerated(schema: &ArraySchema, field: FieldRef) -> bool {
+    matches!(field, FieldRef::Attribute(index) if schema.attributes()[index].enumeration().is_some())
+}
+
+fn cells_of(output: &OutputField) -> String {
+    match output.cell_val_num.fixed() {
+        Some(1) => format!("of {}", output.datatype),
+        Some(number) => format!("of {number} values of {} each", output.datatype),
+        None => format!("of any number of values of {}", output.datatype),
+    }
+}

@@ -1,0 +1,218 @@
+//! Dimension labels: other names for the coordinates of a dimension, kept in arrays of their own.
+
+mod column;
+
+use std::cmp::Ordering;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use tdb_cells::{Coordinate, Order, scalar_of};
+use tdb_dense::DenseReader;
+use tdb_query::{CheckedQuery, Memory, Region};
+use tdb_rtree::DimRange;
+use tdb_schema::{DimensionLabel, FieldRef};
+use tdb_snapshot::{ArrayError, Options, Result, Snapshot};
+use tdb_storage::check_path;
+use tdb_types::{ArrayType, DataOrder, Scalar, saturating_len};
+
+pub(crate) use column::FoundLabels;
+
+/// A dimension label of an array, with the array that its values lie in.
+///
+/// The values are ordered along the dimension, increasing or decreasing, so that a range of them is a range of coordinates.
+#[derive(Clone, Debug)]
+pub struct Label {
+    array: Snapshot,
+    label: DimensionLabel,
+    /// The name of the labelled dimension.
+    labelled: Arc<str>,
+}
+
+/// One value of a label, or one end of a range of them.
+#[derive(Clone, Debug)]
+enum LabelValue {
+    Key(u64),
+    Bytes(Vec<u8>),
+}
+
+impl LabelValue {
+    /// Both are of the label's type, hence alike.
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Key(a), Self::Key(b)) => a.cmp(b),
+            (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
+            (Self::Key(_), Self::Bytes(_)) => Ordering::Less,
+            (Self::Bytes(_), Self::Key(_)) => Ordering::Greater,
+        }
+    }
+
+    /// Zeros of either sign are equal, but have keys one apart.
+    fn of(scalar: Scalar) -> Self {
+        Self::Key(match scalar {
+            Scalar::F32(0.0) => Scalar::F32(0.0).key(),
+            Scalar::F64(0.0) => Scalar::F64(0.0).key(),
+            scalar => scalar.key(),
+        })
+    }
+}
+
+impl Label {
+    /// The dimension label of an array that is called `name`, the label's array opened as it was at the labelled array's time.
+    ///
+    /// # Errors
+    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
+    pub fn open(array: &Snapshot, name: &str) -> Result<Self> {
+        let labels = array.schema().labels();
+        let fail = |why: String| ArrayError::Label { name: name.to_owned(), why };
+        let Some(label) = labels.iter().find(|label| label.name == name) else {
+            let known: Vec<_> = labels.iter().map(|label| format!("{:?}", label.name)).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(fail(format!("the array has no such label; it has {known}")));
+        };
+        if !label.relative || check_path(&label.uri).is_err() || label.uri.is_empty() {
+            return Err(fail(format!(
+                "its values lie outside of the array, at {}; open that array by its path",
+                label.uri
+            )));
+        }
+        let options = Options::<Snapshot>::new().between(array.time()).access(array.access().clone()).threads(1);
+        let values = options.open_on(array.storage().sub(&label.uri)?)?;
+        let labelled = array.schema().dimensions().get(saturating_len(label.dimension));
+        let labelled = labelled.map_or("", |dimension| dimension.name()).into();
+        let own = Self { array: values, label: label.clone(), labelled };
+        match own.mismatch(array) {
+            Some(what) => Err(ArrayError::Corrupt { file: own.array.storage().describe(""), what }),
+            None => Ok(own),
+        }
+    }
+
+    /// Which of the array's dimensions it labels.
+    #[must_use]
+    pub fn dimension_index(&self) -> usize {
+        saturating_len(self.label.dimension)
+    }
+
+    /// What the label says of itself, that its array contradicts.
+    fn mismatch(&self, labelled: &Snapshot) -> Option<String> {
+        let (schema, label) = (self.array.schema(), &self.label);
+        let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {
+            return Some(format!("it labels dimension {}, which the array doesn't have", label.dimension));
+        };
+        if !schema.is_dense() || schema.dimensions().len() != 1 {
+            return Some("the array of a label must be dense and have one dimension".to_owned());
+        }
+        if schema.dimensions()[0].datatype() != dimension.datatype() {
+            return Some(format!("its dimension is not of the type of dimension {:?}", dimension.name()));
+        }
+        let Some(FieldRef::Attribute(index)) = schema.field(&label.attribute) else {
+            return Some(format!("it has no attribute {:?}", label.attribute));
+        };
+        let attribute = &schema.attributes()[index];
+        let types = (attribute.datatype(), attribute.cell_val_num());
+        (types != (label.datatype, label.cell_val_num))
+            .then(|| format!("attribute {:?} is not of the type that the label states", label.attribute))
+    }
+
+    /// What the schema says of the label.
+    #[must_use]
+    pub fn description(&self) -> &DimensionLabel {
+        &self.label
+    }
+
+    /// The array of its values: dense, with one dimension that has the labelled one's type, and one attribute.
+    #[must_use]
+    pub fn array(&self) -> &Snapshot {
+        &self.array
+    }
+
+    /// The first and last coordinate, as [ordered keys](tdb_types::ordered_key), whose labels lie in a range; none if no
+    /// label does. Only what was ever labelled is looked at. An open end means the first or last label.
+    ///
+    /// # Errors
+    /// An end is not of the label's type, or labels can't be read.
+    pub fn keys<C: Into<Coordinate> + Clone>(&self, range: impl RangeBounds<C>) -> Result<Option<(u64, u64)>> {
+        let start = self.bound(&range.start_bound().cloned().map(Into::into))?;
+        let end = self.bound(&range.end_bound().cloned().map(Into::into))?;
+        let Some(labelled) = self.array.non_empty_domain()? else { return Ok(None) };
+        let Some(&tdb_rtree::DimRange::Fixed { lo, hi }) = labelled.0.first() else { return Ok(None) };
+        let below = |value: &LabelValue| match &start {
+            Bound::Unbounded => false,
+            Bound::Included(start) => value.compare(start).is_lt(),
+            Bound::Excluded(start) => value.compare(start).is_le(),
+        };
+        let above = |value: &LabelValue| match &end {
+            Bound::Unbounded => false,
+            Bound::Included(end) => value.compare(end).is_gt(),
+            Bound::Excluded(end) => value.compare(end).is_ge(),
+        };
+        let (first, after) = match self.label.order {
+            DataOrder::Decreasing => (self.search(lo, hi, above)?, self.search(lo, hi, |value| !below(value))?),
+            _ => (self.search(lo, hi, below)?, self.search(lo, hi, |value| !above(value))?),
+        };
+        // Both count from `lo`; what is after the last label may be one more than keys can count.
+        Ok((first < after).then(|| (key_after(lo, first), key_after(lo, after - 1))))
+    }
+
+    /// How many of the labels from key `lo` to `hi` come before the first one that `before` doesn't hold for.
+    fn search(&self, lo: u64, hi: u64, before: impl Fn(&LabelValue) -> bool) -> Result<u128> {
+        let (mut from, mut to) = (0, u128::from(hi.saturating_sub(lo)) + 1);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match before(&self.value(key_after(lo, middle))?) {
+                true => from = middle + 1,
+                false => to = middle,
+            }
+        }
+        Ok(from)
+    }
+
+    /// The label of a coordinate.
+    fn value(&self, key: u64) -> Result<LabelValue> {
+        let batch = self.read(vec![DimRange::Fixed { lo: key, hi: key }])?.next_batch()?;
+        let column = batch.as_ref().map(|batch| batch.column(&self.label.attribute)).transpose()?;
+        let bytes = column.and_then(|column| column.cell(0)).unwrap_or_default();
+        if self.label.cell_val_num.fixed().is_none() {
+            return Ok(LabelValue::Bytes(bytes.to_vec()));
+        }
+        let scalar = Scalar::from_le_bytes(self.label.datatype.physical(), bytes);
+        scalar.map(LabelValue::of).ok_or_else(|| ArrayError::Corrupt {
+            file: self.array.storage().describe(""),
+            what: "a label has not one value".to_owned(),
+        })
+    }
+
+    /// Reads the labels of coordinates in these ranges, which lie in the domain.
+    fn read(&self, ranges: Vec<DimRange>) -> Result<DenseReader> {
+        let (array, schema) = (self.array.clone(), self.array.schema());
+        let fields: Arc<[FieldRef]> = schema.field(&self.label.attribute).into_iter().collect();
+        let region = Region::new(&[ranges], vec![schema.limits(0)]);
+        let memory = Memory::of(None, ArrayType::Dense, array.workers().threads(), false);
+        let (filter, boxes, order) = (None, None, Order::RowMajor);
+        DenseReader::new(CheckedQuery { array, fields, filter, only_matching: false, region, boxes, order, memory })
+    }
+
+    /// One end of a range in the label's type.
+    fn bound(&self, bound: &Bound<Coordinate>) -> Result<Bound<LabelValue>> {
+        let value = |coordinate: &Coordinate| {
+            let value = match (coordinate, self.label.cell_val_num.fixed()) {
+                (Coordinate::Bytes(bytes), None) => Some(LabelValue::Bytes(bytes.clone())),
+                (_, None) => None,
+                (coordinate, Some(_)) => scalar_of(self.label.datatype.physical(), coordinate).map(LabelValue::of),
+            };
+            value.ok_or_else(|| ArrayError::Label {
+                name: self.label.name.clone(),
+                why: format!("{coordinate} is no {} label", self.label.datatype),
+            })
+        };
+        Ok(match bound {
+            Bound::Unbounded => Bound::Unbounded,
+            Bound::Included(coordinate) => Bound::Included(value(coordinate)?),
+            Bound::Excluded(coordinate) => Bound::Excluded(value(coordinate)?),
+        })
+    }
+}
+
+/// The key that comes `count` after `lo`; callers stay within the domain.
+fn key_after(lo: u64, count: u128) -> u64 {
+    lo.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,222 @@
+//! The labels of many coordinates at once.
+
+use std::sync::Arc;
+
+use tdb_cells::{CellBuffers, CellsError, Column, ColumnBuffers, Coordinate, pack_validity, range_on};
+use tdb_schema::DimensionLabel;
+use tdb_snapshot::{ArrayError, Result};
+use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
+
+use super::Label;
+
+impl Label {
+    /// The labels of some coordinates: a column that is called as the label is, with a cell for each of those of
+    /// `coordinates`, which is a column of the labelled dimension. Coordinates that were never labelled have the fill value of the
+    /// label's attribute.
+    ///
+    /// Each coordinate is read once, however often it is there.
+    ///
+    /// ```
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-labels/array");
+    /// let array = tdb_array::Array::open(folder)?;
+    /// let label = array.label("height")?;                  // of the dimension y
+    /// for batch in array.read().select(["y", "x", "a"])?.batches()? {
+    ///     let batch = batch?;
+    ///     let heights = label.column(batch.column("y")?)?;
+    ///     assert_eq!(heights.values::<f64>()?.len(), batch.len());
+    /// }
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ArrayError::Label`] if the column isn't one of the labelled dimension, or holds a coordinate outside of its domain;
+    /// labels that can't be read.
+    pub fn column(&self, coordinates: &Column) -> Result<Column> {
+        let found = self.find(coordinates, usize::MAX)?.ok_or_else(|| ArrayError::Label {
+            name: self.label.name.clone(),
+            why: "more labels than memory can hold".to_owned(),
+        })?;
+        Ok(found.column(coordinates.len()))
+    }
+
+    /// Bytes that a cell of a column of labels takes at least.
+    pub(crate) fn least_cell(&self) -> usize {
+        let number = self.label.cell_val_num.fixed();
+        number.map_or(size_of::<u64>(), |number| (number as usize).saturating_mul(self.label.datatype.size()))
+    }
+
+    /// The labels of some coordinates; none if those of the distinct ones take more than `limit` bytes.
+    pub(crate) fn find(&self, coordinates: &Column, limit: usize) -> Result<Option<FoundLabels>> {
+        self.check_coordinates(coordinates)?;
+        let dimension = &self.array.schema().dimensions()[0];
+        let mut keys = Vec::new();
+        ordered_keys(dimension.physical(), coordinates.bytes(), &mut keys);
+        let mut distinct = keys.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let Some(labels) = self.labels_of(&distinct, limit)? else { return Ok(None) };
+        // Mostly the next coordinate is the last one found, or the one behind it.
+        let mut last = 0;
+        let place = |key: &u64| {
+            if distinct.get(last) != Some(key) {
+                let is_next = distinct.get(last + 1) == Some(key);
+                last = if is_next { last + 1 } else { distinct.partition_point(|other| other < key) };
+            }
+            last
+        };
+        let places: Vec<usize> = keys.iter().map(place).collect();
+        let ends = labels.ends(&places);
+        let DimensionLabel { name, datatype, cell_val_num, .. } = &self.label;
+        let (name, datatype, cell_val_num) = (name.as_str().into(), *datatype, *cell_val_num);
+        Ok(Some(FoundLabels { name, datatype, cell_val_num, labels, places, ends }))
+    }
+
+    fn check_coordinates(&self, coordinates: &Column) -> Result<()> {
+        let dimension = &self.array.schema().dimensions()[0];
+        let is_same = (coordinates.datatype(), coordinates.cell_val_num(), coordinates.name())
+            == (dimension.datatype(), dimension.cell_val_num(), &*self.labelled);
+        if is_same {
+            return Ok(());
+        }
+        let why = format!(
+            "it labels dimension {:?} of {}, not {:?} of {}",
+            self.labelled,
+            dimension.datatype(),
+            coordinates.name(),
+            coordinates.datatype()
+        );
+        Err(ArrayError::Label { name: self.label.name.clone(), why })
+    }
+
+    /// The labels of coordinates, given by their keys, which ascend; none if they take more than `limit` bytes.
+    fn labels_of(&self, keys: &[u64], limit: usize) -> Result<Option<Labels>> {
+        let (schema, label) = (self.array.schema(), &self.label);
+        let kind = schema.field(&label.attribute).and_then(|field| schema.field_type(field));
+        let mut labels = Labels {
+            value_size: label.datatype.size(),
+            values_per_cell: label.cell_val_num.fixed().map(|number| number as usize),
+            nullable: kind.is_some_and(|kind| kind.nullable),
+            cells: CellBuffers::default(),
+        };
+        let dimension = &schema.dimensions()[0];
+        let coordinate = |key: u64| Coordinate::from(Scalar::from_key(dimension.physical(), key));
+        let mut ranges = Vec::new();
+        for run in keys.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
+            if let (Some(first), Some(last)) = (run.first(), run.last()) {
+                let range = range_on(schema, dimension.name(), &(coordinate(*first)..=coordinate(*last)));
+                let (_, range) = range.map_err(|error| match error {
+                    // Which dimension that array has is nothing that the caller knows of.
+                    CellsError::Range { range, why, .. } => {
+                        ArrayError::Label { name: label.name.clone(), why: format!("coordinates {range}: {why}") }
+                    }
+                    other => other.into(),
+                })?;
+                ranges.push(range);
+            }
+        }
+        // Without a range all labels would be read.
+        if ranges.is_empty() {
+            return Ok(Some(labels));
+        }
+        let mut reader = self.read(ranges)?;
+        while let Some(batch) = reader.next_batch()? {
+            labels.append(batch.column(&label.attribute)?);
+            if labels.cells.values.len() > limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(labels))
+    }
+}
+
+/// The labels of some cells, not put into a column yet.
+#[derive(Debug)]
+pub(crate) struct FoundLabels {
+    name: Arc<str>,
+    datatype: Datatype,
+    cell_val_num: CellValNum,
+    labels: Labels,
+    /// For each cell which label it has.
+    places: Vec<usize>,
+    /// For each cell the bytes of its label and of those before it.
+    ends: Vec<usize>,
+}
+
+impl FoundLabels {
+    /// Bytes of memory that the column takes up to a cell.
+    pub(crate) fn memory_before(&self, cell: usize) -> usize {
+        let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
+        let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };
+        let validity = if self.labels.nullable { cell.div_ceil(8) } else { 0 };
+        bytes.saturating_add(offsets + validity)
+    }
+
+    /// The column of the first cells.
+    pub(crate) fn column(&self, cells: usize) -> Column {
+        let buffers = self.labels.gather(&self.places[..cells]);
+        Column::new(Arc::clone(&self.name), self.datatype, self.cell_val_num, cells, buffers)
+    }
+}
+
+/// The labels of distinct coordinates.
+#[derive(Debug)]
+struct Labels {
+    value_size: usize,
+    /// How many values a label has, unless they vary.
+    values_per_cell: Option<usize>,
+    nullable: bool,
+    cells: CellBuffers,
+}
+
+impl Labels {
+    fn append(&mut self, column: &Column) {
+        self.cells.push(&column.cells(), self.nullable);
+    }
+
+    /// For each of some places the bytes of its label and of those before it.
+    fn ends(&self, places: &[usize]) -> Vec<usize> {
+        let len = |place: &usize| match self.values_per_cell {
+            Some(number) => number * self.value_size,
+            None => self.cells.string(*place).len(),
+        };
+        let ends = places.iter().map(len).scan(0_usize, |end, len| {
+            *end = end.saturating_add(len);
+            Some(*end)
+        });
+        ends.collect()
+    }
+
+    /// The labels at some places, one after the other.
+    fn gather(&self, places: &[usize]) -> ColumnBuffers {
+        let mut buffers = match self.values_per_cell {
+            Some(number) => self.gather_fixed(places, number * self.value_size),
+            None => self.gather_var(places),
+        };
+        if self.nullable {
+            let bytes: Vec<u8> = places.iter().map(|place| self.cells.validity[*place]).collect();
+            let mut bits = Buffer::new();
+            pack_validity(&bytes, &mut bits);
+            buffers.validity = Some(bits);
+        }
+        buffers
+    }
+
+    fn gather_fixed(&self, places: &[usize], size: usize) -> ColumnBuffers {
+        let mut values = Buffer::zeroed(places.len() * size);
+        for (to, place) in values.chunks_exact_mut(size.max(1)).zip(places) {
+            to.copy_from_slice(&self.cells.values[place * size..][..size]);
+        }
+        ColumnBuffers { values, ..ColumnBuffers::default() }
+    }
+
+    fn gather_var(&self, places: &[usize]) -> ColumnBuffers {
+        let mut values = Buffer::new();
+        let mut offsets = Buffer::zeroed((places.len() + 1) * size_of::<u64>());
+        let ends = offsets.values_mut::<u64>().unwrap_or_default().iter_mut().skip(1);
+        for (end, place) in ends.zip(places) {
+            values.extend_from_slice(self.cells.string(*place));
+            *end = (values.len() / self.value_size) as u64;
+        }
+        ColumnBuffers { values, offsets: Some(offsets), validity: None }
+    }
+}

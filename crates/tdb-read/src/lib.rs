@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod aggregate;
+mod label;
+mod query;
+mod read;
+mod split;
+
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
+pub use label::Label;
+pub use query::{Query, QueryBox};
+pub use read::Batches;
+pub use split::{FirstValues, QueryPart};
+
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+pub use {tdb_aggregate, tdb_cells, tdb_condition, tdb_query, tdb_rtree, tdb_schema, tdb_snapshot};

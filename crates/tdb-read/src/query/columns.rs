@@ -1,0 +1,38 @@
+//! What a query shows, asked of it.
+
+use tdb_snapshot::Snapshot;
+
+use super::{Selected, all_fields};
+use crate::Query;
+
+impl Query {
+    /// The array that it reads.
+    #[must_use]
+    pub fn array(&self) -> &Snapshot {
+        &self.array
+    }
+
+    /// The names of the columns that its batches have, in their order.
+    ///
+    /// ```
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
+    /// let array = tdb_array::Array::open(folder)?;
+    /// assert_eq!(array.read().columns()[..2], ["y", "x"]); // all of a sparse array, dimensions first
+    /// assert_eq!(array.read().select(["s", "x"])?.columns(), ["s", "x"]);
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        let schema = self.array.schema();
+        match &self.selected {
+            None => all_fields(schema).into_iter().filter_map(|field| schema.field_name(field)).collect(),
+            Some(selected) => {
+                let name = |selected| match selected {
+                    &Selected::Field(field) => schema.field_name(field),
+                    Selected::Label(name) => Some(name.as_str()),
+                };
+                selected.iter().filter_map(name).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a query asks, apart from the array that it asks it of.
+
+use tdb_cells::CellsError;
+use tdb_condition::Condition;
+use tdb_rtree::{DimRange, NdRange};
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_snapshot::{ArrayError, Result, Snapshot};
+
+use super::boxes::GivenBoxes;
+use super::{Order, Query, Selected};
+
+/// All that a query asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct QuerySpec {
+    /// The names of fields and labels; none for all fields.
+    pub(crate) selected: Option<Vec<String>>,
+    /// For each dimension the ranges as they were given; nothing for all of it.
+    pub(crate) ranges: Vec<Vec<DimRange>>,
+    /// Boxes and points, if any were given, by dimension: the range of each of them.
+    pub(crate) boxes: Option<Vec<Vec<DimRange>>>,
+    pub(crate) order: Order,
+    pub(crate) filter: Option<Condition>,
+    pub(crate) only_matching: bool,
+    pub(crate) budget: Option<u64>,
+    pub(crate) batch_cells: Option<u64>,
+    pub(crate) batch_bytes: Option<u64>,
+}
+
+impl QuerySpec {
+    /// What of it asks for cells in a box of the array's dimensions; none if nothing does.
+    pub(crate) fn within(&self, schema: &ArraySchema, window: &NdRange) -> Option<Self> {
+        let mut ranges = Vec::with_capacity(self.ranges.len());
+        for (index, (given, window)) in self.ranges.iter().zip(&window.0).enumerate() {
+            let all = [schema.limits(index)];
+            let given = if given.is_empty() { &all[..] } else { given };
+            let inside: Vec<DimRange> = given.iter().filter_map(|range| range.intersection(window)).collect();
+            if inside.is_empty() {
+                return None;
+            }
+            ranges.push(inside);
+        }
+        let boxes = match &self.boxes {
+            Some(boxes) => Some(boxes_within(boxes, window)?),
+            None => None,
+        };
+        Some(Self { ranges, boxes, ..self.clone() })
+    }
+}
+
+/// The parts of boxes that lie in another; none if there aren't any.
+fn boxes_within(boxes: &[Vec<DimRange>], window: &NdRange) -> Option<Vec<Vec<DimRange>>> {
+    let mut inside = vec![Vec::new(); boxes.len()];
+    for number in 0..boxes.first()?.len() {
+        let sides = boxes.iter().zip(&window.0);
+        let sides = sides.map(|(ranges, window)| ranges.get(number)?.intersection(window));
+        let Some(sides) = sides.collect::<Option<Vec<DimRange>>>() else { continue };
+        inside.iter_mut().zip(sides).for_each(|(ranges, side)| ranges.push(side));
+    }
+    (!inside.first()?.is_empty()).then_some(inside)
+}
+
+impl Query {
+    /// What it asks.
+    pub(crate) fn spec(&self) -> QuerySpec {
+        let schema = self.array.schema();
+        let name = |selected: &Selected| match selected {
+            Selected::Field(field) => schema.field_name(*field).map(str::to_owned),
+            Selected::Label(name) => Some(name.clone()),
+        };
+        let bytes = |number: Option<usize>| number.map(|number| number as u64);
+        QuerySpec {
+            selected: self.selected.as_ref().map(|all| all.iter().filter_map(name).collect()),
+            ranges: self.ranges.clone(),
+            boxes: self.boxes.as_ref().map(|GivenBoxes(boxes)| boxes.clone()),
+            order: self.order,
+            filter: self.filter.clone(),
+            only_matching: self.only_matching,
+            budget: bytes(self.budget),
+            batch_cells: bytes(self.batch_cells),
+            batch_bytes: bytes(self.batch_bytes),
+        }
+    }
+
+    /// The query of an array that asks this.
+    ///
+    /// # Errors
+    /// The array has no such fields, or not these dimensions, or ranges lie outside of its domain.
+    pub(crate) fn of_spec(array: &Snapshot, spec: &QuerySpec) -> Result<Self> {
+        let schema = array.schema().clone();
+        check_ranges(&schema, &spec.ranges)?;
+        if let Some(boxes) = &spec.boxes {
+            check_ranges(&schema, boxes)?;
+            let count = boxes.first().map_or(0, Vec::len);
+            if boxes.iter().any(|ranges| ranges.len() != count) {
+                return Err(ArrayError::Query("boxes don't have a range on each dimension".to_owned()));
+            }
+        }
+        let mut query = Self::new(array).order(spec.order);
+        if let Some(names) = &spec.selected {
+            query = query.select(names)?;
+        }
+        let number = |number: Option<u64>| number.map(|number| usize::try_from(number).unwrap_or(usize::MAX).max(1));
+        Ok(Self {
+            ranges: spec.ranges.clone(),
+            boxes: spec.boxes.clone().map(GivenBoxes),
+            filter: spec.filter.clone(),
+            only_matching: spec.only_matching,
+            budget: number(spec.budget),
+            batch_cells: number(spec.batch_cells),
+            batch_bytes: number(spec.batch_bytes),
+            ..query
+        })
+    }
+}
+
+/// Whether ranges can be asked of the dimensions.
+fn check_ranges(schema: &ArraySchema, ranges: &[Vec<DimRange>]) -> Result<()> {
+    if ranges.len() != schema.dim_count() {
+        let what = format!("ranges on {} dimensions, but the array has {}", ranges.len(), schema.dim_count());
+        return Err(ArrayError::Query(what));
+    }
+    for (index, ranges) in ranges.iter().enumerate() {
+        let limits = schema.limits(index);
+        let is_fine = |range: &&DimRange| match (range, &limits) {
+            (DimRange::Var { .. }, DimRange::Var { .. }) => !range.is_empty(),
+            (DimRange::Fixed { .. }, DimRange::Fixed { .. }) => !range.is_empty() && limits.contains(range),
+            _ => false,
+        };
+        if let Some(wrong) = ranges.iter().find(|range| !is_fine(range)) {
+            let dimension = schema.field_name(FieldRef::Dimension(index)).unwrap_or_default().to_owned();
+            let range = format!("{wrong:?}");
+            return Err(CellsError::Range { dimension, range, why: "it holds nothing of the domain".to_owned() }.into());
+        }
+    }
+    Ok(())
+}

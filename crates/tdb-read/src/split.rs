@@ -1,0 +1,90 @@
+//! Dividing a query into parts that others read, in other processes or on other machines.
+
+mod by_value;
+mod cut;
+mod part;
+mod weigh;
+mod wire;
+
+use tdb_query::{CheckedQuery, may_reach};
+use tdb_rtree::NdRange;
+use tdb_snapshot::Result;
+
+use crate::Query;
+use cut::{Cutter, Piece};
+
+pub use by_value::FirstValues;
+pub use part::QueryPart;
+
+impl Query {
+    /// Divides the query into at most so many parts, at least one, that together give exactly its cells, each in one part only.
+    ///
+    /// Parts are boxes of coordinates. They are cut where tiles end as far as possible, so that each of them has about as many
+    /// bytes to read as the others; metadata alone is looked at. All cells with the same coordinates are in one part.
+    /// [`QueryPart::weight`] says how well that went: fewer or larger tiles than parts can't be shared out evenly.
+    ///
+    /// Parts are values: they go by [`QueryPart::to_bytes`] to whoever reads them, and read this snapshot of the array, whatever is
+    /// written to it meanwhile. A [monitor](Self::monitor) stays behind, and so does the key of an encrypted array.
+    ///
+    /// ```
+    /// use tdb_array::{Array, ArrayOptions, QueryPart};
+    ///
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+    /// let query = Array::open(folder)?.read().select(["a"])?;
+    /// let messages: Vec<Vec<u8>> = query.split(4)?.iter().map(QueryPart::to_bytes).collect();
+    ///
+    /// // Elsewhere:
+    /// let mut cells = 0;
+    /// for message in &messages {
+    ///     let part = QueryPart::from_bytes(message).unwrap().open(&ArrayOptions::new())?;
+    ///     for batch in part.batches()? {
+    ///         cells += batch?.len();
+    ///     }
+    /// }
+    /// let all: usize = query.batches()?.map(|batch| Ok(batch?.len())).sum::<Result<_, tdb_array::ArrayError>>()?;
+    /// assert_eq!(cells, all);
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn split(&self, parts: usize) -> Result<Vec<QueryPart>> {
+        let checked = self.check()?;
+        let spec = self.spec();
+        let schema = checked.array.schema();
+        let windows = match hull(&checked) {
+            Some(hull) if parts > 1 => {
+                let weights = weigh::weigh(&checked, &hull)?;
+                Cutter::new(schema).cut(Piece { window: hull, weights }, parts)
+            }
+            hull => hull.into_iter().map(|window| Piece { window, weights: Vec::new() }).collect(),
+        };
+        let mut found = Vec::new();
+        for piece in windows {
+            let Some(spec) = spec.within(schema, &piece.window) else { continue };
+            let ranges = spec.ranges.clone();
+            let snapshot = checked.array.pin(|fragment| may_reach(fragment, &ranges))?;
+            found.push(QueryPart::new(self.array(), snapshot, spec, piece.weight()));
+        }
+        if found.is_empty() {
+            // A query that asks for nothing.
+            let snapshot = checked.array.pin(|_| false)?;
+            found.push(QueryPart::new(self.array(), snapshot, spec, 0.0));
+        }
+        Ok(found)
+    }
+}
+
+/// The smallest box that holds all that is asked for; none if nothing is.
+fn hull(query: &CheckedQuery) -> Option<NdRange> {
+    let side = |ranges: &Vec<tdb_rtree::DimRange>| {
+        let mut hull = ranges.first()?.clone();
+        hull.expand(ranges.last()?);
+        Some(hull)
+    };
+    let hull = NdRange(query.region.ranges().iter().map(side).collect::<Option<_>>()?);
+    match &query.boxes {
+        Some(boxes) => hull.intersection(&boxes.hull()?),
+        None => Some(hull),
+    }
+}

@@ -1,0 +1,182 @@
+//! Dividing a query by the values of a field, for those who seek the least or greatest of them.
+
+use std::collections::HashMap;
+
+use tdb_aggregate::ValueKind;
+use tdb_condition::{Condition, Literal, LiteralKind, Operator, field};
+use tdb_fragment::FragmentField;
+use tdb_query::FragmentPlan;
+use tdb_rtree::DimRange;
+use tdb_schema::{ArraySchema, FieldRef};
+use tdb_snapshot::{Fragment, OutputField, Result, unknown_field};
+use tdb_types::{ArrayType, Scalar, ordered_key};
+
+use crate::Query;
+use crate::read::plan_fragments;
+
+/// Which values of a field come first. NaNs count as greater than all other values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FirstValues {
+    /// Whether the greatest do, and not the least.
+    pub greatest: bool,
+    /// Whether nulls come before all values, and not after them.
+    pub nulls: bool,
+}
+
+/// As many tiles hold the values of the first query, at least and at most; between these a sixteenth of all.
+const LEAST_TILES: usize = 16;
+const MOST_TILES: usize = 256;
+const SHARE: usize = 16;
+
+impl Query {
+    /// Divides the query into two that together give exactly its cells, each in one only: one with the cells whose values of a field come first,
+    /// and one with all others. Whoever seeks the first few values, and narrows the second query by those that the first one gave, mostly finds
+    /// that nothing is left to be read for it.
+    ///
+    /// Where to divide is said by statistics of tiles: so that the first query reads about a sixteenth of the tiles, and at least 16. None if there is
+    /// nothing to be gained: there are few tiles, too few have statistics of the field, or its values have no order or are of an enumeration;
+    /// or if a dense array's cells that don't fulfil the condition are shown.
+    ///
+    /// ```
+    /// use tdb_array::{Array, FirstValues};
+    ///
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
+    /// let query = Array::open(folder)?.read();
+    /// let parts = match query.split_by_value("a", FirstValues::default())? {
+    ///     Some((first, others)) => vec![first, others],
+    ///     None => vec![query],
+    /// };
+    /// # assert_eq!(parts.len(), 1);
+    /// # Ok::<(), tdb_array::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The field is unknown; as [`plan`](Self::plan).
+    pub fn split_by_value(&self, name: &str, first: FirstValues) -> Result<Option<(Self, Self)>> {
+        let schema = self.schema();
+        let asked = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
+        let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec().only_matching) else {
+            return Ok(None);
+        };
+        // What is read of other fields doesn't matter. Of a dense array without any field nothing is read.
+        let query = self.clone().select([name])?.check()?;
+        let ends = Ends { schema: query.array.schema(), asked, kind, first };
+        let fragments: HashMap<&str, &Fragment> =
+            query.array.fragments()?.iter().map(|fragment| (fragment.folder(), fragment)).collect();
+        let mut found = Vec::new();
+        let plans = plan_fragments(&query)?.0;
+        let tiles = plans.iter().map(|plan| plan.tiles.len()).sum::<usize>();
+        if tiles < 2 * LEAST_TILES {
+            return Ok(None);
+        }
+        for plan in &plans {
+            if let Some(fragment) = fragments.get(plan.folder.as_str()) {
+                ends.add(plan, fragment, &mut found);
+            }
+        }
+        let wanted = (tiles / SHARE).clamp(LEAST_TILES, MOST_TILES);
+        // Tiles of which nothing is known are read by both.
+        if found.len() < 2 * wanted || 2 * found.len() < tiles {
+            return Ok(None);
+        }
+        let (_, (_, end), _) = found.select_nth_unstable_by(wanted - 1, |(a, _), (b, _)| match first.greatest {
+            true => b.cmp(a),
+            false => a.cmp(b),
+        });
+        let [one, other] = halves(schema, name, asked, first, end);
+        let (one, other) = (self.clone().filter(one), self.clone().filter(other));
+        // Values of some types can't be compared in conditions.
+        Ok((one.check().is_ok() && other.check().is_ok()).then_some((one, other)))
+    }
+}
+
+/// How values of a field compare, if they do as conditions have it.
+fn ordered(schema: &ArraySchema, asked: FieldRef) -> Option<ValueKind> {
+    let is_enumerated = |index: usize| schema.attributes().get(index).is_none_or(|own| own.enumeration().is_some());
+    if matches!(asked, FieldRef::Attribute(index) if is_enumerated(index)) {
+        return None;
+    }
+    let output = OutputField::of(schema, asked);
+    Some(output.kind().without_null()).filter(|kind| kind.has_order())
+}
+
+/// The condition of the cells whose values come first, up to this one, and that of all others.
+fn halves(schema: &ArraySchema, name: &str, asked: FieldRef, first: FirstValues, end: &[u8]) -> [Condition; 2] {
+    let output = OutputField::of(schema, asked);
+    let compare = |operator| field(name).compare(operator, Literal::new(LiteralKind::Cell, end));
+    let (up_to, beyond) = match first.greatest {
+        true => (Operator::GreaterOrEqual, Operator::Less),
+        false => (Operator::LessOrEqual, Operator::Greater),
+    };
+    let mut halves = [compare(up_to), compare(beyond)];
+    let mut add = |to_first: bool, condition: Condition| {
+        let half = &mut halves[usize::from(!to_first)];
+        *half = half.clone().or(condition);
+    };
+    if output.datatype.is_float() && matches!(asked, FieldRef::Attribute(_)) {
+        add(first.greatest, field(name).is_nan());
+    }
+    if output.nullable {
+        add(first.nulls, field(name).is_null());
+    }
+    halves
+}
+
+/// A value that can be compared with others of its field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Number(u64),
+    Bytes(Vec<u8>),
+}
+
+/// Where values of tiles begin, from the first ones on.
+struct Ends<'a> {
+    schema: &'a ArraySchema,
+    asked: FieldRef,
+    kind: ValueKind,
+    first: FirstValues,
+}
+
+impl Ends<'_> {
+    /// Adds those of a fragment's tiles, as far as they are known.
+    fn add(&self, plan: &FragmentPlan, fragment: &Fragment, found: &mut Vec<(Key, Vec<u8>)>) {
+        let Some(own) = fragment.own_field(self.schema, self.asked) else { return };
+        let is_box = matches!(own, FragmentField::Dimension(_)) && fragment.array_type() == ArrayType::Sparse;
+        let statistics = if is_box { None } else { fragment.statistics_of(own) };
+        for tile in &plan.tiles {
+            let end = match (&statistics, own) {
+                (Some(statistics), _) => {
+                    let known = fragment.tile_statistics(statistics, tile.tile);
+                    let end = if self.first.greatest { known.max.bound() } else { known.min.bound() };
+                    end.map(<[u8]>::to_vec)
+                }
+                (None, FragmentField::Dimension(index)) if is_box => self.end_of_box(fragment, tile.tile, index),
+                _ => None,
+            };
+            found.extend(end.and_then(|end| Some((self.key(&end)?, end))));
+        }
+    }
+
+    fn end_of_box(&self, fragment: &Fragment, tile: u64, dimension: usize) -> Option<Vec<u8>> {
+        let physical = self.schema.dimensions().get(dimension)?.physical();
+        match fragment.tile_box(tile)?.0.into_iter().nth(dimension)? {
+            DimRange::Fixed { lo, hi } => {
+                let key = if self.first.greatest { hi } else { lo };
+                Some(Scalar::from_key(physical, key).to_le_bytes().to_vec())
+            }
+            DimRange::Var { lo, .. } if !self.first.greatest => Some(lo),
+            DimRange::Var { hi: std::ops::Bound::Included(hi), .. } => Some(hi),
+            DimRange::Var { .. } => None,
+        }
+    }
+
+    fn key(&self, value: &[u8]) -> Option<Key> {
+        match self.kind {
+            ValueKind::Number(physical) if value.len() == physical.size() => {
+                Some(Key::Number(ordered_key(physical, value)))
+            }
+            ValueKind::Bytes => Some(Key::Bytes(value.to_vec())),
+            _ => None,
+        }
+    }
+}

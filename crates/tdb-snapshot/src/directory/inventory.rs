@@ -1,0 +1,123 @@
+//! What the commit files of an array say, file by file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
+use tdb_types::{ByteReader, DecodeError};
+
+use super::commits::{Commits, as_own};
+use super::{EmbeddedDelete, FragmentEntry, Listing};
+use crate::damage::Findings;
+use crate::{ArrayError, Result};
+
+/// What the commit files of an array say, whatever the time: for those who join or remove them.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
+/// let array = tdb_snapshot::Snapshot::open(folder)?;
+/// let commits = array.commit_inventory(&array.listing()?)?;
+/// assert_eq!(commits.fragments.len(), 2);
+/// assert!(commits.paths.iter().all(|path| path.ends_with(".wrt")));
+/// # Ok::<(), tdb_snapshot::ArrayError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CommitInventory {
+    /// Paths of all commits that count, each once, in order: writes, deletes, updates. Those that were gathered may have no
+    /// file of their own.
+    pub paths: Vec<String>,
+    /// Of the deletes among them the gathered ones: their bytes, by their paths.
+    pub embedded: BTreeMap<String, EmbeddedDelete>,
+    /// All committed fragments, those that others replace included.
+    pub fragments: Vec<CommittedFragment>,
+    /// The files of gathered commits.
+    pub gathered: Vec<CommitList>,
+    /// The files that say which gathered commits don't count.
+    pub ignored: Vec<CommitList>,
+    /// The vacuum files: what they list are folders of fragments.
+    pub vacuums: Vec<CommitList>,
+}
+
+/// A file that lists commits or fragments.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CommitList {
+    /// Its path.
+    pub path: String,
+    /// Its bytes.
+    pub size: u64,
+    /// What it lists, by the paths in this array that readers understand by them, in the file's order.
+    pub names: Vec<String>,
+    /// The bytes of the deletes among them.
+    pub deletes: BTreeMap<String, Arc<[u8]>>,
+    /// How the file itself writes those of them that it writes otherwise, as if they lay in another array: only so can they be
+    /// ignored.
+    pub foreign: BTreeMap<String, String>,
+}
+
+/// A committed fragment, and what commits it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommittedFragment {
+    /// The fragment.
+    pub entry: FragmentEntry,
+    /// The path of the file that commits it, which may have been gathered with others; none if its metadata does.
+    pub commit: Option<String>,
+    /// Whether its commit was gathered with others.
+    pub is_gathered: bool,
+}
+
+impl CommitInventory {
+    pub(crate) fn of(listing: &Listing) -> Result<Self> {
+        let commits = Commits::gather(listing, &mut Findings::strict())?;
+        let mut inventory = Self {
+            paths: commits.paths.iter().map(|path| path.clone().into_owned()).collect(),
+            embedded: commits.embedded.clone(),
+            ..Self::default()
+        };
+        for (name, files) in &listing.legacy_folders {
+            let entry = FragmentEntry::without_commit(name, files)?;
+            let committed = |entry| CommittedFragment { entry, commit: None, is_gathered: false };
+            inventory.fragments.extend(entry.map(committed));
+        }
+        for path in commits.fragments() {
+            let is_gathered = commits.is_gathered(path);
+            let committed = |entry| CommittedFragment { entry, commit: Some(path.to_owned()), is_gathered };
+            inventory.fragments.extend(FragmentEntry::committed_by(path)?.map(committed));
+        }
+        for (path, bytes) in &listing.commit_files {
+            let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
+            match CommitKind::of(path) {
+                Some(CommitKind::Consolidated) => inventory.gathered.push(gathered(path, bytes).map_err(fail)?),
+                Some(CommitKind::Ignore) => {
+                    inventory.ignored.push(listed(path, bytes, |path| path).map_err(fail)?);
+                }
+                Some(CommitKind::Vacuum) => {
+                    inventory.vacuums.push(listed(path, bytes, PathList::target).map_err(fail)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(inventory)
+    }
+}
+
+fn gathered(path: &str, bytes: &[u8]) -> Result<CommitList, DecodeError> {
+    let mut list = CommitList { path: path.to_owned(), size: bytes.len() as u64, ..CommitList::default() };
+    ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
+        let path = as_own(entry.path).into_owned();
+        if path != entry.path {
+            list.foreign.insert(path.clone(), entry.path.to_owned());
+        }
+        list.deletes.extend(entry.commit.map(|bytes| (path.clone(), bytes.into())));
+        list.names.push(path);
+    })?;
+    Ok(list)
+}
+
+fn listed(path: &str, bytes: &[u8], target: impl Fn(&str) -> &str) -> Result<CommitList, DecodeError> {
+    let mut list = CommitList { path: path.to_owned(), size: bytes.len() as u64, ..CommitList::default() };
+    PathList::for_each(&mut ByteReader::new(bytes), |path| list.names.push(target(&path).to_owned()))?;
+    Ok(list)
+}

@@ -1,0 +1,131 @@
+//! What lies in the folders of an array.
+
+use std::collections::BTreeMap;
+
+use tdb_metadata::CommitKind;
+use tdb_storage::{Entry, EntryKind};
+use tdb_types::names::{
+    COMMITS_FOLDER, FIRST_SCHEMA, GROUP_FOLDER, GROUP_MARKER, KEY_VALUE_SCHEMA, LEGACY_SCHEMA, SCHEMA_FOLDER, file_name,
+};
+use tdb_types::{BEFORE_VERSIONS, Feature, FormatVersion, TimestampedName};
+
+use crate::TimeRange;
+
+/// What lies in the folders of an array: names only, but for the small files that name other files.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The array's own folder.
+    pub root: Vec<Entry>,
+    /// `__schema`.
+    pub schemas: Vec<Entry>,
+    /// `__commits`.
+    pub commits: Vec<Entry>,
+    /// `__fragment_meta`, if it was listed: what counts doesn't depend on it.
+    pub footers: Option<Vec<Entry>>,
+    /// The contents of the `.con`, `.ign` and `.vac` files of both folders, with their paths.
+    pub commit_files: Vec<(String, Vec<u8>)>,
+    /// What lies in the folders of the array's folder that may be fragments of formats 1 to 4, by their names.
+    pub legacy_folders: BTreeMap<String, Vec<Entry>>,
+}
+
+impl Listing {
+    /// Of a folder of which nothing below was listed.
+    #[must_use]
+    pub fn of_root(root: Vec<Entry>) -> Self {
+        Self { root, ..Self::default() }
+    }
+
+    /// Whether the folder is an array at all.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        let has = |name: &str, kind| self.root.iter().any(|entry| entry.name == name && entry.kind == kind);
+        has(SCHEMA_FOLDER, EntryKind::Folder) || has(LEGACY_SCHEMA, EntryKind::File)
+    }
+
+    /// Whether the folder is a group.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.root.iter().any(|entry| match entry.kind {
+            EntryKind::Folder => entry.name == GROUP_FOLDER,
+            EntryKind::File => entry.name == GROUP_MARKER,
+        })
+    }
+
+    /// What nobody reads any more, if the folder is that: the file that shows it, and what it is, to follow the file's name.
+    pub fn older_than_format_1(&self) -> Option<(&'static str, String)> {
+        let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
+        if self.is_array() {
+            None
+        } else if has(FIRST_SCHEMA) {
+            Some((
+                FIRST_SCHEMA,
+                format!("the schema of an array that release 1.0 or 1.1 made, which is {BEFORE_VERSIONS}"),
+            ))
+        } else if has(KEY_VALUE_SCHEMA) {
+            let what = "the schema of a key-value store, which releases 1.2 to 1.7 of the reference library made beside \
+                        arrays, and only those read; have one of them read the items, and write them into an array";
+            Some((KEY_VALUE_SCHEMA, what.to_owned()))
+        } else {
+            None
+        }
+    }
+
+    /// Paths of the small files whose contents [`ArrayDirectory::resolve`] wants in `commit_files`.
+    ///
+    /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
+    #[must_use]
+    pub fn wanted_files(&self) -> Vec<String> {
+        let in_root = self.root.iter().map(|entry| (entry, String::new()));
+        let in_commits = self.commits.iter().map(|entry| (entry, format!("{COMMITS_FOLDER}/")));
+        in_root
+            .chain(in_commits)
+            .filter(|(entry, _)| entry.kind == EntryKind::File)
+            .filter(|(entry, _)| CommitKind::of(&entry.name).is_some_and(CommitKind::lists_files))
+            .map(|(entry, folder)| format!("{folder}{}", entry.name))
+            .collect()
+    }
+
+    /// Paths of all schema files: the legacy one first, then the folder's in the order of their names, which is the order
+    /// of their times as long as these have equally many digits; the reference library orders them no other way.
+    #[must_use]
+    pub fn schemas(&self) -> Vec<String> {
+        let legacy = self.root.iter().filter(|entry| entry.name == LEGACY_SCHEMA).map(|entry| entry.name.clone());
+        let folder = self
+            .schemas
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File && TimestampedName::parse(&entry.name).is_some())
+            .map(|entry| format!("{SCHEMA_FOLDER}/{}", entry.name));
+        legacy.chain(folder).collect()
+    }
+
+    /// The path of the schema that an array read over `time` has: the last one that isn't younger, else the first.
+    #[must_use]
+    pub fn schema_at(&self, time: TimeRange) -> Option<String> {
+        let mut schemas = self.schemas();
+        let old_enough =
+            |path: &String| TimestampedName::parse(file_name(path)).is_some_and(|name| name.end() <= time.end);
+        let index = schemas.iter().rposition(old_enough).unwrap_or(0);
+        (index < schemas.len()).then(|| schemas.swap_remove(index))
+    }
+
+    /// Names of the folders in the array's folder whose contents [`ArrayDirectory::resolve`] wants in `legacy_folders`:
+    /// they are fragments of formats 1 to 4 if they hold fragment metadata.
+    ///
+    /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
+    #[must_use]
+    pub fn legacy_candidates(&self) -> Vec<String> {
+        self.root
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Folder && !entry.name.contains('.'))
+            .filter(|entry| TimestampedName::parse(&entry.name).is_some_and(|name| is_before_commits(&name)))
+            .map(|entry| entry.name.clone())
+            .collect()
+    }
+}
+
+/// Whether a fragment with this name needs no commit file: format 4 or older.
+fn is_before_commits(name: &TimestampedName) -> bool {
+    let by_file = |version: FormatVersion| version.has(Feature::RootCommits) || version.has(Feature::CommitsFolder);
+    name.fragment_version().is_ok_and(|version| !by_file(version))
+}

@@ -1,0 +1,45 @@
+//! Folding the statistics of a field's tiles.
+
+use std::sync::Arc;
+
+use tdb_aggregate::{Measured, Summary, ValueKind};
+use tdb_fragment::FragmentField;
+
+use super::Fragment;
+use super::folded::{Folded, add};
+
+impl Fragment {
+    /// What is known of a field's cells by its tiles' statistics, whose values are of this kind.
+    pub fn folded(&self, field: FragmentField, kind: ValueKind) -> Arc<Folded> {
+        if let Ok(ready) = self.inner.folded.lock()
+            && let Some(known) = ready.get(&field)
+        {
+            return known.clone();
+        }
+        // Nobody waits for a lock meanwhile. Two threads may both do it, and find the same.
+        let found = Arc::new(self.fold(field, kind));
+        if let Ok(mut ready) = self.inner.folded.lock() {
+            ready.insert(field, found.clone());
+        }
+        found
+    }
+
+    fn fold(&self, field: FragmentField, kind: ValueKind) -> Folded {
+        let new = |sum, bounds| Ok(Summary::new(kind, Measured { sum, bounds }));
+        let mut folded = Folded { count: new(false, false), sum: new(true, false), bounds: new(false, true) };
+        let Some(statistics) = self.statistics_of(field) else {
+            return Folded { count: Err(None), sum: Err(None), bounds: Err(None) };
+        };
+        for tile in 0..self.tile_count() {
+            let found = self.tile_statistics(&statistics, tile);
+            let cells = self.cells_in_tile(tile).unwrap_or(0);
+            let all = [&mut folded.count, &mut folded.sum, &mut folded.bounds];
+            // Each takes the tile, whatever became of the others.
+            let known = all.map(|known| add(known, &found, cells));
+            if known == [false; 3] {
+                break;
+            }
+        }
+        folded
+    }
+}

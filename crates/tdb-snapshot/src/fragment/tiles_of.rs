@@ -1,0 +1,173 @@
+//! Tiles of one field, read one by one: for those who look at all that a fragment stores, and not at what a query wants.
+
+use std::sync::Arc;
+
+use tdb_cells::{CellBuffers, TileScratch};
+use tdb_fragment::{FragmentField, NameScheme, Part};
+use tdb_types::{Cells, Feature};
+
+use super::Fragment;
+use crate::tiles::{FieldTiles, tile_len};
+use crate::{ArrayError, Result};
+
+/// The tiles of one field of one fragment, as they are stored: every cell of each, also those that no reader sees because
+/// they lie outside of the non-empty domain, were deleted, or are hidden by newer ones.
+///
+/// ```
+/// use tdb_fragment::FragmentField;
+/// use tdb_cells::Monitor;
+/// use tdb_snapshot::Snapshot;
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// let array = Snapshot::open(folder)?;
+/// let workers = array.tile_workers(&Monitor::new());
+/// let fragment = &array.fragments()?[0];
+/// let tiles = fragment.stored_tiles(FragmentField::Attribute(0))?;
+/// let counted = workers.map(tiles.bytes(), (0..tiles.len()).collect(), |tile, reader| Ok(tiles.read(tile, reader)?.len()))?;
+/// assert_eq!(counted.iter().map(|cells| *cells as u64).sum::<u64>(), fragment.footer().tiles().cell_count());
+/// # Ok::<(), tdb_snapshot::ArrayError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct StoredTiles {
+    fragment: Fragment,
+    tiles: Arc<FieldTiles>,
+    /// Bytes of a cell, unless they vary.
+    size: Option<usize>,
+    bytes: u64,
+}
+
+/// What a thread needs to read tiles, used again from tile to tile.
+#[derive(Debug)]
+pub struct TileReader<'a> {
+    scratch: &'a mut TileScratch,
+}
+
+/// The cells of a tile, in memory that is used again.
+#[derive(Clone, Debug, Default)]
+pub struct TileCells {
+    buffers: CellBuffers,
+    size: Option<usize>,
+}
+
+impl TileCells {
+    /// The cells.
+    #[must_use]
+    pub fn cells(&self) -> Cells<'_> {
+        self.buffers.cells(self.size.unwrap_or(1))
+    }
+}
+
+impl<'a> TileReader<'a> {
+    pub(crate) fn new(scratch: &'a mut TileScratch) -> Self {
+        Self { scratch }
+    }
+}
+
+impl Fragment {
+    /// The tiles of one of the fragment's own fields. Dimensions of a dense fragment have none.
+    ///
+    /// # Errors
+    /// The fragment doesn't have the field; its data files are missing or too short; the metadata doesn't say where its tiles
+    /// lie.
+    pub fn stored_tiles(&self, field: FragmentField) -> Result<StoredTiles> {
+        let combined = self.version().has(Feature::CombinedCoordinates) && matches!(field, FragmentField::Dimension(_));
+        if self.footer().slot(if combined { FragmentField::Coordinates } else { field }).is_none() {
+            return Err(self.error(tdb_fragment::FragmentError::NoSuchField { field }));
+        }
+        let tiles = self.load_tiles(field)?;
+        let bytes = self.files_of(field).into_iter().map(|(_, _, size)| size).fold(0, u64::saturating_add);
+        let size = self.cell_size(field);
+        Ok(StoredTiles { fragment: self.clone(), tiles: Arc::new(tiles), size, bytes })
+    }
+
+    /// The data files that the metadata says a field has: the part, the path below the array's folder, and the bytes.
+    #[must_use]
+    pub fn files_of(&self, field: FragmentField) -> Vec<(Part, String, u64)> {
+        let scheme = NameScheme::of(self.version());
+        let file = |part| {
+            let size = self.footer().file_size(field, part).filter(|size| *size > 0)?;
+            let name = scheme.data_file(self.schema(), field, part).ok()?;
+            Some((part, format!("{}/{name}", self.folder()), size))
+        };
+        Part::ALL.into_iter().filter_map(file).collect()
+    }
+}
+
+impl StoredTiles {
+    /// The field's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.tiles.name
+    }
+
+    /// How many tiles there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.fragment.tile_count()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of the data files.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The whole path of the file that the tiles' cells, or their offsets, lie in.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.tiles.fixed.path
+    }
+
+    /// Unfilters a tile. Its cells stay until the next one is read.
+    ///
+    /// # Errors
+    /// There is no such tile, its bytes can't be read or unfiltered, or it is larger than the limits allow.
+    pub fn read<'r>(&self, tile: u64, reader: &'r mut TileReader<'_>) -> Result<Cells<'r>> {
+        let mut buffers = std::mem::take(&mut reader.scratch.cells);
+        let filled = self.fill(tile, &mut buffers, reader.scratch);
+        reader.scratch.cells = buffers;
+        filled?;
+        Ok(reader.scratch.cells.cells(self.size.unwrap_or(1)))
+    }
+
+    /// Unfilters a tile into memory of the caller's.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_into(&self, tile: u64, cells: &mut TileCells, reader: &mut TileReader<'_>) -> Result<()> {
+        cells.size = self.size;
+        self.fill(tile, &mut cells.buffers, reader.scratch)
+    }
+
+    fn fill(&self, tile: u64, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
+        out.clear();
+        let tiles = &*self.tiles;
+        let Some(cells) = self.fragment.footer().cells_in_tile(tile) else {
+            return Err(ArrayError::Corrupt {
+                file: tiles.fixed.path.clone(),
+                what: format!("there is no tile {tile}"),
+            });
+        };
+        let len = |what, bytes| {
+            tile_len(what, bytes, tiles.tile_limit).map_err(|source| tiles.fixed.error(tile, &tiles.name, source))
+        };
+        match self.size {
+            Some(size) => {
+                out.values.resize(len("the tile", cells.saturating_mul(size as u64))?);
+                tiles.fixed(tile, &mut out.values, scratch)?;
+            }
+            None => tiles.var(tile, len("the cells of the tile", cells)?, out, scratch)?,
+        }
+        if tiles.validity.is_some() {
+            out.validity.resize(len("the validity of the tile", cells)?);
+            tiles.validity(tile, &mut out.validity, scratch)?;
+        }
+        Ok(())
+    }
+}

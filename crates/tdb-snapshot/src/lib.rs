@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod access;
+mod damage;
+mod directory;
+mod environment;
+mod error;
+mod field;
+mod fragment;
+mod metadata;
+mod named;
+mod snapshot;
+pub mod tiles;
+mod time;
+
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+pub use {
+    tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_generic_tile, tdb_metadata, tdb_rtree, tdb_schema,
+    tdb_storage, tdb_types,
+};
+
+pub use access::Access;
+pub use damage::Damaged;
+pub use directory::{
+    ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, FragmentFiles,
+    Listing,
+};
+pub use environment::{Clock, Environment, Randomness};
+pub use error::ArrayError;
+pub use field::{OutputField, unknown_field};
+pub use fragment::{
+    CellOrderCheck, FieldStatistics, FieldTotals, Fragment, StoredTiles, TileCells, TileReader, distrust, prefetch,
+    prefetch_totals, reliable_statistics,
+};
+pub use metadata::{Metadata, NumpyArray, names_within};
+pub use named::list_named;
+pub use snapshot::{Open, Options, Pin, Snapshot, TileWorkers, load_schema, version_of_new_fragments};
+pub use time::TimeRange;
+
+/// A result whose error says which file or which part of the request is at fault.
+pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

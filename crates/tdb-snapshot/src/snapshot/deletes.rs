@@ -1,0 +1,152 @@
+//! Cells that were deleted by a condition.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tdb_condition::{BoundCondition, Condition, ConditionError};
+use tdb_metadata::CommitKind;
+use tdb_schema::ArraySchema;
+use tdb_types::names::file_name;
+use tdb_types::{Limits, TimestampedName};
+
+use super::Snapshot;
+use crate::{ArrayError, Fragment, Result};
+
+/// All delete commits together may hold this multiple of `condition_nodes`: each is evaluated for each cell.
+const TOGETHER: u32 = 16;
+
+/// What the delete commits that are still to be loaded may hold.
+pub(super) struct Left {
+    nodes: u32,
+    /// Bytes of their unfiltered conditions.
+    bytes: u64,
+}
+
+impl Left {
+    /// What these limits allow.
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self { nodes: limits.condition_nodes.saturating_mul(TOGETHER), bytes: limits.generic_tile_bytes }
+    }
+}
+
+/// A delete commit.
+#[derive(Debug)]
+pub(super) struct Delete {
+    /// The path of its file below the array's folder.
+    path: String,
+    /// When it happened.
+    time: u64,
+    /// What cells must fulfil to stay.
+    stays: Condition,
+    /// The same for the fragments of each schema.
+    bound: Mutex<Vec<(Arc<ArraySchema>, Arc<BoundCondition>)>>,
+}
+
+/// A delete commit as far as one fragment is concerned.
+#[derive(Debug)]
+pub struct FragmentDelete {
+    /// What cells must fulfil to stay.
+    pub stays: Arc<BoundCondition>,
+    /// Cells that were written after this time stay; absent if all of the fragment's were written before.
+    pub until: Option<u64>,
+    /// When it happened.
+    pub time: u64,
+    /// The path of its file below the array's folder.
+    pub path: String,
+}
+
+impl Delete {
+    /// What cells of a fragment must fulfil to stay, worked out once for each schema.
+    pub(super) fn bind(
+        &self,
+        fragment: &Arc<ArraySchema>,
+        array: &ArraySchema,
+    ) -> Result<Arc<BoundCondition>, ConditionError> {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = bound.iter().find(|(schema, _)| Arc::ptr_eq(schema, fragment)) {
+            return Ok(known.clone());
+        }
+        let stays = Arc::new(self.stays.bind_stored(fragment, array)?);
+        bound.push((fragment.clone(), stays.clone()));
+        Ok(stays)
+    }
+}
+
+impl Snapshot {
+    /// The deletions that have yet to be applied to cells of this fragment.
+    ///
+    /// # Errors
+    /// A delete commit or the fragment's metadata can't be read.
+    pub fn deletes_for(&self, fragment: &Fragment) -> Result<Vec<FragmentDelete>> {
+        if self.directory().deletes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let deletes = self.deletes()?;
+        let name = fragment.name();
+        let has_times = fragment.footer().header().has_timestamps;
+        // By format, a condition applies to what was written in the same millisecond too.
+        let mut applying = deletes.iter().filter(|delete| delete.time >= name.start()).peekable();
+        if applying.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let processed = fragment.processed_conditions()?;
+        let processed: HashSet<&str> = processed.iter().map(String::as_str).collect();
+        applying
+            .filter(|delete| !processed.contains(delete.path.as_str()))
+            .map(|delete| {
+                let stays = delete.bind(fragment.schema(), self.schema());
+                let stays = stays.map_err(|source| self.delete_error(&delete.path, source))?;
+                let until = (has_times && delete.time < name.end()).then_some(delete.time);
+                Ok(FragmentDelete { stays, until, time: delete.time, path: delete.path.clone() })
+            })
+            .collect()
+    }
+
+    /// The delete commits of the range of time that was opened, read on first use.
+    fn deletes(&self) -> Result<&Arc<[Delete]>> {
+        if let Some(deletes) = self.inner.deletes.get() {
+            return Ok(deletes);
+        }
+        let mut left = Left::of(self.limits());
+        let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path, &mut left));
+        let deletes = deletes.collect::<Result<Arc<[Delete]>>>()?;
+        Ok(self.inner.deletes.get_or_init(|| deletes))
+    }
+
+    /// Loads a delete commit, for which so much is `left`.
+    pub(super) fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
+        if CommitKind::of(path) == Some(CommitKind::Update) {
+            let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
+            return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
+        }
+        let stored;
+        let embedded = self.directory().embedded_deletes.get(path);
+        let bytes = match embedded {
+            Some(embedded) => &embedded.bytes[..],
+            None => {
+                stored = self.access().read(&**self.storage(), path)?;
+                &stored[..]
+            }
+        };
+        let mut access = self.access().clone();
+        access.limits.generic_tile_bytes = left.bytes;
+        access.limits.condition_nodes = access.limits.condition_nodes.min(left.nodes);
+        let tile = access.decoder().decode_file(bytes, None).map_err(ConditionError::from);
+        let stays = tile.and_then(|tile| {
+            left.bytes = left.bytes.saturating_sub(tile.payload.len() as u64);
+            let stays = Condition::parse_tile(&tile, &access.limits, None)?;
+            left.nodes = left.nodes.saturating_sub(stays.node_count());
+            Ok(stays)
+        });
+        let place = embedded.map_or_else(|| path.to_owned(), |embedded| format!("{}: {path}", embedded.file));
+        let stays = stays.map_err(|source| self.delete_error(&place, source))?;
+        // The directory lists no commits without a time.
+        let time = TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end());
+        Ok(Delete { path: path.to_owned(), time, stays, bound: Mutex::default() })
+    }
+
+    #[cold]
+    pub(super) fn delete_error(&self, path: &str, source: ConditionError) -> ArrayError {
+        ArrayError::Condition { file: self.storage().describe(path), source }
+    }
+}

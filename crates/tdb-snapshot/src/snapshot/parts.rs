@@ -1,0 +1,66 @@
+//! All that an array's folder holds of its own, one by one: for those who check it.
+
+use std::sync::Arc;
+
+use tdb_schema::{ArraySchema, Enumeration, EnumerationRef, SchemaError};
+use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER};
+
+use super::Snapshot;
+use super::deletes::Left;
+use super::fragments::Loaded;
+use super::schema_file::load_schema;
+use crate::damage::Damaged;
+use crate::{ArrayError, Fragment, Result};
+
+impl Snapshot {
+    /// The paths of all schemas below the array's folder, oldest first.
+    #[must_use]
+    pub fn schema_paths(&self) -> &[String] {
+        &self.inner.schema_paths
+    }
+
+    /// The schema at one of these paths.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn schema_at(&self, path: &str) -> Result<Arc<ArraySchema>> {
+        let schema = load_schema(&**self.storage(), path, self.access()).map_err(ArrayError::or_partly_encrypted)?;
+        Ok(Arc::new(schema))
+    }
+
+    /// The enumeration that a schema of the array names.
+    ///
+    /// # Errors
+    /// Its file can't be read.
+    pub fn read_enumeration(&self, reference: &EnumerationRef) -> Result<Enumeration> {
+        let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
+        let bytes = self.access().read(&**self.storage(), &file)?;
+        let tile = self.access().decoder().decode_file(&bytes, None).map_err(SchemaError::from);
+        tile.and_then(|tile| Enumeration::parse_tile(&tile, None))
+            .map_err(|source| ArrayError::Schema { file: self.storage().describe(&file), source })
+    }
+
+    /// The delete commits that can't be applied, by their paths, and why.
+    #[must_use]
+    pub fn damaged_deletes(&self) -> Vec<Damaged> {
+        let damaged = |path: &String| {
+            let loaded = self.load_delete(path, &mut Left::of(self.limits()));
+            let bound = loaded.and_then(|delete| match delete.bind(self.schema(), self.schema()) {
+                Ok(_) => Ok(()),
+                Err(source) => Err(self.delete_error(path, source)),
+            });
+            Some(Damaged { path: path.clone(), error: bound.err()? })
+        };
+        self.directory().deletes.iter().filter_map(damaged).collect()
+    }
+
+    /// The committed fragments that others replace and that a vacuum would remove, oldest first, as far as they can be read;
+    /// and what can't be.
+    ///
+    /// # Errors
+    /// Only of an array that was opened without leaving out what is damaged.
+    pub fn replaced_fragments(&self) -> Result<(Vec<Fragment>, Vec<Damaged>)> {
+        let Loaded { fragments, damaged } = Loaded::of_entries(self, &self.inner.directory.replaced)?;
+        Ok((fragments, damaged))
+    }
+}

@@ -1,0 +1,77 @@
+//! The same snapshot, opened once more: by what it consisted of, whatever has come since.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Snapshot;
+use crate::{ArrayError, Fragment, FragmentEntry, Result};
+
+/// What cells of an array are read from: its schema, and the fragments and delete commits that count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The path of the schema's file below the array's folder.
+    pub schema: String,
+    /// The folders of fragments, in the order in which they count.
+    pub fragments: Vec<String>,
+    /// The paths of delete commits.
+    pub deletes: Vec<String>,
+}
+
+const NO_SCHEMA: &str = "a schema that the part of a query was made with is gone; split the query again";
+const NO_FRAGMENT: &str = "a fragment that the part of a query reads is gone, vacuumed perhaps; split the query again";
+const NO_DELETE: &str = "a delete commit that the part of a query goes by is gone; split the query again";
+
+impl Snapshot {
+    /// What the array consists of, but for fragments that don't matter.
+    pub fn pin(&self, matters: impl Fn(&Fragment) -> bool) -> Result<Pin> {
+        let fragments = self.fragments()?.iter().filter(|fragment| matters(fragment));
+        Ok(Pin {
+            schema: self.schema_path().to_owned(),
+            fragments: fragments.map(|fragment| fragment.folder().to_owned()).collect(),
+            deletes: self.directory().deletes.clone(),
+        })
+    }
+
+    /// The array by the schema of a snapshot.
+    ///
+    /// # Errors
+    /// [`ArrayError::Outdated`] if it isn't there any more; it can't be read.
+    pub fn by_schema_of(&self, pin: &Pin) -> Result<Self> {
+        if self.schema_path() == pin.schema {
+            return Ok(self.clone());
+        }
+        if !self.schema_paths().contains(&pin.schema) {
+            return Err(self.gone(NO_SCHEMA));
+        }
+        self.by_schema(&pin.schema)
+    }
+
+    /// The array with what the snapshot says, and fragments that came since only if they don't matter: so nothing that was
+    /// loaded is loaded again if nothing has changed.
+    ///
+    /// # Errors
+    /// [`ArrayError::Outdated`] if fragments or delete commits aren't there any more; footers can't be read.
+    pub fn pinned(&self, pin: &Pin, matters: impl Fn(&Fragment) -> bool) -> Result<Self> {
+        let directory = self.directory();
+        let known: HashSet<&str> = pin.fragments.iter().map(String::as_str).collect();
+        let of_snapshot = directory.fragments.iter().filter(|entry| known.contains(entry.folder.as_str()));
+        let all_count = of_snapshot.map(|entry| entry.folder.as_str()).eq(pin.fragments.iter().map(String::as_str));
+        if all_count && directory.deletes == pin.deletes {
+            let is_new = |fragment: &&Fragment| !known.contains(fragment.folder());
+            if !self.fragments()?.iter().filter(is_new).any(&matters) {
+                return Ok(self.clone());
+            }
+        }
+        if !pin.deletes.iter().all(|path| directory.deletes.contains(path)) {
+            return Err(self.gone(NO_DELETE));
+        }
+        let all = directory.fragments.iter().chain(&directory.replaced);
+        let all: BTreeMap<&str, &FragmentEntry> = all.map(|entry| (entry.folder.as_str(), entry)).collect();
+        let entries = pin.fragments.iter().map(|folder| all.get(folder.as_str()).map(|entry| (*entry).clone()));
+        let entries = entries.collect::<Option<Vec<_>>>().ok_or_else(|| self.gone(NO_FRAGMENT))?;
+        Ok(self.restricted_to(entries).with_deletes_alone(&pin.deletes))
+    }
+
+    fn gone(&self, why: &'static str) -> ArrayError {
+        ArrayError::Outdated { path: self.storage().describe(""), why }
+    }
+}

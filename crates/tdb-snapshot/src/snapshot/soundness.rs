@@ -1,0 +1,68 @@
+//! Whether a fragment is all there, before what it replaces is removed.
+
+use std::collections::HashMap;
+
+use tdb_fragment::{NameScheme, Part};
+use tdb_rtree::NdRange;
+use tdb_storage::EntryKind;
+
+use super::Snapshot;
+use super::fragments::schema_path;
+use super::schema_file::load_schema;
+use crate::fragment::UnparsedFragment;
+use crate::{ArrayError, Fragment, FragmentEntry, Result};
+
+impl Snapshot {
+    /// Checks that a fragment's metadata can be read from its own file, and that its data files are there with all the bytes
+    /// that the metadata says. No tile is read.
+    ///
+    /// # Errors
+    /// The first thing that isn't so, by the name of the file.
+    pub fn check_files_of(&self, entry: &FragmentEntry) -> Result<()> {
+        let storage = &**self.storage();
+        let fragment = self.fragment_of(entry)?;
+        let files = storage.list(&entry.folder)?;
+        let files = files.iter().filter(|file| file.kind == EntryKind::File);
+        let sizes: HashMap<&str, u64> = files.map(|file| (file.name.as_str(), file.size)).collect();
+        let footer = fragment.footer();
+        let parts = footer.slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
+        for (field, part) in parts {
+            let Some(said) = footer.file_size(field, part).filter(|said| *said > 0) else { continue };
+            let metadata = || storage.describe(&entry.folder);
+            let name = NameScheme::of(fragment.version())
+                .data_file(fragment.schema(), field, part)
+                .map_err(|source| ArrayError::Fragment { file: metadata(), source })?;
+            let file = || storage.describe(&format!("{}/{name}", entry.folder));
+            let what = match sizes.get(name.as_str()) {
+                Some(size) if *size >= said => continue,
+                Some(size) => format!("{size} bytes, fewer than the {said} that the fragment's metadata says"),
+                None => format!("it isn't there, although the fragment's metadata says that it has {said} bytes"),
+            };
+            return Err(ArrayError::Corrupt { file: file(), what });
+        }
+        Ok(())
+    }
+
+    /// The smallest box around the cells of a fragment, as its own metadata says; none if it has no cells. Also of one that
+    /// others replace.
+    ///
+    /// # Errors
+    /// Its metadata can't be read.
+    pub fn domain_of(&self, entry: &FragmentEntry) -> Result<Option<NdRange>> {
+        Ok(self.fragment_of(entry)?.non_empty_domain().cloned())
+    }
+
+    /// A fragment by what a listing says of it, also one that doesn't count; with its metadata from its own file.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn fragment_of(&self, entry: &FragmentEntry) -> Result<Fragment> {
+        let unparsed = UnparsedFragment::read(self.storage().clone(), entry, self.access())?;
+        let path = schema_path(unparsed.schema_name());
+        let schema = match path == self.schema_path() {
+            true => self.schema().clone(),
+            false => load_schema(&**self.storage(), &path, self.access())?.into(),
+        };
+        unparsed.parse(schema)
+    }
+}

@@ -1,0 +1,201 @@
+//! The tiles of one field of one fragment: from filtered bytes in a file to cells in memory.
+
+use std::sync::Arc;
+
+use tdb_cells::{CellBuffers, TileScratch};
+use tdb_filters::{ChunkIndex, FilterError};
+use tdb_storage::read_behind;
+
+use super::blocks::BlockBounds;
+use super::part::{PartTiles, tile_len};
+use super::stream::TileStream;
+use crate::{ArrayError, Result};
+
+/// The tiles of one field of one fragment.
+#[derive(Debug)]
+pub struct FieldTiles {
+    /// The field's name, for messages.
+    pub name: Arc<str>,
+    /// Cells of fixed size, or offsets of cells of variable length.
+    pub fixed: PartTiles,
+    /// The bytes of cells of variable length, and the unfiltered size of each of their tiles.
+    pub var: Option<(PartTiles, Arc<[u64]>)>,
+    /// One byte per cell of a nullable field, 0 where it is null.
+    pub validity: Option<PartTiles>,
+    /// For formats 1 to 4, where all dimensions lie in one tile: which part of it is this dimension's.
+    pub combined: Option<Combined>,
+    /// Most bytes that an unfiltered tile may have.
+    pub tile_limit: u64,
+    /// What is known of parts of tiles of coordinates.
+    pub blocks: BlockBounds,
+}
+
+/// One dimension's share of tiles of combined coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct Combined {
+    pub(crate) dimension: usize,
+    pub(crate) dimensions: usize,
+    /// Bytes of one coordinate.
+    pub(crate) size: usize,
+}
+
+impl PartTiles {
+    /// Reads the tile as it lies in the file, of `size` bytes without filters, and so many bytes of offsets that come with
+    /// them; how many bytes that is.
+    fn read(&self, tile: u64, name: &str, (size, offsets): (u64, u64), scratch: &mut TileScratch) -> Result<usize> {
+        if let Some(watch) = &scratch.watch {
+            watch.check()?;
+        }
+        let limit = scratch.filters.limits().tile_bytes;
+        TileStream::new(self, name, limit, scratch).check_stored(tile, size, offsets)?;
+        let range = self.range(tile)?;
+        let len = range.end - range.start;
+        read_behind(&*self.file, range.start, &mut scratch.filtered, 0, len, || self.path.clone())?;
+        if let Some(watch) = &scratch.watch {
+            watch.read(&self.name, tile, &range);
+        }
+        // As many bytes are in memory.
+        Ok(len as usize)
+    }
+
+    fn unfilter(&self, tile: u64, name: &str, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        let len = self.read(tile, name, (out.len() as u64, 0), scratch)?;
+        let result = self.pipeline.decode_tile(&scratch.filtered[..len], out, &mut scratch.filters);
+        result.map_err(|source| self.error(tile, name, source))
+    }
+}
+
+impl FieldTiles {
+    /// Bytes of the values in a tile of cells of variable length, without filters.
+    pub fn var_size(&self, tile: u64) -> u64 {
+        let sizes = self.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
+        usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0)
+    }
+
+    /// Whether the values of a tile may carry the offsets of their cells: if its offsets tile has no chunks, they do.
+    pub fn can_carry_offsets(&self) -> bool {
+        self.var.as_ref().is_some_and(|(data, _)| data.pipeline.can_carry_offsets())
+    }
+
+    /// Reads a tile of one of the field's files as it lies there, to `scratch.filtered`, and says how many bytes that is. It has
+    /// `size` bytes without filters, and so many bytes of offsets may come with them.
+    pub fn stored(
+        &self,
+        part: &PartTiles,
+        tile: u64,
+        (size, offsets): (u64, u64),
+        scratch: &mut TileScratch,
+    ) -> Result<usize> {
+        part.read(tile, &self.name, (size, offsets), scratch)
+    }
+
+    /// Unfilters a whole tile of cells of fixed size into `out`, which has exactly their size.
+    pub fn fixed(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        match self.combined {
+            None => self.fixed.unfilter(tile, &self.name, out, scratch),
+            Some(combined) => {
+                let asked = out.len().saturating_mul(combined.dimensions);
+                if asked as u64 > self.tile_limit {
+                    let what = "the tile of coordinates";
+                    let source = FilterError::LimitExceeded { what, asked: asked as u64, max: self.tile_limit };
+                    return Err(self.fixed.error(tile, &self.name, source));
+                }
+                let mut all = std::mem::take(&mut scratch.tile);
+                all.resize(asked);
+                let result = self.fixed.unfilter(tile, &self.name, &mut all, scratch);
+                combined.extract(&all, out);
+                scratch.tile = all;
+                result
+            }
+        }
+    }
+
+    /// Unfilters a tile's validity into `out`, one byte per cell, 0 where the cell is null.
+    pub fn validity(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
+        match &self.validity {
+            Some(part) => part.unfilter(tile, &self.name, out, scratch),
+            None => {
+                out.fill(1);
+                Ok(())
+            }
+        }
+    }
+
+    /// Bytes of the values of a tile of cells of variable length, unless they are too many to be held.
+    pub fn checked_var_size(&self, tile: u64) -> Result<u64> {
+        let size = self.var_size(tile);
+        match &self.var {
+            Some((data, _)) if size > self.tile_limit => {
+                let source = FilterError::LimitExceeded { what: "the tile", asked: size, max: self.tile_limit };
+                Err(data.error(tile, &self.name, source))
+            }
+            _ => Ok(size),
+        }
+    }
+
+    /// Unfilters a tile of `cells` cells of variable length.
+    pub fn var(&self, tile: u64, cells: usize, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
+        let Some((data, _)) = &self.var else {
+            return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
+        };
+        let size = self.checked_var_size(tile)?;
+        let len = tile_len("the tile", size, self.tile_limit).map_err(|source| data.error(tile, &self.name, source))?;
+        let offsets = (cells as u64).saturating_mul(8);
+        tile_len("the offsets of the tile", offsets, self.tile_limit)
+            .map_err(|source| self.fixed.error(tile, &self.name, source))?;
+        out.offsets.clear();
+        // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.
+        // Some releases wrote such tiles into arrays whose version doesn't have them yet.
+        let offsets_len = self.fixed.read(tile, &self.name, (offsets, 0), scratch)?;
+        out.values.resize(len);
+        let offsets_tile = &scratch.filtered[..offsets_len];
+        let embedded = cells > 0 && data.pipeline.can_carry_offsets() && is_without_chunks(offsets_tile);
+        if embedded {
+            let stored = data.read(tile, &self.name, (size, offsets), scratch)?;
+            let filtered = &scratch.filtered[..stored];
+            data.pipeline
+                .decode_strings(filtered, &mut out.values, &mut out.offsets, cells as u64, &mut scratch.filters)
+                .map_err(|source| data.error(tile, &self.name, source))?;
+        } else {
+            out.offsets.resize(cells, 0);
+            let bytes = bytemuck::cast_slice_mut(&mut out.offsets);
+            self.fixed
+                .pipeline
+                .decode_tile(offsets_tile, bytes, &mut scratch.filters)
+                .map_err(|source| self.fixed.error(tile, &self.name, source))?;
+            data.unfilter(tile, &self.name, &mut out.values, scratch)?;
+        }
+        out.offsets.push(size);
+        check_offsets(&out.offsets).map_err(|what| ArrayError::Corrupt {
+            file: self.fixed.path.clone(),
+            what: format!("tile {tile} of field {:?}: {what}", self.name),
+        })
+    }
+}
+
+impl Combined {
+    /// Takes this dimension's coordinates out of a whole tile, in which the coordinates of a cell lie together.
+    fn extract(&self, all: &[u8], out: &mut [u8]) {
+        let Self { dimension, dimensions, size } = *self;
+        let cells = all.chunks_exact(size * dimensions).map(|cell| &cell[size * dimension..][..size]);
+        for (to, from) in out.chunks_exact_mut(size).zip(cells) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// Whether a filtered tile consists of the number of its chunks, zero, alone.
+fn is_without_chunks(filtered: &[u8]) -> bool {
+    ChunkIndex::parse(filtered).is_ok_and(|index| index.chunks().is_empty())
+}
+
+/// Offsets must begin at 0, never fall, and end at the size of the data, which stands last.
+fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
+    let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+    // Without cells there is nothing but the end.
+    if offsets.len() > 1 && *first != 0 {
+        return Err("the first offset is not 0");
+    }
+    let ascending = offsets.windows(2).fold(true, |ascending, pair| ascending & (pair[0] <= pair[1]));
+    if ascending && *last >= *first { Ok(()) } else { Err("offsets run backwards or past the end of the data") }
+}

@@ -1,0 +1,129 @@
+#![doc = include_str!("../README.md")]
+
+// Reading sparse arrays.
+//
+// A query first finds the tiles that may hold wanted cells. An *engine* then says which cells come next, as runs of cells
+// of tiles: `Stream` where tiles follow one another, `Merge` where fragments have to be merged in global order,
+// `Slabs` where cells have to be sorted. That cells lie in that order is believed nowhere: `InOrder` looks whether those
+// of a single fragment do before it gives them as they lie there. What runs have gathered in the `RunQueue` becomes a
+// batch, for which the selected fields are unfiltered only now, and only of tiles that contribute.
+
+mod boxed;
+mod cells;
+mod choice;
+mod conditions;
+mod context;
+mod engine;
+mod gather;
+mod held;
+mod in_order;
+mod keyed;
+mod mask;
+mod merge;
+mod neighbours;
+mod plan;
+mod prune;
+mod scan;
+mod selected;
+mod slabs;
+mod source;
+mod spares;
+mod stored_order;
+mod stream;
+mod table;
+
+use tdb_cells::Batch;
+use tdb_query::CheckedQuery;
+use tdb_snapshot::Result;
+
+use choice::Choice;
+use context::Context;
+use engine::Engine;
+use gather::{Gathered, Gatherer};
+use in_order::{InOrder, Next};
+use table::{Run, RunQueue, TileTable};
+
+pub use neighbours::each_pair;
+pub use plan::plan;
+pub use scan::scan;
+pub use source::may_intersect;
+
+/// Reads the cells of a sparse array, batch by batch.
+#[derive(Debug)]
+pub struct SparseReader {
+    context: Context,
+    /// Gives the first cells, or all, if they may lie in the order asked for.
+    in_order: Option<Box<InOrder>>,
+    engine: Box<dyn Engine>,
+    tiles: TileTable,
+    queue: RunQueue,
+    /// The cells of the last batch.
+    runs: Vec<Run>,
+    gatherer: Gatherer,
+}
+
+impl SparseReader {
+    /// Starts to read.
+    ///
+    /// # Errors
+    /// Metadata of a fragment cannot be read.
+    pub fn new(query: CheckedQuery) -> Result<Self> {
+        let mut context = prune::context(query, false)?;
+        let mut choice = Choice::of(&context)?;
+        let in_order = std::mem::take(&mut choice.in_order);
+        let in_order = if in_order.is_empty() {
+            None
+        } else {
+            context.gather_coordinates()?;
+            Some(Box::new(InOrder::new(&context, in_order)?))
+        };
+        let engine = choice::engine(&context, choice)?;
+        Ok(Self::of(context, in_order, engine))
+    }
+
+    fn of(context: Context, in_order: Option<Box<InOrder>>, engine: Box<dyn Engine>) -> Self {
+        Self {
+            context,
+            in_order,
+            engine,
+            tiles: TileTable::default(),
+            queue: RunQueue::default(),
+            runs: Vec::new(),
+            gatherer: Gatherer::default(),
+        }
+    }
+
+    /// The next batch; none after the last one.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let Gathered { batch, has_passing } = match &mut self.in_order {
+            Some(in_order) => {
+                match in_order.next(&self.context, &mut self.tiles, &mut self.queue, &mut self.gatherer)? {
+                    Next::Batch(batch) => batch,
+                    Next::End => return Ok(None),
+                    Next::Disorder => {
+                        (self.tiles, self.queue) = (TileTable::default(), RunQueue::default());
+                        self.engine = choice::merging(&self.context, &in_order.rest())?;
+                        self.in_order = None;
+                        return self.next_batch();
+                    }
+                }
+            }
+            None => {
+                if self.queue.is_empty() && !self.engine.fill(&self.context, &mut self.tiles, &mut self.queue)? {
+                    return Ok(None);
+                }
+                self.runs.clear();
+                let threads = self.context.array.workers().threads();
+                self.queue.take(&mut self.tiles, self.context.budget, threads, &mut self.runs);
+                self.gatherer.gather(&self.context, &mut self.tiles, &self.runs)?
+            }
+        };
+        if has_passing {
+            self.context.grow_budget();
+        }
+        Ok(Some(batch))
+    }
+}
+
+#[cfg(test)]
+mod tests;

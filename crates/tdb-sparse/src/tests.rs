@@ -1,0 +1,25 @@
+//! Reading with so little room that everything is done piece by piece; see `tests/it/sparse.rs` for reading as anyone can.
+
+#[path = "../../tdb-array/tests/it/sparse_support/mod.rs"]
+mod sparse_support;
+
+use proptest::prelude::*;
+
+use crate::SparseReader;
+use sparse_support::cases::cases;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 10_000 }))]
+
+    #[test]
+    fn little_room_gives_the_same_cells(mut case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
+        let array = case.array();
+        let mut reader = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
+        (reader.context.room, reader.context.sorting) = (room, room);
+        reader.context.passing = room / 2;
+        let batches = std::iter::from_fn(|| reader.next_batch().unwrap());
+        // Who asks for batches cuts them to the budget, and this reader does not.
+        case.budget = usize::MAX;
+        case.check(&batches.collect::<Vec<_>>())?;
+    }
+}

@@ -1,0 +1,83 @@
+//! Columns against the schema: what can be checked without comparing cells with each other.
+
+use tdb_cells::{CellsError, Checker, NewCells};
+use tdb_fragment::FragmentField;
+use tdb_schema::{ArraySchema, FieldRef, FieldType};
+use tdb_snapshot::{Result, unknown_field};
+use tdb_types::Cells;
+
+/// Cells whose columns fit the array and each other.
+#[derive(Debug)]
+pub(super) struct CheckedCells<'a> {
+    /// How many there are.
+    pub(super) len: usize,
+    /// The fields that the array stores: attributes, then the dimensions of a sparse array.
+    pub(super) fields: Vec<CheckedColumn<'a>>,
+}
+
+/// The cells of one field: in bounds, and valid or null as the field allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CheckedColumn<'a> {
+    pub(super) field: FragmentField,
+    pub(super) cells: Cells<'a>,
+}
+
+/// A field that has a value in each cell.
+pub(super) struct StoredField<'s> {
+    pub(super) field: FragmentField,
+    pub(super) reference: FieldRef,
+    pub(super) name: &'s str,
+    pub(super) kind: FieldType,
+}
+
+/// The fields that have a value in each cell: all but the dimensions of dense arrays.
+pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = StoredField<'_>> {
+    let attributes =
+        (0..schema.attr_count()).map(|index| (FragmentField::Attribute(index), FieldRef::Attribute(index)));
+    let dimensions = if schema.is_dense() { 0 } else { schema.dim_count() };
+    let dimensions = (0..dimensions).map(|index| (FragmentField::Dimension(index), FieldRef::Dimension(index)));
+    attributes.chain(dimensions).filter_map(|(field, reference)| {
+        Some(StoredField { field, reference, name: schema.field_name(reference)?, kind: schema.field_type(reference)? })
+    })
+}
+
+/// Checks columns, each cell by itself; `first` is the number of the first cell, and with `any_utf8` strings may be no UTF-8.
+pub(super) fn check<'a>(
+    schema: &ArraySchema,
+    cells: &'a NewCells<'_>,
+    first: u64,
+    any_utf8: bool,
+) -> Result<CheckedCells<'a>> {
+    for (index, (name, _)) in cells.columns().enumerate() {
+        let stored =
+            schema.field(name).is_some_and(|field| stored_fields(schema).any(|stored| stored.reference == field));
+        if !stored {
+            let error = match schema.field(name) {
+                None => unknown_field(schema, name),
+                Some(_) => CellsError::ColumnShape {
+                    field: name.to_string(),
+                    what: "a dense array stores no coordinates; they follow from the ranges and the order".to_owned(),
+                },
+            };
+            return Err(error.into());
+        }
+        if cells.columns().take(index).any(|(other, _)| other == name) {
+            return Err(CellsError::RepeatedColumn { name: name.to_string() }.into());
+        }
+    }
+    let mut checked = CheckedCells { len: 0, fields: Vec::new() };
+    for (place, StoredField { field, name, kind, .. }) in stored_fields(schema).enumerate() {
+        let column = cells.columns().find(|(given, _)| *given == name);
+        let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: name.to_owned() })?;
+        let cells = Checker { name, kind, first, any_utf8 }.column(column)?;
+        let len = cells.len();
+        if place == 0 {
+            checked.len = len;
+        } else if len != checked.len {
+            let what = format!("{len} cells, but there are {} of the other fields", checked.len);
+            return Err(CellsError::ColumnShape { field: name.to_owned(), what }.into());
+        }
+        checked.fields.push(CheckedColumn { field, cells });
+    }
+    Ok(checked)
+}

@@ -1,0 +1,231 @@
+//! Making arrays.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_filters::EncryptionKey;
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaError};
+use tdb_snapshot::{Access, ArrayError, Environment, Listing, Options, Result, Snapshot, list_named};
+use tdb_storage::{EntryKind, LocalStorage, Storage, StorageError};
+use tdb_types::names::{
+    COMMITS_FOLDER, ENUMERATIONS_FOLDER, FIRST_SCHEMA, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, LABELS_FOLDER,
+    LEGACY_SCHEMA, LOCK_FILE, METADATA_FOLDER, SCHEMA_FOLDER,
+};
+use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
+
+use super::Names;
+use super::files::NewFiles;
+
+/// How to make arrays and groups: under which names, with which key.
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until they make something"]
+pub struct CreateOptions {
+    pub(super) names: Names,
+    pub(super) access: Access,
+}
+
+impl CreateOptions {
+    /// Made now, not encrypted.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where the names of files come from, and with them the time at which the array is said to be made.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Encrypts the array: its schema, and all that is written into it.
+    pub fn key(mut self, key: EncryptionKey) -> Self {
+        self.access.key = Some(key);
+        self
+    }
+
+    /// Where the time and random bytes come from.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.access.environment = environment;
+        self
+    }
+
+    /// Options to open what is made, with the same key.
+    pub fn array_options<T>(&self) -> Options<T> {
+        Options::new().access(self.access.clone())
+    }
+
+    /// Makes an array in the folder `path`, which need not be there, of the format version that the schema states.
+    ///
+    /// # Errors
+    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; an enumeration whose values are missing; whatever
+    /// the storage can't do. Then nothing is left of what was made, as far as that is possible.
+    pub fn create(&self, path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
+        let path = path.as_ref();
+        let is_new = !path.exists();
+        let result = self.create_on(&(Arc::new(LocalStorage::new(path)) as _), definition);
+        if result.is_err() && is_new {
+            // Only if it is there, and empty; the error to report is the first one.
+            let _ = std::fs::remove_dir(path);
+        }
+        result
+    }
+
+    /// Makes an array at the root of a storage.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+        definition.check()?;
+        check_free(&**storage)?;
+        let (names, environment) = (&self.names, &self.access.environment);
+        let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
+        let mut files = NewFiles::new(storage);
+        files.folder("")?;
+        let version = definition.schema().version();
+        for folder in folders(version) {
+            files.folder(folder)?;
+        }
+        for (label, schema) in definition.labels() {
+            let definition = ArrayDefinition::new(schema.clone())?;
+            // A creation that was interrupted may have got as far as here.
+            if storage.exists(&label.uri)? {
+                storage.remove_folder(&label.uri)?;
+            }
+            files.tree(&label.uri)?;
+            self.create_on(&storage.sub(&label.uri)?, &definition)?;
+        }
+        if version.has(Feature::LockFile) && !storage.exists(LOCK_FILE)? {
+            files.file(LOCK_FILE, &[])?;
+        }
+        // From here on the folder looks like an array, and with the last file it is one.
+        if version.has(Feature::SchemaFolder) {
+            files.folder(SCHEMA_FOLDER)?;
+        }
+        if version.has(Feature::Enumerations) {
+            files.folder(&format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}"))?;
+        }
+        let name = names.next(NameForm::Unversioned, environment)?;
+        SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
+        files.keep();
+        Ok(())
+    }
+
+    /// Adds a schema to an array that is being made, as one that the array has had or has: for copies of arrays that evolved.
+    /// Its name, by the [names](Self::names) given, decides when it counts. The array's folders are there already.
+    ///
+    /// # Errors
+    /// The format keeps one schema only, or whatever the storage can't do.
+    pub fn add_schema_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+        definition.check()?;
+        let (names, environment, version) = (&self.names, &self.access.environment, definition.schema().version());
+        if !version.has(Feature::SchemaFolder) {
+            return Err(ArrayError::Write(format!("arrays of format version {version} have one schema only")));
+        }
+        let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
+        let mut files = NewFiles::new(storage);
+        let name = names.next(NameForm::Unversioned, environment)?;
+        SchemaWriter { access: &self.access, storage: &**storage }.write(&definition, name.as_str(), &mut files)?;
+        files.keep();
+        Ok(())
+    }
+}
+
+/// Everything that the array's schema says, to make others like it.
+///
+/// # Errors
+/// An enumeration or the array of a label can't be read.
+pub fn definition(array: &Snapshot) -> Result<ArrayDefinition> {
+    let failed = |source| ArrayError::Schema { file: array.storage().describe(array.schema_path()), source };
+    let mut definition = ArrayDefinition::new(ArraySchema::clone(array.schema())).map_err(failed)?;
+    for reference in array.schema().enumerations() {
+        let enumeration = array.enumeration(&reference.name)?;
+        definition = definition.with_enumeration((*enumeration).clone()).map_err(failed)?;
+    }
+    for label in array.schema().labels().iter().filter(|label| !label.external) {
+        let options = Options::<Snapshot>::new().between(array.time()).access(array.access().clone()).threads(1);
+        let array = options.open_on(array.storage().sub(&label.uri)?)?;
+        let extent = array.schema().dimensions().first().and_then(Dimension::tile_extent);
+        let values = array.schema().attributes().iter().find(|attribute| attribute.name() == label.attribute);
+        let filters = values.map(Attribute::filters).cloned().unwrap_or_default();
+        definition = definition.with_label(&label.name, extent, filters).map_err(failed)?;
+    }
+    Ok(definition)
+}
+
+/// The folders of a new array of this version, but for those of its schema.
+fn folders(version: FormatVersion) -> impl Iterator<Item = &'static str> {
+    let rows = [
+        (COMMITS_FOLDER, Feature::CommitsFolder),
+        (FRAGMENTS_FOLDER, Feature::CommitsFolder),
+        (METADATA_FOLDER, Feature::MetadataFolder),
+        (FRAGMENT_META_FOLDER, Feature::CommitsFolder),
+        (LABELS_FOLDER, Feature::DimensionLabels),
+    ];
+    rows.into_iter().filter(move |(_, feature)| version.has(*feature)).map(|(folder, _)| folder)
+}
+
+/// Checks that nothing of ours is at the root of a storage. What an interrupted creation has left doesn't count.
+pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
+    let root = match storage.list("") {
+        Ok(root) => root,
+        Err(StorageError::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut listing = Listing::of_root(root);
+    let taken = |what| Err(ArrayError::AlreadyThere { path: storage.describe(""), what });
+    if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER && entry.kind == EntryKind::Folder) {
+        listing.schemas = list_named(storage, SCHEMA_FOLDER)?;
+    }
+    if let Some((name, _)) = listing.older_than_format_1() {
+        return taken(if name == FIRST_SCHEMA { "an array" } else { "a key-value store" });
+    }
+    match (listing.schemas().is_empty(), listing.is_group()) {
+        (false, _) => taken("an array"),
+        (true, true) => taken("a group"),
+        (true, false) => Ok(()),
+    }
+}
+
+impl Names {
+    /// The next name of the file of an enumeration.
+    pub(super) fn enumeration_file(&self, environment: &Environment) -> Result<String> {
+        Ok(format!("__{:032x}_0", self.uuid(environment)?))
+    }
+}
+
+/// Writes the files of schemas.
+pub(super) struct SchemaWriter<'a> {
+    pub(super) access: &'a Access,
+    pub(super) storage: &'a dyn Storage,
+}
+
+impl SchemaWriter<'_> {
+    /// Writes those enumerations whose files aren't there, then the schema, under this name if schemas have a folder.
+    pub(super) fn write(&self, definition: &ArrayDefinition, name: &str, files: &mut NewFiles) -> Result<()> {
+        let schema = definition.schema();
+        let version = schema.version();
+        for enumeration in definition.enumerations() {
+            let path = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", enumeration.file_name());
+            if !self.storage.exists(&path)? {
+                let bytes = self.tile(version, &path, Ok(enumeration.to_payload()))?;
+                files.file(&path, &bytes)?;
+            }
+        }
+        let path = if version.has(Feature::SchemaFolder) {
+            format!("{SCHEMA_FOLDER}/{name}")
+        } else {
+            LEGACY_SCHEMA.to_owned()
+        };
+        let bytes = self.tile(version, &path, schema.to_payload())?;
+        files.file(&path, &bytes)
+    }
+
+    /// The generic tile of a schema's or enumeration's payload.
+    fn tile(&self, version: FormatVersion, path: &str, payload: Result<Vec<u8>, SchemaError>) -> Result<Vec<u8>> {
+        let mut encoder = self.access.encoder(version)?;
+        let mut file = ByteWriter::new();
+        payload
+            .and_then(|payload| encoder.encode(&payload, &mut file).map_err(SchemaError::from))
+            .map_err(|source| ArrayError::Schema { file: self.storage.describe(path), source })?;
+        Ok(file.into_bytes())
+    }
+}

@@ -1,0 +1,125 @@
+//! Deleting: cells by a condition, fragments by their time.
+
+use tdb_condition::{Condition, ConditionError};
+use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
+use tdb_snapshot::{ArrayError, Environment, FragmentFiles, Result, Snapshot, TimeRange};
+use tdb_storage::Storage;
+use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
+use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
+
+use super::Names;
+
+/// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
+/// (now, unless `names` says otherwise). Cells that are written later stay. By format, cells whose field is null are
+/// deleted by any comparison of it, and so are those of fragments that lack the field.
+///
+/// # Errors
+/// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, that tests for null,
+/// which the format has no way to store, or that is above the array's limits, so that it couldn't be read again; a time within that of a fragment too old to know the times of its cells;
+/// whatever the storage can't do. Then nothing is deleted.
+pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> Result<()> {
+    let version = array.schema().version();
+    let refuse = |why: String| Err(ArrayError::Write(why));
+    if array.schema().array_type() == ArrayType::Dense {
+        return refuse("cells of dense arrays can't be deleted: write other values over them".to_owned());
+    }
+    if !version.has(Feature::DeleteCommits) {
+        let since = Feature::DeleteCommits.row().since;
+        return refuse(format!("format version {version} has no deletes of cells; version {since} has them"));
+    }
+    let failed = ArrayError::NewDelete;
+    let enumerations = |name: &str| array.enumeration(name).ok();
+    condition.bind(array.schema(), enumerations).map_err(failed)?;
+    let name = names.next(NameForm::Versioned(version.number()), &array.access().environment)?;
+    let has_no_times = |fragment: &&tdb_snapshot::Fragment| !fragment.version().has(Feature::PartialTimeOverlap);
+    let mut old = array.fragments()?.iter().filter(has_no_times).map(tdb_snapshot::Fragment::name);
+    if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
+        return refuse(format!(
+            "fragment {fragment} doesn't say which of its cells are older than the time of the deletion; choose a later one"
+        ));
+    }
+    // Stored is what cells must fulfil to stay.
+    let stays = condition.negation().without_not();
+    let stays = stays.to_stored(array.schema(), enumerations).map_err(failed)?;
+    is_read_again(&stays, array.limits()).map_err(failed)?;
+    let mut payload = ByteWriter::new();
+    stays.write(&mut payload).map_err(failed)?;
+    let mut file = ByteWriter::new();
+    let encoded = array.access().encoder(version)?.encode(payload.as_slice(), &mut file);
+    encoded.map_err(|source| failed(ConditionError::from(source)))?;
+    array.storage().create_folder(COMMITS_FOLDER)?;
+    let path = format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}");
+    Ok(array.storage().create_new(&path, file.as_slice())?)
+}
+
+/// Deletes the fragments that were written within a range of time, from its first to its last millisecond, those that
+/// were consolidated since included, and gives how many they were. Of fragments that began before it or ended after
+/// it, nothing is deleted.
+///
+/// If all of them are of format 12 or later, they are gone at one moment, for readers and after a crash; older ones go
+/// one by one, the newest first.
+///
+/// # Errors
+/// Whatever the storage can't do.
+pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
+    let storage = array.storage();
+    let within = |files: &FragmentFiles| time.contains(files.name.start(), files.name.end());
+    let mut fragments: Vec<_> = array.fragment_files()?.into_iter().filter(within).collect();
+    fragments.sort_by(|a, b| b.name.as_str().cmp(a.name.as_str()));
+    let at_once = |files: &FragmentFiles| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
+    let gathered = fragments.iter().any(|files| files.is_gathered);
+    if gathered || fragments.len() > 1 && fragments.iter().all(at_once) {
+        forget_together(&**storage, &fragments, &array.access().environment)?;
+    }
+    for files in &fragments {
+        let metadata = format!("{}/{FRAGMENT_METADATA}", files.folder);
+        // What commits goes first.
+        let commit = files.commit.as_deref().unwrap_or(&metadata);
+        if storage.exists(commit)? {
+            storage.remove_file(commit)?;
+        }
+        if storage.exists(&files.folder)? {
+            storage.remove_folder(&files.folder)?;
+        }
+    }
+    Ok(fragments.len())
+}
+
+/// Whether readers with these limits take a delete commit with this condition: with one that they refuse the whole array is
+/// unreadable.
+fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionError> {
+    let measures = [
+        ("levels", stays.depth(), limits.depth),
+        ("comparisons and combinations", stays.node_count(), limits.condition_nodes),
+    ];
+    match measures.into_iter().find(|(_, found, most)| found > most) {
+        Some((what, found, most)) => Err(ConditionError::TooLarge { what, found, most }),
+        None => Ok(()),
+    }
+}
+
+/// Makes several commits void at one moment: they are gathered in a file, their own files removed, and the gathered ones
+/// ignored by another file. Both are superfluous once the fragments are gone, but harmless.
+fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles], environment: &Environment) -> Result<()> {
+    let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
+    let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
+    // Neither name's time means anything to readers.
+    let name = |extension: &str| -> Result<String> {
+        let uuid = environment.uuid_v7()?;
+        let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());
+        let (start, end) = (first.name.start(), last.name.end().max(first.name.start()));
+        Ok(format!("{COMMITS_FOLDER}/{}.{extension}", tdb_types::TimestampedName::new(form, start, end, uuid)))
+    };
+    let entries = paths.iter().map(|path| ConsolidatedCommit { path, commit: None, offset: 0 }).collect();
+    let mut file = ByteWriter::new();
+    ConsolidatedCommits { entries }.write(&mut file);
+    storage.create_new(&name(CONSOLIDATED_EXTENSION)?, file.as_slice())?;
+    for path in paths.iter().filter(|path| CommitKind::of(path) == Some(CommitKind::Write)) {
+        if storage.exists(path)? {
+            storage.remove_file(path)?;
+        }
+    }
+    let mut file = ByteWriter::new();
+    PathList { paths: paths.iter().map(|path| (*path).to_owned()).collect() }.write(&mut file);
+    Ok(storage.create_new(&name(IGNORE_EXTENSION)?, file.as_slice())?)
+}

@@ -1,0 +1,205 @@
+//! Cells of a part of a dense array, row by row or column by column: cut into tiles, written.
+
+mod slabs;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_cells::{CellBuffers, NewCells, Order};
+use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
+use tdb_rtree::NdRange;
+use tdb_snapshot::{ArrayError, Result};
+use tdb_types::{Cells, Layout, Validity, saturating_len};
+
+use super::check::{CheckedCells, CheckedColumn, check};
+use super::encoder::{EncodedTile, FieldEncoder};
+use super::fragment::FragmentWriter;
+use super::promises::Promises;
+use super::region::check_count;
+use super::stream::GlobalWriter;
+use super::target::Target;
+use super::windows::{EncodedWindow, append_all};
+use super::{SealedFragment, Settings, Written, commit};
+use slabs::{Slab, TileSlabs};
+
+/// Writes the cells of a region, given in an order, as one fragment.
+pub(super) fn write(
+    target: &Arc<Target>,
+    settings: &Settings,
+    region: NdRange,
+    order: Order,
+    cells: &NewCells<'_>,
+) -> Result<Written> {
+    let layout = match order {
+        Order::RowMajor => Layout::RowMajor,
+        Order::ColMajor => Layout::ColMajor,
+        Order::Global => {
+            let mut writer = GlobalWriter::new(Arc::clone(target), settings.clone(), region, None)?;
+            writer.push(cells)?;
+            return writer.commit();
+        }
+        Order::Unordered => {
+            let what = "the cells of a dense array need an order, which says where each belongs: row-major, col-major or global";
+            return Err(ArrayError::Write(what.to_owned()));
+        }
+    };
+    let (fragment, count) = seal(target, settings, region, layout, cells, 0)?;
+    commit(target, vec![fragment], &settings.names, count)
+}
+
+/// Writes the cells of a region, given row by row or column by column, as a fragment that isn't committed; gives how many there are, too.
+/// Errors count cells from `first` on.
+pub(super) fn seal(
+    target: &Arc<Target>,
+    settings: &Settings,
+    region: NdRange,
+    layout: Layout,
+    cells: &NewCells<'_>,
+    first: u64,
+) -> Result<(SealedFragment, u64)> {
+    let cells = check(&target.schema, cells, first, settings.any_utf8)?;
+    Promises::default().follow(&target.schema, &cells, first)?;
+    check_count(&region, cells.len as u128)?;
+    let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
+    let Tiles::Dense(grid) = writer.tiles()? else {
+        return Err(ArrayError::Write("the array is sparse".to_owned()));
+    };
+    let slabs = TileSlabs::new(&target.schema, &grid, layout);
+    let tile_cells = saturating_len(grid.cells_per_tile());
+    let window = settings.window(target, &cells, tile_cells);
+    let ends = |start: u64| start..grid.tile_count().min(start + window.tiles as u64);
+    let parts = (0..grid.tile_count()).step_by(window.tiles).map(ends);
+    append_all(target, &mut writer, (window, parts), |part| {
+        let lens = vec![tile_cells; saturating_len(part.end - part.start)];
+        Ok(EncodedWindow { tiles: encode(target, &cells, &slabs, &grid, part, Some(first))?, lens })
+    })?;
+    Ok((writer.seal()?, cells.len as u64))
+}
+
+/// Filters all tiles that a box touches, whose cells are given in the order of cells in tiles. Gives for each field each of
+/// the tiles, and how many cells a tile has.
+pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Result<(Vec<Vec<EncodedTile>>, usize)> {
+    let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), region.clone());
+    let tiles = builder.and_then(|builder| builder.tiles());
+    let file = || target.array.storage().describe("");
+    let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
+        return Err(ArrayError::Write("the array is sparse".to_owned()));
+    };
+    let len = cells.first().map_or(0, Cells::len);
+    check_count(region, len as u128)?;
+    let fields = target.fields.iter().zip(cells);
+    let fields = fields.map(|(field, cells)| CheckedColumn { field: field.field, cells: *cells }).collect();
+    let slabs = TileSlabs::new(&target.schema, &grid, target.schema.cell_order());
+    let encoded = encode(target, &CheckedCells { len, fields }, &slabs, &grid, 0..grid.tile_count(), None)?;
+    Ok((encoded, saturating_len(grid.cells_per_tile())))
+}
+
+/// For each field the tiles of a range. Errors count cells from `first` on, if the numbers of cells mean something.
+fn encode(
+    target: &Target,
+    cells: &CheckedCells<'_>,
+    slabs: &TileSlabs,
+    grid: &DenseGrid,
+    tiles: Range<u64>,
+    first: Option<u64>,
+) -> Result<Vec<Vec<EncodedTile>>> {
+    let tiles: Vec<u64> = tiles.collect();
+    let cells_of_tiles = (tiles.len() as u64).saturating_mul(grid.cells_per_tile());
+    let tile_cells = saturating_len(grid.cells_per_tile());
+    let bytes = cells_of_tiles.saturating_mul(target.cell_size() as u64);
+    target.encode_tiles(bytes, &tiles, |field, tile, scratch| {
+        let slabs = slabs.of_tile(*tile);
+        let encoder = &target.fields[field];
+        let mut part = std::mem::take(&mut scratch.cells);
+        cut(encoder, &cells.fields[field].cells, &slabs, tile_cells, &mut part);
+        let encoded = encoder.encode(&part.cells(encoder.size), slabs.iter().flat_map(Slab::runs), scratch);
+        scratch.cells = part;
+        encoded.map_err(|error| {
+            error.of_cell(|cell| {
+                let (_, source) = slabs.iter().flat_map(Slab::cells).find(|(place, _)| *place == cell)?;
+                first.map(|first| first + source as u64)
+            })
+        })
+    })
+}
+
+/// Copies the cells of a tile. Those outside of the region become padding; no
+/// reader ever sees them.
+fn cut(encoder: &FieldEncoder, region: &Cells<'_>, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+    tile.clear();
+    // Where the region has the whole tile, nothing of what the memory holds stays.
+    let is_whole = slabs.iter().map(Slab::len).sum::<usize>() == cells;
+    match region.offsets() {
+        None => {
+            let values = tile.values.append(cells * encoder.size);
+            if !is_whole {
+                pad(values, &encoder.padding);
+            }
+            slabs.iter().for_each(|slab| slab.copy(region.values(), values, encoder.size));
+        }
+        Some(_) => cut_var(region, encoder, slabs, cells, tile),
+    }
+    if encoder.nullable {
+        let bytes = tile.validity.append(cells);
+        if !is_whole {
+            bytes.fill(0);
+        }
+        slabs.iter().for_each(|slab| cut_validity(region.validity(), slab, bytes));
+    }
+}
+
+fn cut_validity(validity: Option<Validity<'_>>, slab: &Slab, bytes: &mut [u8]) {
+    let (first, step) = slab.place();
+    match validity {
+        _ if slab.len() == 0 => {}
+        Some(validity) if slab.is_contiguous() => {
+            let (first, region) = slab.run();
+            validity.slice(region.clone()).write_bytes(&mut bytes[first..][..region.len()]);
+        }
+        Some(validity) => slab.cells().for_each(|(cell, source)| bytes[cell] = validity.is_valid(source).into()),
+        None => bytes[first..].iter_mut().step_by(step).take(slab.len()).for_each(|byte| *byte = 1),
+    }
+}
+
+/// Fills memory with the same bytes many times over.
+fn pad(values: &mut [u8], padding: &[u8]) {
+    match padding {
+        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => values.fill(*first),
+        [] => {}
+        padding => values.chunks_mut(padding.len()).for_each(|cell| cell.copy_from_slice(&padding[..cell.len()])),
+    }
+}
+
+/// Copies cells of variable length.
+fn cut_var(region: &Cells<'_>, encoder: &FieldEncoder, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+    if slabs.iter().all(Slab::is_contiguous) {
+        return cut_runs(region, &encoder.padding, slabs, cells, tile);
+    }
+    let mut sources = vec![usize::MAX; cells];
+    for slab in slabs {
+        slab.cells().for_each(|(cell, source)| sources[cell] = source);
+    }
+    tile.push_strings(sources.iter().map(|source| match *source {
+        usize::MAX => &encoder.padding[..],
+        source => region.cell(source),
+    }));
+}
+
+/// Copies cells of variable length, where whole runs follow each other in the tile and in the region.
+fn cut_runs(region: &Cells<'_>, padding: &[u8], slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
+    let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
+    runs.sort_unstable_by_key(|(cell, _)| *cell);
+    let bytes = runs.iter().filter_map(|(_, source)| region.offsets()?.slice(source.clone()).bytes());
+    tile.values.reserve(bytes.map(|bytes| bytes.len()).sum());
+    tile.offsets.reserve(cells + 1);
+    let mut next = 0;
+    tile.start_offsets();
+    for (cell, source) in runs.into_iter().chain([(cells, 0..0)]) {
+        for _ in next..cell {
+            tile.values.extend_from_slice(padding);
+            tile.offsets.push(tile.values.len() as u64);
+        }
+        next = cell + source.len();
+        tile.push(&region.slice(source), false);
+    }
+}

@@ -1,0 +1,190 @@
+//! What interrupted writes have left behind.
+
+use std::collections::HashSet;
+
+use tdb_metadata::CommitKind;
+use tdb_snapshot::{ArrayError, Result, Snapshot, load_schema};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, check_path, is_temporary};
+use tdb_types::names::{
+    COMMITS_FOLDER, DATA_EXTENSION, ENUMERATIONS_FOLDER, FOOTERS_EXTENSION, FRAGMENTS_FOLDER, LEGACY_SCHEMA,
+    METADATA_FOLDER, SCHEMA_FOLDER, file_name, is_of_maintenance,
+};
+use tdb_types::{Feature, TimestampedName};
+
+/// A file or folder in an array's folder that no reader looks at, and that takes room for nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its path below the array's folder.
+    pub path: String,
+    /// Whether it is a folder or a file.
+    pub kind: EntryKind,
+    /// What it is.
+    pub what: &'static str,
+    /// The files that it consists of, by their paths.
+    pub files: Vec<String>,
+    /// Bytes of the files.
+    pub bytes: u64,
+}
+
+/// A file that was being made.
+const TEMPORARY: &str = "a file whose writing was interrupted";
+/// A fragment without a commit.
+const UNCOMMITTED: &str = "a fragment that was never committed, or whose deletion was interrupted";
+/// An enumeration without a schema.
+const ENUMERATION: &str = "an enumeration that no schema names";
+
+/// What interrupted writes have left behind, in the order of their paths. A write that is going on looks the same until
+/// it commits: whoever removes leftovers has to know that nobody writes, or go by their age.
+///
+/// # Errors
+/// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
+pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
+    let storage = &**array.storage();
+    // What lies there is listed before it is asked what counts: whatever is committed meanwhile is found to be.
+    let root = storage.list("")?;
+    let fragments = list(storage, FRAGMENTS_FOLDER)?;
+    let enumerations = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}");
+    let values = list(storage, &enumerations)?;
+    let committed = committed_folders(array, &root)?;
+    let named = if values.is_empty() { HashSet::new() } else { named_enumerations(array)? };
+
+    let mut found = Vec::new();
+    let file = |path: String, what, entry: &Entry| {
+        let (files, bytes) = (vec![path.clone()], entry.size);
+        Leftover { path, kind: EntryKind::File, what, files, bytes }
+    };
+    // Without its lock somebody would maintain the array beside another, and what a journal is about would be lost with
+    // it: whoever maintains the array next removes them.
+    let is_interrupted =
+        |entry: &&Entry| entry.kind == EntryKind::File && is_temporary(&entry.name) && !is_of_maintenance(&entry.name);
+    found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
+    // Where a part of the array lies on another disk, they can't come from the array's own folder.
+    for folder in [COMMITS_FOLDER, SCHEMA_FOLDER, &enumerations, METADATA_FOLDER] {
+        let entries = list(storage, folder)?;
+        let interrupted = entries.iter().filter(is_interrupted);
+        found.extend(interrupted.map(|entry| file(format!("{folder}/{}", entry.name), TEMPORARY, entry)));
+    }
+    let unnamed = values
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::File && !named.contains(&entry.name) && !is_temporary(&entry.name));
+    found.extend(unnamed.map(|entry| file(format!("{enumerations}/{}", entry.name), ENUMERATION, entry)));
+
+    let in_root = root.iter().filter(|entry| is_fragment(&entry.name)).map(|entry| (entry, entry.name.clone()));
+    let in_folder = fragments.iter().map(|entry| (entry, format!("{FRAGMENTS_FOLDER}/{}", entry.name)));
+    for (entry, path) in in_root.chain(in_folder) {
+        let of_fragment = entry.kind == EntryKind::Folder && TimestampedName::parse(&entry.name).is_some();
+        if of_fragment && !committed.contains(&path) {
+            let files = list(storage, &path)?;
+            // Some stores go on listing folders whose files have all gone: there is nothing.
+            let is_gone = files.is_empty() && storage.profile().is_remote();
+            if is_gone || !files.iter().all(is_data_file) {
+                continue;
+            }
+            let bytes = files.iter().fold(0, |bytes: u64, file| bytes.saturating_add(file.size));
+            let files = files.into_iter().map(|file| format!("{path}/{}", file.name)).collect();
+            found.push(Leftover { path, kind: EntryKind::Folder, what: UNCOMMITTED, files, bytes });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Removes those that are still left over; what is gone already, or was committed meanwhile, is passed over. Gives those
+/// that it has removed.
+///
+/// # Errors
+/// As [`leftovers`](Snapshot::leftovers); whatever the storage can't do. Then some of it may be gone.
+pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
+    let still: HashSet<String> = self::leftovers(array)?.into_iter().map(|leftover| leftover.path).collect();
+    let mut gone = Vec::new();
+    for leftover in leftovers.iter().filter(|leftover| still.contains(&leftover.path)) {
+        let removed = match leftover.kind {
+            EntryKind::File => array.storage().remove_file(&leftover.path),
+            EntryKind::Folder => array.storage().remove_folder(&leftover.path),
+        };
+        match removed {
+            Ok(()) => gone.push(leftover.clone()),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(gone)
+}
+
+/// The folders of all fragments that something commits, or may commit to other readers: where files of commits aren't
+/// what they should be, that is no reason to remove cells.
+fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>> {
+    let mut committed: HashSet<String> = array.fragment_files()?.into_iter().map(|files| files.folder).collect();
+    let unsettled = consolidated_without_originals(array)?;
+    let stem = |entry: &Entry| {
+        let (stem, extension) = entry.name.rsplit_once('.')?;
+        let may_commit = match CommitKind::of(&entry.name) {
+            // A vacuum file says what a fragment stands for, and not that it counts. Yet if nothing of that is there any
+            // more, the fragment may be the only copy of the cells.
+            Some(CommitKind::Vacuum) => unsettled.contains(stem),
+            Some(kind) => kind == CommitKind::Write,
+            None => extension != FOOTERS_EXTENSION,
+        };
+        may_commit.then(|| stem.to_owned())
+    };
+    let has = |folder: &str| root.iter().any(|entry| entry.name == folder && entry.kind == EntryKind::Folder);
+    if has(COMMITS_FOLDER) {
+        let commits = list(&**array.storage(), COMMITS_FOLDER)?;
+        committed.extend(commits.iter().filter_map(stem).map(|stem| format!("{FRAGMENTS_FOLDER}/{stem}")));
+    } else if has(FRAGMENTS_FOLDER) && !list(&**array.storage(), FRAGMENTS_FOLDER)?.is_empty() {
+        let file = array.storage().describe(COMMITS_FOLDER);
+        let what = "it isn't there, so that it isn't known which fragments count".to_owned();
+        return Err(ArrayError::Corrupt { file, what });
+    }
+    committed.extend(root.iter().filter_map(stem));
+    Ok(committed)
+}
+
+/// The names of consolidated fragments of which nothing is left that they were made from.
+fn consolidated_without_originals(array: &Snapshot) -> Result<HashSet<String>> {
+    let mut names = HashSet::new();
+    for list in array.commit_inventory(&array.listing()?)?.vacuums {
+        let mut is_there = false;
+        for folder in &list.names {
+            is_there |= check_path(folder).is_ok() && array.storage().exists(folder)?;
+        }
+        if let (false, Some(name)) = (is_there, TimestampedName::parse(file_name(&list.path))) {
+            names.insert(name.as_str().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The names of the files of all enumerations that any schema of the array names.
+fn named_enumerations(array: &Snapshot) -> Result<HashSet<String>> {
+    let mut named = HashSet::new();
+    let in_folder = list(&**array.storage(), SCHEMA_FOLDER)?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::File && !is_temporary(&entry.name));
+    let legacy = array.storage().exists(LEGACY_SCHEMA)?.then(|| LEGACY_SCHEMA.to_owned());
+    for path in in_folder.map(|entry| format!("{SCHEMA_FOLDER}/{}", entry.name)).chain(legacy) {
+        let schema = load_schema(&**array.storage(), &path, array.access())?;
+        named.extend(schema.enumerations().iter().map(|reference| reference.file_name.clone()));
+    }
+    Ok(named)
+}
+
+/// Whether a folder in the array's own is a fragment of before format 12.
+fn is_fragment(name: &str) -> bool {
+    let version = TimestampedName::parse(name).filter(|_| !name.contains('.')).map(|name| name.fragment_version());
+    version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
+}
+
+/// Whether it may lie in a fragment's folder: other things were put there by somebody who will want them back.
+fn is_data_file(entry: &Entry) -> bool {
+    let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
+    entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))
+}
+
+/// What is in a folder, nothing if there is none.
+fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
+    match storage.list(folder) {
+        Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
+        other => Ok(other?),
+    }
+}

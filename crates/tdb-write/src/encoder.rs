@@ -1,0 +1,363 @@
+//! From the cells of a tile to filtered bytes, field by field.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tdb_cells::{LEFT_PARTS, Pool, TileScratch, in_tile_layout};
+use tdb_filters::{
+    BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, StorableValues, TileKind,
+};
+use tdb_fragment::tdb_rtree::DimRange;
+use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
+use tdb_schema::{ArraySchema, Attribute};
+use tdb_snapshot::tiles::FieldTiles;
+use tdb_snapshot::{ArrayError, Environment, Result, Snapshot};
+use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
+
+use super::check::StoredField;
+use super::version::library_version;
+
+/// Turns tiles of one field into filtered bytes.
+#[derive(Debug)]
+pub struct FieldEncoder {
+    /// Which field it is.
+    pub field: FragmentField,
+    pub(crate) name: Arc<str>,
+    /// Bytes of a cell; of a value, if cells differ in length.
+    pub size: usize,
+    /// Whether cells may be null.
+    pub nullable: bool,
+    statistics: StatisticsKind,
+    /// For cells of fixed size, or offsets.
+    fixed: BoundPipeline,
+    var: Option<BoundPipeline>,
+    validity: Option<BoundPipeline>,
+    /// What the filters of values can store, if that isn't everything.
+    storable: Option<StorableValues>,
+    /// For the range of a tile's coordinates.
+    dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
+    /// Whether the values are left as they are: they go through the filters with those of other dimensions.
+    is_raw: bool,
+    /// What a dense tile has for a cell outside of what is written; of cells of variable length one value. The releases of
+    /// before format 7 took the datatype's fill value, later ones take zeros. No reader sees either.
+    pub(super) padding: Vec<u8>,
+    /// Whether chunks of cells of variable length end anywhere, as in what the releases of before format 7 wrote. In arrays of
+    /// later formats the newest release lets chunks end with cells, whatever those before it did.
+    cuts_cells: bool,
+    /// Whether the first and the last of a tile's coordinates are wanted.
+    has_ends: bool,
+    /// Where random bytes for encryption come from, if the array is encrypted.
+    pub(super) encrypted: Option<Environment>,
+    /// How many bytes a part of a tile may have.
+    pub(super) tile_bytes: u64,
+    /// Memory for the parts of tiles.
+    spares: Pool<[Vec<u8>; 3]>,
+}
+
+/// A tile of one field, ready for its files.
+#[derive(Debug, Default)]
+pub struct EncodedTile {
+    /// The filtered bytes of cells or offsets, of values, of validity.
+    pub parts: [Vec<u8>; 3],
+    /// What fragment metadata says of the tile.
+    pub stored: StoredTile,
+    /// The range of the coordinates, if these are coordinates.
+    pub range: Option<DimRange>,
+    /// The bytes of the first and of the last coordinate, for metadata that has them.
+    pub ends: Option<[Vec<u8>; 2]>,
+}
+
+impl EncodedTile {
+    /// Bytes of all parts.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|part| part.len() as u64).sum()
+    }
+}
+
+/// Cells that count in the statistics.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub(crate) cells: Range<usize>,
+    /// Whether the reference library goes over them one by one, and not in one go; see
+    /// [`TileSummariser::add_each`](tdb_fragment::TileSummariser::add_each).
+    pub(crate) one_by_one: bool,
+}
+
+impl Run {
+    /// All cells of a tile.
+    pub fn whole(cells: usize) -> std::iter::Once<Self> {
+        std::iter::once(Self { cells: 0..cells, one_by_one: false })
+    }
+}
+
+impl Drop for FieldEncoder {
+    fn drop(&mut self) {
+        self.spares.leave_to(&LEFT_PARTS);
+    }
+}
+
+impl FieldEncoder {
+    pub(super) fn new(
+        array: &Snapshot,
+        schema: &ArraySchema,
+        version: FormatVersion,
+        stored: &StoredField<'_>,
+    ) -> Result<Self> {
+        let StoredField { field, reference, name, kind } = *stored;
+        let wrong = |source| ArrayError::Filters { field: name.to_owned(), source: Box::new(source) };
+        let bind = |filters: &FilterPipeline, kind: TileKind| array.access().bind(filters, kind).map_err(wrong);
+        let dimension = match field {
+            FragmentField::Dimension(index) => Some(&schema.dimensions()[index]),
+            _ => None,
+        };
+        let filters = schema.filters_in(version, reference);
+        let storable = StorableValues::of(&filters, kind.datatype).map_err(wrong)?;
+        let value_size = kind.datatype.size();
+        let types = ElementTypes::of_fragment(version, Some(library_version(version)));
+        let combined = dimension.is_some() && version.has(Feature::CombinedCoordinates);
+        let (size, fixed, var) = match kind.cell_val_num.fixed() {
+            Some(number) => {
+                let tile = match combined {
+                    true => TileKind::coordinates(kind.datatype, 1, version),
+                    false => TileKind::fixed(kind.datatype, number, version),
+                };
+                (value_size * number as usize, bind(&filters, tile.with_element_types(types))?, None)
+            }
+            None => {
+                let offsets = bind(schema.offsets_filters(), TileKind::offsets(version).with_element_types(types))?;
+                let values = bind(&filters, TileKind::var_data(kind.datatype, version).with_element_types(types))?;
+                (value_size, offsets, Some(values.in_array_of(schema.version())))
+            }
+        };
+        let validity = TileKind::validity(version).with_element_types(types);
+        let validity = kind.nullable.then(|| bind(schema.validity_filters(), validity));
+        Ok(Self {
+            field,
+            statistics: StatisticsKind::of(schema, field),
+            size,
+            nullable: kind.nullable,
+            fixed,
+            var,
+            validity: validity.transpose()?,
+            storable,
+            dimension: dimension.map(tdb_schema::Dimension::kind),
+            is_raw: combined && coordinates_are_interleaved(schema, version),
+            padding: padding(schema, version, field).unwrap_or_else(|| vec![0; size]),
+            cuts_cells: !version.has(Feature::Validity),
+            has_ends: combined && version.has(Feature::LegacyFragmentMetadata),
+            encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
+            tile_bytes: array.limits().tile_bytes,
+            spares: Pool::default(),
+            name: name.into(),
+        })
+    }
+
+    /// For a number per cell that belongs to no field of the schema: filtered as coordinates are.
+    pub(super) fn of_times(
+        array: &Snapshot,
+        schema: &ArraySchema,
+        version: FormatVersion,
+        field: FragmentField,
+    ) -> Result<Self> {
+        let name = field.to_string();
+        let fixed = array.access().bind(schema.coords_filters(), TileKind::fixed(Datatype::UInt64, 1, version));
+        Ok(Self {
+            field,
+            statistics: StatisticsKind::of(schema, field),
+            size: size_of::<u64>(),
+            nullable: false,
+            fixed: fixed.map_err(|source| ArrayError::Filters { field: name.clone(), source: Box::new(source) })?,
+            var: None,
+            validity: None,
+            storable: None,
+            dimension: None,
+            is_raw: false,
+            padding: Vec::new(),
+            cuts_cells: false,
+            has_ends: false,
+            encrypted: array.access().key.as_ref().map(|_| array.access().environment.clone()),
+            tile_bytes: array.limits().tile_bytes,
+            spares: Pool::default(),
+            name: name.into(),
+        })
+    }
+
+    /// Whether cells differ in length.
+    pub fn is_var(&self) -> bool {
+        self.var.is_some()
+    }
+
+    /// A dense tile is stored whole, however few of its cells are written: whether it can be held.
+    pub(super) fn check_dense_tile(&self, cells: u64) -> Result<()> {
+        let bytes = if self.is_var() { 8 } else { self.size as u64 };
+        match cells.checked_mul(bytes) {
+            Some(all) if all <= self.tile_bytes => Ok(()),
+            _ => Err(self.too_large(cells, &format!("of {bytes} bytes"))),
+        }
+    }
+
+    /// What readers with these limits would refuse isn't written.
+    fn check_tile(&self, tile: &Cells<'_>) -> Result<()> {
+        let offsets = tile.offsets().map_or(0, |offsets| 8 * offsets.len());
+        let largest = tile.bytes().len().max(offsets) as u64;
+        let fits = largest <= self.tile_bytes;
+        if fits { Ok(()) } else { Err(self.too_large(tile.len() as u64, &format!("{largest} bytes"))) }
+    }
+
+    #[cold]
+    pub(crate) fn too_large(&self, cells: u64, bytes: &str) -> ArrayError {
+        ArrayError::Write(format!(
+            "a tile has {cells} cells, {bytes} for field {:?}: more than the {} bytes that a tile may have (`tile_bytes`)",
+            self.name, self.tile_bytes
+        ))
+    }
+
+    /// The parts that the field has a file for.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let (var, validity) = (self.is_var(), self.nullable);
+        Part::ALL.into_iter().filter(move |part| match part {
+            Part::Fixed => true,
+            Part::Var => var,
+            Part::Validity => validity,
+        })
+    }
+
+    /// Filters a tile of these cells. `runs` are those that count in the statistics.
+    pub fn encode(
+        &self,
+        cells: &Cells<'_>,
+        runs: impl Iterator<Item = Run> + Clone,
+        scratch: &mut TileScratch,
+    ) -> Result<EncodedTile> {
+        self.check_tile(cells)?;
+        if let Some(environment) = &self.encrypted {
+            // Never the same twice, as each source begins somewhere else among 2^96.
+            scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(environment.random_ivs()?);
+        }
+        let TileScratch { cells: memory, filters, .. } = scratch;
+        let tile = in_tile_layout(cells, self.nullable, memory);
+        let mut encoded = EncodedTile {
+            parts: self.empty_parts(),
+            range: self.range_of(&tile),
+            ends: self.ends(&tile),
+            ..EncodedTile::default()
+        };
+        let stored = self.filter(&tile, &mut encoded.parts, filters).and_then(|stores_all| match stores_all {
+            true => Ok(()),
+            false => self.check_stored(&tile, runs.clone()),
+        });
+        stored.map_err(|source| ArrayError::Filters { field: self.name.to_string(), source: Box::new(source) })?;
+        let [fixed, var, validity] = encoded.parts.each_ref().map(|part| part.len() as u64);
+        let var_unfiltered = if self.is_var() { tile.values().len() as u64 } else { 0 };
+        let summary = self.summarise(&tile, runs);
+        encoded.stored = StoredTile { fixed, var, var_unfiltered, validity, summary };
+        Ok(encoded)
+    }
+
+    /// The first and the last coordinate of a tile, if they are wanted.
+    pub fn ends(&self, tile: &Cells<'_>) -> Option<[Vec<u8>; 2]> {
+        let last = tile.len().checked_sub(1).filter(|_| self.has_ends)?;
+        Some([0, last].map(|cell| tile.cell(cell).to_vec()))
+    }
+
+    /// Checks that the filters can store all values that readers see: those of cells that count and aren't null.
+    #[cold]
+    fn check_stored(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> Result<(), FilterError> {
+        let Some(storable) = &self.storable else { return Ok(()) };
+        for cell in runs.flat_map(|run| run.cells).filter(|cell| tile.is_valid(*cell)) {
+            storable.check(tile.cell(cell)).map_err(|error| match error {
+                FilterError::OutOfRange { filter, value, expected, .. } => {
+                    FilterError::OutOfRange { filter, index: cell as u64, value, expected }
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Filters the parts of a tile. Returns whether all values are stored, null or not.
+    fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<bool, FilterError> {
+        let [fixed, var, validity] = parts;
+        let mut lost = None;
+        // Filters mostly make less of it; what they add are a few bytes for each chunk.
+        let room = |bytes: usize| bytes + bytes / 256 + 64;
+        match &self.var {
+            None if self.is_raw => fixed.extend_from_slice(tile.values()),
+            None => {
+                fixed.reserve_exact(room(tile.values().len()));
+                lost = self.fixed.encode_tile_lossy(tile.values(), None, fixed, filters)?;
+            }
+            Some(values) => {
+                // The file has no offset of the end.
+                let offsets = tile.offsets().and_then(|offsets| offsets.as_in_tile()).unwrap_or_default();
+                let offsets = offsets.split_last().map_or(offsets, |(_, starts)| starts);
+                var.reserve_exact(room(tile.values().len()));
+                fixed.reserve_exact(room(size_of_val(offsets)));
+                let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
+                lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
+                if values.carries_offsets() {
+                    // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
+                    fixed.extend_from_slice(&0u64.to_le_bytes());
+                } else {
+                    self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;
+                }
+            }
+        }
+        if let (Some(pipeline), Some(Validity::Bytes(bytes))) = (&self.validity, tile.validity()) {
+            pipeline.encode_tile(bytes, None, validity, filters)?;
+        }
+        Ok(lost.is_none())
+    }
+
+    /// Whether the tiles of a field have the same kinds of parts, with cells of the same type.
+    pub fn stores_alike(&self, tiles: &FieldTiles) -> bool {
+        let kind = |pipeline: &BoundPipeline| *pipeline.kind();
+        kind(&self.fixed) == kind(&tiles.fixed.pipeline)
+            && self.var.as_ref().map(kind) == tiles.var.as_ref().map(|(values, _)| kind(&values.pipeline))
+            && self.validity.as_ref().map(kind) == tiles.validity.as_ref().map(|part| kind(&part.pipeline))
+    }
+
+    /// Whether the cells are coordinates.
+    pub fn is_dimension(&self) -> bool {
+        self.dimension.is_some()
+    }
+
+    /// The range of cells, if these are coordinates.
+    pub fn range_of(&self, cells: &Cells<'_>) -> Option<DimRange> {
+        self.dimension.and_then(|kind| DimRange::of_cells(cells, kind))
+    }
+
+    /// Memory for the parts of a tile.
+    pub fn empty_parts(&self) -> [Vec<u8>; 3] {
+        let mut parts = self.spares.take_if_any().unwrap_or_else(|| LEFT_PARTS.take());
+        parts.iter_mut().for_each(Vec::clear);
+        parts
+    }
+
+    /// Takes the memory of a tile that was written.
+    pub(crate) fn give_back(&self, tile: EncodedTile) {
+        self.spares.give(tile.parts);
+    }
+
+    fn summarise(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> TileSummary {
+        let mut summariser = TileSummariser::new(self.statistics);
+        runs.for_each(|run| match run.one_by_one {
+            true => summariser.add_each(tile, run.cells),
+            false => summariser.add(tile, run.cells),
+        });
+        summariser.finish(tile)
+    }
+}
+
+/// The fill value of an attribute's datatype, where dense tiles are padded with it, whatever the schema says.
+fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Option<Vec<u8>> {
+    let FragmentField::Attribute(index) = field else { return None };
+    let attribute = schema.attributes().get(index).filter(|_| !version.has(Feature::Validity))?;
+    let plain = Attribute::new("", attribute.datatype()).with_cell_val_num(attribute.cell_val_num());
+    Some(plain.fill_value().into_owned())
+}
+
+/// Whether a fragment has all coordinates of a cell in one place.
+pub(super) fn coordinates_are_interleaved(schema: &ArraySchema, version: FormatVersion) -> bool {
+    !version.has(Feature::SplitCoordinates) && !schema.coords_filters().filters.iter().any(Filter::is_compressor)
+}

@@ -1,0 +1,156 @@
+//! A fragment that takes filtered tiles.
+
+use std::sync::Arc;
+
+use tdb_fragment::tdb_rtree::NdRange;
+use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedConditions, Tiles};
+use tdb_snapshot::{ArrayError, Result};
+use tdb_storage::WriteFile;
+
+use super::encoder::EncodedTile;
+use super::target::Target;
+use super::version::library_version;
+use super::{Names, NewFragment, SealedFragment};
+
+/// A fragment under construction: its data files, and what its metadata will say.
+#[derive(Debug)]
+pub struct FragmentWriter {
+    target: Arc<Target>,
+    fragment: NewFragment,
+    builder: FragmentBuilder,
+    /// One per stored field.
+    files: Vec<FieldFiles>,
+}
+
+/// The files of one field: cells or offsets, values, validity.
+#[derive(Debug)]
+struct FieldFiles([Option<Box<dyn WriteFile>>; 3]);
+
+impl FragmentWriter {
+    /// A sparse fragment.
+    pub(crate) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
+        let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name());
+        Self::begin(target, names, builder)
+    }
+
+    /// A sparse fragment whose cells carry their times, or also when and by which of these conditions they were deleted.
+    pub fn joined(
+        target: &Arc<Target>,
+        names: &Names,
+        (times, deletes): (bool, bool),
+        conditions: Vec<String>,
+    ) -> Result<Self> {
+        let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name())
+            .with_cell_times(times, deletes)
+            .with_processed_conditions(ProcessedConditions(conditions));
+        Self::begin(target, names, builder)
+    }
+
+    /// A dense fragment of the tiles that the domain touches.
+    pub fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
+        let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
+        Self::begin(target, names, builder.map_err(|source| error(target, source))?)
+    }
+
+    fn begin(target: &Arc<Target>, names: &Names, builder: FragmentBuilder) -> Result<Self> {
+        let fragment = NewFragment::begin(target.array.storage(), target.version, (names, target.environment()))?;
+        let scheme = NameScheme::of(target.version);
+        let mut files = Vec::with_capacity(target.fields.len());
+        for (index, field) in target.fields.iter().enumerate() {
+            let mut parts = [None, None, None];
+            if let Some(stored) = target.stored_as(index) {
+                for part in field.parts() {
+                    let name =
+                        scheme.data_file(&target.schema, stored, part).map_err(|source| error(target, source))?;
+                    parts[place(part)] = Some(fragment.create(&name)?);
+                }
+            }
+            files.push(FieldFiles(parts));
+        }
+        Ok(Self { target: Arc::clone(target), fragment, builder, files })
+    }
+
+    /// How the cells are divided into tiles.
+    pub(crate) fn tiles(&self) -> Result<Tiles> {
+        self.builder.tiles().map_err(|source| error(&self.target, source))
+    }
+
+    /// The same dense fragment, of another part of the array.
+    pub fn with_domain(self, domain: NdRange) -> Result<Self> {
+        let builder = self.builder.with_domain(domain).map_err(|source| error(&self.target, source))?;
+        Ok(Self { builder, ..self })
+    }
+
+    /// Bytes of the data files so far.
+    pub fn data_size(&self) -> u64 {
+        self.builder.data_size()
+    }
+
+    /// Appends the next tiles: for each stored field as many, in order. `cells` are the numbers of cells of the tiles.
+    pub fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
+        let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
+        for (field, tiles) in self.target.fields.iter().zip(&tiles) {
+            for (number, tile) in tiles.iter().enumerate() {
+                if let (FragmentField::Dimension(_), Some(range)) = (field.field, &tile.range) {
+                    mbrs[number].0.push(range.clone());
+                }
+            }
+        }
+        let tiles = match &self.target.combined {
+            None => tiles,
+            Some(combined) => {
+                combined.ends(&tiles).iter().for_each(|ends| self.builder.push_bounding_coordinates(ends));
+                combined.join(&self.target.array, &self.target.fields, tiles, cells)?
+            }
+        };
+        let mut bytes = 0;
+        for (index, tiles) in tiles.iter().enumerate() {
+            let Some(stored) = self.target.stored_as(index) else { continue };
+            for tile in tiles {
+                self.builder.push(stored, &tile.stored).map_err(|source| error(&self.target, source))?;
+                bytes += tile.parts.iter().map(Vec::len).sum::<usize>();
+            }
+        }
+        if !self.target.schema.is_dense() {
+            mbrs.into_iter().zip(cells).for_each(|(mbr, cells)| self.builder.push_mbr(mbr, *cells as u64));
+        }
+        let jobs: Vec<_> = self.target.fields.iter().zip(&mut self.files).zip(tiles).collect();
+        self.target.array.workers().for_each(bytes as u64, jobs, |((field, files), tiles), _| {
+            for tile in tiles {
+                for (file, part) in files.0.iter_mut().zip(&tile.parts) {
+                    if let Some(file) = file {
+                        file.append(part)?;
+                    }
+                }
+                field.give_back(tile);
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the data files durable, and writes the metadata.
+    pub fn seal(self) -> Result<SealedFragment> {
+        let Self { target, fragment, builder, files } = self;
+        let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();
+        let mut encoder = target.array.access().encoder(library_version(target.version))?;
+        let metadata = builder.write(&mut encoder).map_err(|source| error(&target, source))?;
+        let (workers, profile) = (target.array.workers(), target.array.storage().profile());
+        if profile.is_remote() {
+            return fragment.seal_at_once(metadata, files, |files| workers.finish(profile, files));
+        }
+        workers.finish::<ArrayError>(profile, files)?;
+        fragment.seal(metadata)
+    }
+}
+
+fn place(part: Part) -> usize {
+    match part {
+        Part::Fixed => 0,
+        Part::Var => 1,
+        Part::Validity => 2,
+    }
+}
+
+fn error(target: &Target, source: tdb_fragment::FragmentError) -> ArrayError {
+    ArrayError::Fragment { file: target.array.storage().describe(""), source }
+}

@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+
+// Writing: the names of new files, and the order in which files become durable.
+//
+// Everything that is written is a new file under a name that nobody else chooses; nothing is ever changed in place. What
+// is one file (`Storage::create_new`) is there whole or not at all. What is more than
+// one, a fragment, goes through `NewFragment`, whose last file commits it.
+
+mod check;
+mod combined;
+mod commit;
+mod coordinates;
+mod create;
+mod create_group;
+mod delete;
+mod dense;
+mod doctor;
+mod encoder;
+mod evolve;
+mod files;
+mod fragment;
+mod metadata;
+mod name;
+mod order;
+mod promises;
+mod region;
+mod settings;
+mod small_files;
+mod sparse;
+mod stream;
+mod target;
+mod together;
+mod version;
+mod windows;
+mod writer;
+
+pub use commit::{NewFragment, SealedFragment};
+pub use create::{CreateOptions, definition};
+pub use delete::{delete_cells, delete_fragments};
+pub use dense::encode_box;
+pub use doctor::{Leftover, leftovers, remove_leftovers};
+pub use encoder::{EncodedTile, FieldEncoder, Run};
+pub use evolve::evolve;
+pub use fragment::FragmentWriter;
+pub use metadata::MetadataWriter;
+pub(crate) use metadata::version_of_files as version_of_metadata;
+pub use name::FragmentPlace;
+pub use name::Names;
+pub use region::cells_in;
+pub use settings::{Duplicates, Written};
+use settings::{Settings, commit};
+pub use small_files::SmallFiles;
+pub use stream::GlobalWriter;
+pub use target::Target;
+pub use together::TogetherWriter;
+pub use version::chosen_version;
+pub use writer::Write;

@@ -1,0 +1,110 @@
+//! Changing metadata.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdb_metadata::{MetadataChange, MetadataFile, MetadataValue};
+use tdb_snapshot::{Access, ArrayError, Result, Snapshot};
+use tdb_storage::Storage;
+use tdb_types::names::METADATA_FOLDER;
+use tdb_types::{ByteWriter, Datatype, Feature, FormatVersion, NameForm};
+
+use super::Names;
+
+/// Changes to the metadata of an array or a group, which [`commit`](Self::commit) makes, all at once.
+///
+/// ```
+/// use tdb_array::{Array, MetadataValue};
+/// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// # use tdb_array::tdb_types::{Datatype, Scalar};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// # let schema = SchemaBuilder::sparse().dimension(rows).build()?;
+/// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+///
+/// let array = Array::open(&path)?;
+/// write_metadata(array).put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
+/// // It shows to those who open the array afterwards.
+/// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing changes before `commit`"]
+pub struct MetadataWriter {
+    storage: Arc<dyn Storage>,
+    access: Access,
+    /// Of the file that is written.
+    version: FormatVersion,
+    names: Names,
+    changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
+}
+
+/// What the headers of an array's files of metadata state: the array's own version, so that releases of its age read them. In
+/// arrays of before there was metadata it is that of the first release that had it, which reads them there too.
+pub(crate) fn version_of_files(array: FormatVersion) -> FormatVersion {
+    let known = FormatVersion::all().find(|version| version.has(Feature::MetadataFolder));
+    known.map_or(array, |known| known.max(array))
+}
+
+impl MetadataWriter {
+    /// Starts a change of an array's metadata.
+    pub fn of_array(array: &Snapshot) -> Self {
+        let version = version_of_files(array.schema().version());
+        Self::new(array.storage(), array.access(), version)
+    }
+
+    /// Starts a change of a group's metadata. Releases whose groups have no version can't be given one either.
+    pub fn of_group(storage: &Arc<dyn Storage>, access: &Access) -> Self {
+        Self::new(storage, access, FormatVersion::DEFAULT)
+    }
+
+    fn new(storage: &Arc<dyn Storage>, access: &Access, version: FormatVersion) -> Self {
+        let (storage, access) = (Arc::clone(storage), access.clone());
+        Self { storage, access, version, names: Names::new(), changes: BTreeMap::new() }
+    }
+
+    /// Where the name of the file comes from, and with it the time at which the change is said to happen.
+    pub fn names(mut self, names: Names) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Gives a key a value, whatever it had before.
+    pub fn put(mut self, key: impl Into<Vec<u8>>, value: MetadataValue) -> Self {
+        self.changes.insert(key.into(), Some(value));
+        self
+    }
+
+    /// Deletes a key, if it is there.
+    pub fn delete(mut self, key: impl Into<Vec<u8>>) -> Self {
+        self.changes.insert(key.into(), None);
+        self
+    }
+
+    /// Makes the changes, durably; without any, nothing is written.
+    ///
+    /// # Errors
+    /// A key that is too long, a value of type `any`; whatever the storage can't do. Then nothing has changed.
+    pub fn commit(self) -> Result<()> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        if self.changes.values().flatten().any(|value| value.datatype() == Datatype::Any) {
+            let what = "metadata can't be of type any; use blob for bytes without a meaning";
+            return Err(ArrayError::Write(what.to_owned()));
+        }
+        let folder = || self.storage.describe(METADATA_FOLDER);
+        let changes = self.changes.into_iter().map(|(key, value)| MetadataChange { key, value });
+        let mut payload = ByteWriter::new();
+        MetadataFile { changes: changes.collect() }
+            .write(&mut payload)
+            .map_err(|error| ArrayError::Write(error.to_string()))?;
+        let mut file = ByteWriter::new();
+        let encoded = self.access.encoder(self.version)?.encode(payload.as_slice(), &mut file);
+        encoded.map_err(|source| ArrayError::GenericTile { file: folder(), source })?;
+        self.storage.create_folder(METADATA_FOLDER)?;
+        let name = self.names.next(NameForm::Unversioned, &self.access.environment)?;
+        Ok(self.storage.create_new(&format!("{METADATA_FOLDER}/{name}"), file.as_slice())?)
+    }
+}

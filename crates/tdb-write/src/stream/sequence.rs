@@ -1,0 +1,179 @@
+//! Whether cells come in the order in which an array stores them.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use tdb_cells::order::cell_order::global_order;
+use tdb_cells::order::coordinates::Coordinates;
+use tdb_cells::{CellBuffers, CellProblem, CellsError};
+use tdb_schema::ArraySchema;
+use tdb_schema::global_order::{Coordinate, GlobalOrder, make_comparable};
+use tdb_snapshot::Result;
+
+use crate::Duplicates;
+use crate::order::duplicate;
+
+/// Follows the cells of a sparse array as they come.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    order: GlobalOrder,
+    duplicates: Duplicates,
+    last: Option<Vec<Owned>>,
+}
+
+/// A coordinate of the last cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Owned {
+    Key(u64),
+    String(Vec<u8>),
+}
+
+/// Which cells of some stay.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Whether the last cell of those before goes.
+    pub(super) replaces_last: bool,
+    /// The numbers of those that stay; `None` if all do.
+    pub(super) cells: Option<Vec<u32>>,
+}
+
+impl Sequence {
+    pub(super) fn new(schema: &ArraySchema, duplicates: Duplicates) -> Result<Self> {
+        Ok(Self { order: global_order(schema)?, duplicates, last: None })
+    }
+
+    /// Checks the next cells, the first of which has the number `first`.
+    pub(super) fn follow(
+        &mut self,
+        schema: &ArraySchema,
+        coordinates: &[Coordinates],
+        len: usize,
+        first: u64,
+    ) -> Result<Kept> {
+        let Some(end) = len.checked_sub(1) else { return Ok(Kept::default()) };
+        let ordering = self.order_of_first(coordinates);
+        let replaces_last = self.judge(schema, ordering, first)?;
+        let columns = Comparable::new(schema, &self.order, coordinates);
+        let mut dropped = Vec::new();
+        for cell in 1..len {
+            let ordering = columns.compare(coordinates, cell);
+            if ordering != Step::Forward && self.judge(schema, ordering, first + cell as u64)? {
+                dropped.push(cell - 1);
+            }
+        }
+        self.last = Some(coordinates.iter().map(|column| owned(column, end)).collect());
+        let cells = (!dropped.is_empty()).then(|| {
+            let mut dropped = dropped.into_iter().peekable();
+            let numbers = (0..len).filter(|cell| dropped.next_if_eq(cell).is_none());
+            numbers.map(|cell| u32::try_from(cell).unwrap_or(u32::MAX)).collect()
+        });
+        Ok(Kept { replaces_last, cells })
+    }
+
+    /// Whether the cell before this one goes.
+    fn judge(&self, schema: &ArraySchema, ordering: Step, cell: u64) -> Result<bool> {
+        match (ordering, self.duplicates) {
+            (Step::Forward, _) | (Step::Same, Duplicates::Keep) => Ok(false),
+            (Step::Same, Duplicates::KeepLast) => Ok(true),
+            (Step::Same, Duplicates::Refuse) => Err(duplicate(schema, cell, cell.saturating_sub(1))),
+            (Step::Backward, _) => {
+                let field = schema.dimensions().first().map_or("", |dimension| dimension.name()).to_owned();
+                Err(CellsError::Cell { field, cell, problem: CellProblem::OutOfOrder { order: "global order" } }.into())
+            }
+        }
+    }
+
+    fn order_of_first(&self, coordinates: &[Coordinates]) -> Step {
+        let Some(last) = &self.last else { return Step::Forward };
+        let next: Vec<Owned> = coordinates.iter().map(|column| owned(column, 0)).collect();
+        let [a, b] = [last, &next].map(|cell| {
+            let borrow = |coordinate| match coordinate {
+                &Owned::Key(key) => Coordinate::Key(key),
+                Owned::String(string) => Coordinate::String(string),
+            };
+            cell.iter().map(borrow).collect::<Vec<_>>()
+        });
+        Step::of(self.order.compare(&a, &b), || *last == next)
+    }
+}
+
+/// From one cell to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Forward,
+    /// The coordinates are the same.
+    Same,
+    Backward,
+}
+
+impl Step {
+    /// Zeros of either sign stand at the same place, but are different coordinates.
+    fn of(ordering: Ordering, same: impl FnOnce() -> bool) -> Self {
+        match ordering {
+            Ordering::Less => Self::Forward,
+            Ordering::Equal if same() => Self::Same,
+            Ordering::Equal => Self::Forward,
+            Ordering::Greater => Self::Backward,
+        }
+    }
+}
+
+fn owned(column: &Coordinates, cell: usize) -> Owned {
+    match column {
+        Coordinates::Keys(keys) => Owned::Key(keys[cell]),
+        Coordinates::Strings(strings) => Owned::String(strings.string(cell).to_vec()),
+    }
+}
+
+/// What cells are compared by, column by column: the first that differs decides.
+struct Comparable<'a> {
+    columns: Vec<ComparableColumn<'a>>,
+}
+
+enum ComparableColumn<'a> {
+    /// Words of the order, or keys of coordinates; of floats those that compare as they do.
+    Keys(Cow<'a, [u64]>),
+    Strings(&'a CellBuffers),
+}
+
+impl<'a> Comparable<'a> {
+    fn new(schema: &ArraySchema, order: &GlobalOrder, coordinates: &'a [Coordinates]) -> Self {
+        let all: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
+        let words = (0..order.leading_word_count()).map(|word| {
+            let mut words = Vec::new();
+            order.leading_word(word, &all, &mut words);
+            ComparableColumn::Keys(words.into())
+        });
+        let keys = order.cell_dimensions().iter().map(|&index| match &coordinates[index] {
+            Coordinates::Keys(keys) => {
+                let dimension = &schema.dimensions()[index];
+                let mut keys = Cow::Borrowed(&keys[..]);
+                if dimension.datatype().is_float() {
+                    make_comparable(dimension.physical(), keys.to_mut());
+                }
+                ComparableColumn::Keys(keys)
+            }
+            Coordinates::Strings(strings) => ComparableColumn::Strings(strings),
+        });
+        Self { columns: words.chain(keys).collect() }
+    }
+
+    /// How a cell follows the one before it.
+    fn compare(&self, coordinates: &[Coordinates], cell: usize) -> Step {
+        for column in &self.columns {
+            let ordering = match column {
+                ComparableColumn::Keys(keys) => keys[cell - 1].cmp(&keys[cell]),
+                ComparableColumn::Strings(strings) => strings.string(cell - 1).cmp(strings.string(cell)),
+            };
+            if ordering.is_ne() {
+                return Step::of(ordering, || false);
+            }
+        }
+        Step::of(Ordering::Equal, || {
+            coordinates.iter().all(|column| match column {
+                Coordinates::Keys(keys) => keys[cell - 1] == keys[cell],
+                Coordinates::Strings(_) => true,
+            })
+        })
+    }
+}

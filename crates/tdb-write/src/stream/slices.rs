@@ -1,0 +1,71 @@
+//! Dense regions cut into slices.
+
+use tdb_cells::CellsError;
+use tdb_fragment::{DenseGrid, Tiles};
+use tdb_rtree::{DimRange, NdRange};
+use tdb_snapshot::{ArrayError, Result};
+use tdb_types::Layout;
+
+use crate::target::Target;
+
+/// The slices of a dense region: the tiles of one place along the dimension in which tiles follow each other slowest.
+/// Fragments are cut between them, since a fragment is a box.
+#[derive(Debug)]
+pub(super) struct Slices {
+    pub(super) region: NdRange,
+    grid: DenseGrid,
+    /// Which dimension it is.
+    dimension: usize,
+    /// Tiles of a slice.
+    pub(super) tiles: u64,
+    /// The first slice of the current fragment.
+    first: u64,
+    /// Tiles that were written, of all fragments.
+    pub(super) written: u64,
+    /// Bytes of the data files when the current slice began.
+    pub(super) size_before: u64,
+}
+
+impl Slices {
+    pub(super) fn new(target: &Target, region: NdRange) -> Result<Self> {
+        let schema = &target.schema;
+        for (dimension, range) in schema.dimensions().iter().zip(&region.0) {
+            let (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) =
+                (range, dimension.domain_keys(), dimension.extent_cells())
+            else {
+                continue;
+            };
+            let whole = (lo - low).is_multiple_of(extent) && (u128::from(hi - low) + 1).is_multiple_of(extent.into());
+            if !whole {
+                let range = range.display(dimension.kind()).to_string();
+                let why = format!("global order takes whole tiles, which are {extent} cells long");
+                return Err(CellsError::Range { dimension: dimension.name().to_owned(), range, why }.into());
+            }
+        }
+        let builder =
+            tdb_fragment::FragmentBuilder::dense(target.version, schema, target.schema_name(), region.clone());
+        let tiles = builder.and_then(|builder| builder.tiles());
+        let file = || target.array.storage().describe("");
+        let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
+            return Err(ArrayError::Write("the array is sparse".to_owned()));
+        };
+        let dimension = if schema.tile_order() == Layout::ColMajor { schema.dim_count() - 1 } else { 0 };
+        let tiles = grid.tile_count() / grid.dimensions()[dimension].count;
+        Ok(Self { region, grid, dimension, tiles, first: 0, written: 0, size_before: 0 })
+    }
+
+    /// The part of the region that the current fragment holds; the next one begins behind it.
+    pub(super) fn end(&mut self, target: &Target) -> NdRange {
+        let next = self.written / self.tiles;
+        let mut region = self.region.clone();
+        let along = &self.grid.dimensions()[self.dimension];
+        let low = target.schema.dimensions()[self.dimension].domain_keys().map_or(0, |(low, _)| low);
+        if let Some(range) = region.0.get_mut(self.dimension) {
+            let start = low + (along.first + self.first) * along.extent;
+            let end = low + (along.first + next - 1) * along.extent + (along.extent - 1);
+            *range = DimRange::Fixed { lo: start, hi: end };
+        }
+        self.first = next;
+        region
+    }
+}

@@ -1,0 +1,61 @@
+//! Which format version new fragments have.
+
+use tdb_schema::ArraySchema;
+use tdb_snapshot::{ArrayError, Result, version_of_new_fragments};
+use tdb_types::{Feature, FormatVersion};
+
+/// The version that is asked for, or else that of the rule.
+///
+/// # Errors
+/// Readers of the array would not take fragments of the version that is asked for.
+pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Result<FormatVersion> {
+    let (own, default) = (schema.version(), version_of_new_fragments(schema));
+    let Some(asked) = asked else { return Ok(default) };
+    // Such arrays had fragments of every version since then added to them, each by the releases of its time.
+    let is_between = !own.has(Feature::Validity) && (own..=FormatVersion::DEFAULT).contains(&asked);
+    if asked == own || is_between {
+        return Ok(asked);
+    }
+    let can = match own.has(Feature::Validity) {
+        true => format!("has fragments of version {own} alone"),
+        false => format!("can have fragments of versions {own} to {default}"),
+    };
+    Err(ArrayError::Write(format!("fragments of format version {asked} can't be written: the array {can}")))
+}
+
+/// The version in the headers of the generic tiles of a fragment's metadata: the newest one that its writer knows.
+///
+/// That is today's; but fragments of before format 7 are for releases of that time, which are told nothing newer than they
+/// know. Readers learn from it which datatypes the filters saw.
+pub(crate) fn library_version(fragment: FormatVersion) -> FormatVersion {
+    if fragment.has(Feature::Validity) { fragment.max(FormatVersion::DEFAULT) } else { fragment }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use tdb_schema::{Dimension, SchemaBuilder};
+    use tdb_types::{Datatype, FormatVersion, Scalar};
+
+    use super::chosen_version;
+    use tdb_snapshot::version_of_new_fragments;
+
+    fn versions(schema: u32) -> (u32, Vec<u32>) {
+        let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let builder = SchemaBuilder::sparse().version(FormatVersion::new(schema).unwrap()).dimension(dimension);
+        let schema = builder.build().unwrap();
+        let possible = FormatVersion::all().filter(|asked| chosen_version(&schema, Some(*asked)).is_ok());
+        let default = version_of_new_fragments(&schema);
+        (default.number(), possible.map(FormatVersion::number).collect())
+    }
+
+    #[test]
+    fn an_array_has_fragments_of_its_version_or_if_it_is_old_of_later_ones() {
+        assert_eq!(versions(1), (22, (1..=22).collect()));
+        assert_eq!(versions(6), (22, (6..=22).collect()));
+        assert_eq!(versions(7), (7, vec![7]));
+        assert_eq!(versions(22), (22, vec![22]));
+        assert_eq!(versions(23), (23, vec![23]));
+    }
+}
