@@ -72,7 +72,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; an enumeration whose values are missing; whatever
+    /// [`ArrayError::AlreadyThere`](crate::ArrayError::AlreadyThere) if the folder is an array or a group; an enumeration whose values are missing; whatever
     /// the storage can't do. Then nothing is left of what was made, as far as that is possible.
     pub fn create(path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
         CreateOptions::new().create(path, definition)
@@ -91,7 +91,7 @@ impl Array {
     /// The dimension label called `name`, its array opened as it was at this array's time.
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
+    /// [`ArrayError::Label`](crate::ArrayError::Label) if there is no such label, or its array lies elsewhere; what opening it gives.
     pub fn label(&self, name: &str) -> Result<Label> {
         Label::open(self, name)
     }
@@ -143,7 +143,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::NewSchema`] for changes that can't be made; [`ArrayError::Outdated`] if the array's schema is another
+    /// [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) for changes that can't be made; [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema is another
     /// by now, or is dated later than the new one would be; whatever the storage can't do. Then nothing has changed.
     pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
         tdb_write::evolve(self, evolution, names)
@@ -273,7 +273,7 @@ impl Array {
     /// threads. Its folders are listed again. Of schemas, fragments, enumerations and commits that are still there nothing is read again, and
     /// what was read and found out about them since is shared by both: this costs what listing does, and what has come since.
     ///
-    /// Both are snapshots: neither changes by what is written later. [`counters`](Self::counters) count for both together.
+    /// Both are snapshots: neither changes by what is written later. [`counters`](Snapshot::counters) count for both together.
     ///
     /// A file counts as the same if its name is, and its size: names of these files are never used twice. Only of a storage [whose answers take
     /// long](tdb_storage::ReadProfile::is_remote) the sizes of fragments' metadata aren't asked for.

@@ -14,11 +14,11 @@ use super::{FragmentPlace, Names};
 ///
 /// The protocol, each step durable before the next:
 ///
-/// 1. [`begin`](Self::begin) makes the fragment's folder (and those that it and its commit lie in).
-/// 2. [`create`](Self::create) gives data files; each is to be [finished](WriteFile::finish).
-/// 3. [`seal`](Self::seal): the names of the data files become durable, then the metadata file is written. Where answers take long
-///    they are [written at once](Self::seal_at_once): the commit waits for all of them.
-/// 4. [`SealedFragment::commit`]: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` next to the folder. Before format
+/// 1. `begin` makes the fragment's folder (and those that it and its commit lie in).
+/// 2. `create` gives data files; each is to be finished.
+/// 3. `seal`: the names of the data files become durable, then the metadata file is written. Where answers take long
+///    they are written at once: the commit waits for all of them.
+/// 4. `SealedFragment::commit`: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` next to the folder. Before format
 ///    5 there is no such file, and the metadata file commits: it is written in this step.
 ///
 /// Until the last step has ended readers ignore all of it. Dropped before, the folder is removed as far as possible;
@@ -93,7 +93,7 @@ impl NewFragment {
 }
 
 impl NewFragment {
-    /// As [`seal`](Self::seal), with the data files that aren't finished yet: `finish` finishes files, all at once, and the metadata file is one of them
+    /// As `seal`, with the data files that aren't finished yet: `finish` finishes files, all at once, and the metadata file is one of them
     /// if another file commits.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl SealedFragment {
     /// themselves. Before format 12 there is no such file, and they are committed one after the other.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit); then there is none of the fragments, or, one after the other, only the first of them.
+    /// As `commit`; then there is none of the fragments, or, one after the other, only the first of them.
     pub fn commit_all(
         mut sealed: Vec<Self>,
         (names, environment): (&Names, &Environment),

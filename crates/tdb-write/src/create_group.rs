@@ -15,7 +15,7 @@ impl CreateOptions {
     /// Makes an empty group in the folder `path`, which need not be there.
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; whatever the storage can't do.
+    /// [`ArrayError::AlreadyThere`](tdb_snapshot::ArrayError::AlreadyThere) if the folder is an array or a group; whatever the storage can't do.
     pub fn create_group(&self, path: impl AsRef<Path>) -> Result<()> {
         self.create_group_on(&(Arc::new(LocalStorage::new(path.as_ref())) as _))
     }

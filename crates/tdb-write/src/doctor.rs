@@ -93,7 +93,7 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
 /// that it has removed.
 ///
 /// # Errors
-/// As [`leftovers`](Snapshot::leftovers); whatever the storage can't do. Then some of it may be gone.
+/// As [`leftovers`](leftovers); whatever the storage can't do. Then some of it may be gone.
 pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
     let still: HashSet<String> = self::leftovers(array)?.into_iter().map(|leftover| leftover.path).collect();
     let mut gone = Vec::new();
