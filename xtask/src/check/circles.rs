@@ -24,8 +24,6 @@ const KNOWN: &[(&str, &[&str])] = &[
 const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[
     ("crates/tdb-cli/src", &["args", "command", "extensions", "output"]),
     ("crates/tdb-cli/src", &["failure", "key", "location", "target"]),
-    ("crates/tdb-filters/src", &["bind", "chunking", "driver", "scratch", "stage"]),
-    ("crates/tdb-fragment/src", &["contents", "sections"]),
     (
         "crates/tdb-maintain/src",
         &[
@@ -53,7 +51,6 @@ const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[
             "verify",
         ],
     ),
-    ("crates/tdb-schema/src", &["schema", "validate"]),
     ("integrations/crates/tdb-datafusion/src", &["create", "table", "write"]),
     (
         "xtask/conformance/src",
