@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use excerpt::Excerpt;
+pub(crate) use library::{FILE_VARIABLE, KEY_VARIABLE, interrupted_migration};
 use tdb_condition::ConditionTextError;
 use tdb_schema_text::SchemaTextError;
 

@@ -20,6 +20,7 @@ mod args;
 mod color;
 mod command;
 mod condition;
+mod dispatch;
 mod extensions;
 mod failure;
 mod files;
@@ -89,7 +90,7 @@ fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
         }
         Parsed::Command { command, options, .. } => {
             session::begin(options);
-            let result = command::run(command, terminal);
+            let result = dispatch::run(command, terminal);
             let found = session::finish(terminal);
             result.map(|()| found)
         }

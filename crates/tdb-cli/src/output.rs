@@ -12,7 +12,7 @@ use clap::ValueEnum;
 
 pub(crate) use cells::cell_writer;
 pub use rows::{RowColumn, RowPrinter, Rows};
-pub(crate) use sheet::{Entry, Sheet};
+pub(crate) use sheet::{Entry, Sheet, json_cell};
 
 use crate::failure::Result;
 use crate::terminal::Terminal;

@@ -22,8 +22,6 @@ const KNOWN: &[(&str, &[&str])] = &[
 
 /// The same for modules.
 const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[
-    ("crates/tdb-cli/src", &["args", "command", "extensions", "output"]),
-    ("crates/tdb-cli/src", &["failure", "key", "location", "target"]),
     (
         "crates/tdb-maintain/src",
         &[

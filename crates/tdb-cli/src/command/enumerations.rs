@@ -6,10 +6,10 @@ use tdb_array::Array;
 use tdb_exchange::CellKind;
 use tdb_schema::Enumeration;
 
-use super::describe::{cell_type, json_cell};
+use super::describe::cell_type;
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
+use crate::output::{Entry, RowFormat, Sheet, json_cell};
 use crate::target;
 use crate::terminal::Terminal;
 use crate::time::TimeArgs;

@@ -9,7 +9,6 @@ use tdb_types::{CellValNum, Datatype};
 
 use super::table::{cell, lines, new_table, terminal_width};
 use super::{RowFormat, stdout};
-use crate::command::json_cell;
 use crate::failure::Result;
 use crate::terminal::{Terminal, printable};
 
@@ -99,6 +98,13 @@ impl From<String> for Entry {
     fn from(value: String) -> Self {
         Self::shown(value.clone(), value)
     }
+}
+
+/// One cell as `tdb read` prints it in JSON.
+pub(crate) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
+    let mut text = Vec::new();
+    CellKind::of(datatype, number, false).json(bytes, &mut text);
+    serde_json::from_slice(&text).unwrap_or(Value::Null)
 }
 
 /// A cell in CSV: as in JSON, but for text, which needs no quotes there.
