@@ -50,32 +50,6 @@ const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[
         ],
     ),
     ("integrations/crates/tdb-datafusion/src", &["create", "table", "write"]),
-    (
-        "xtask/conformance/src",
-        &[
-            "case",
-            "change",
-            "compare",
-            "coverage",
-            "create",
-            "defects",
-            "facts",
-            "generate",
-            "limits",
-            "maintain",
-            "make_ours",
-            "ours",
-            "overhang",
-            "print",
-            "reads",
-            "runner",
-            "selection",
-            "shrink",
-            "tally",
-            "their_errors",
-            "writer",
-        ],
-    ),
 ];
 
 /// Refuses circles between the files of one crate, and between its modules.
