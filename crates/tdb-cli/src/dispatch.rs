@@ -8,7 +8,7 @@ use crate::command::{
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::session;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
 
 /// Runs a command.
 ///

@@ -12,7 +12,7 @@ pub(crate) use library::{FILE_VARIABLE, KEY_VARIABLE, interrupted_migration};
 use tdb_condition::ConditionTextError;
 use tdb_schema_text::SchemaTextError;
 
-use crate::terminal::{Terminal, message};
+use tdb_print::{Terminal, message};
 
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
 use tdb_array::Column;
 
-use crate::output::json_cell;
+use tdb_print::json_cell;
 
 /// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.
 pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {

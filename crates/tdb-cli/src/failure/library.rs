@@ -6,6 +6,7 @@ use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_exchange::Error as ExchangeError;
 use tdb_filters::KeyProblem;
 use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal, is_migration_interrupted};
+use tdb_print::NullError;
 use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
@@ -159,6 +160,12 @@ fn is_of_history(obstacle: &Obstacle) -> bool {
             | Obstacle::Between(_)
             | Obstacle::SparseInDense(_)
     )
+}
+
+impl From<NullError> for Failure {
+    fn from(error: NullError) -> Self {
+        Self::usage(error).with_hint("leave out null, or choose CSV")
+    }
 }
 
 impl From<CellsError> for Failure {

@@ -8,7 +8,7 @@ use tdb_types::{CellValNum, hex};
 
 use crate::command::describe::{FillValue, json_box, json_domain, json_extent};
 use crate::failure::Result;
-use crate::output::json_cell;
+use tdb_print::json_cell;
 
 pub(super) fn schema(array: &Array, values: usize) -> Result<Value> {
     let schema = array.schema();
