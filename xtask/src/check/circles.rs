@@ -78,7 +78,7 @@ fn unexpected(name: &str, what: &str, imports: &Imports, known: &[(&str, &[&str]
 }
 
 /// The folders with the sources of all crates.
-fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = vec![repository.join("xtask")];
     for group in ["crates", "xtask", "integrations/crates"] {
         for entry in fs::read_dir(repository.join(group))? {
