@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::color::ColorChoice;
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
     group, import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
@@ -15,6 +14,7 @@ use crate::failure::Failure;
 use crate::location::elsewhere;
 use crate::session::Options;
 use crate::suggest;
+use tdb_print::ColorChoice;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -13,11 +13,11 @@ use tdb_storage::{CountingStorage, LocalStorage, Storage, StorageError};
 use crate::failure::{Failure, Result};
 use crate::files::{self, FileFormat, FolderFormat};
 use crate::key::Key;
-use crate::output::{RowColumn, RowFormat, RowPrinter};
 use crate::stores::{self, OpenStorage};
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{interrupt, location, session, target};
+use tdb_print::Terminal;
+use tdb_print::{RowColumn, RowFormat, RowPrinter};
 
 /// What a program adds to the commands: ways to open the arrays that URIs name, kinds of files, and further commands.
 #[derive(Default)]
@@ -157,7 +157,7 @@ impl Context {
     /// # Errors
     /// The columns' names can't be printed.
     pub fn row_printer(&self, format: Option<RowFormat>, columns: Vec<RowColumn>, null: &str) -> Result<RowPrinter> {
-        RowPrinter::new(RowFormat::or_default(format, self.terminal), columns, null, self.terminal)
+        Ok(RowPrinter::new(RowFormat::or_default(format, self.terminal), columns, null, self.terminal)?)
     }
 
     /// Has Ctrl-C call a function, on a thread of its own, in place of ending the process. Once in a run.

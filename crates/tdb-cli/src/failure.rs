@@ -8,10 +8,11 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use excerpt::Excerpt;
+pub(crate) use library::{FILE_VARIABLE, KEY_VARIABLE, interrupted_migration};
 use tdb_condition::ConditionTextError;
 use tdb_schema_text::SchemaTextError;
 
-use crate::terminal::{Terminal, message};
+use tdb_print::{Terminal, message};
 
 /// The exit codes, as `docs/cli.md` promises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

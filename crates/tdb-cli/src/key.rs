@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -13,12 +12,7 @@ use tdb_generic_tile::GenericTileDecoder;
 use tdb_maintain::Verify;
 use tdb_types::{Limits, hex};
 
-use crate::failure::{Exit, Failure, Result};
-
-/// Holds the key as 64 hexadecimal digits.
-const KEY_VARIABLE: &str = "TDB_KEY";
-/// Names a file that holds the key.
-const FILE_VARIABLE: &str = "TDB_KEY_FILE";
+use crate::failure::{Exit, FILE_VARIABLE, Failure, KEY_VARIABLE, Result};
 
 /// The key that the person gave, if any.
 #[derive(Clone, Debug, Default)]
@@ -132,15 +126,6 @@ impl Key {
             None => decoder,
         }
     }
-}
-
-/// Advice for who gave no key, or one too many.
-pub(crate) fn missing_hint() -> impl fmt::Display {
-    format!("`--key-file FILE`, {KEY_VARIABLE} or {FILE_VARIABLE} give a key")
-}
-
-pub(crate) fn not_needed_hint() -> impl fmt::Display {
-    format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
 }
 
 /// A variable of the environment that isn't empty.

@@ -17,9 +17,9 @@
 //! ```
 
 mod args;
-mod color;
 mod command;
 mod condition;
+mod dispatch;
 mod extensions;
 mod failure;
 mod files;
@@ -29,7 +29,6 @@ mod key;
 mod location;
 mod names;
 mod new_file;
-mod output;
 mod place;
 mod progress;
 mod session;
@@ -37,13 +36,12 @@ mod size;
 mod stores;
 mod suggest;
 mod target;
-mod terminal;
 mod time;
 
 use std::process::ExitCode;
 
 use args::Parsed;
-use terminal::Terminal;
+use tdb_print::Terminal;
 
 // What stands in this crate's signatures; its users needn't name them in a manifest.
 pub use {clap, tdb_array, tdb_storage};
@@ -54,12 +52,11 @@ pub use files::{
     CellObserver, ColumnFiles, Export, FileFormat, FileOption, FolderExport, FolderFormat, FolderImport,
     FolderImported, Import, Target, Whole,
 };
-pub use output::{RowColumn, RowFormat, RowPrinter, Rows};
 pub use size::parse as parse_size;
 pub use suggest::nearest;
 pub use tdb_exchange::time::at as parse_time;
 pub use tdb_exchange::{ColumnBatch, FileColumn, cell_of_text};
-pub use terminal::printable;
+pub use tdb_print::{RowColumn, RowFormat, RowPrinter, Rows, printable};
 
 /// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
 #[must_use]
@@ -89,7 +86,7 @@ fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
         }
         Parsed::Command { command, options, .. } => {
             session::begin(options);
-            let result = command::run(command, terminal);
+            let result = dispatch::run(command, terminal);
             let found = session::finish(terminal);
             result.map(|()| found)
         }

@@ -9,7 +9,7 @@ use tdb_array::{Array, Group};
 use tdb_storage::{Counters, CountingStorage};
 
 use crate::size::Bytes;
-use crate::terminal::{Terminal, printable};
+use tdb_print::{Terminal, printable};
 
 // No documentation comment: it would become that of the whole command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]

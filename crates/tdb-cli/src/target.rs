@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, Group};
-use tdb_maintain::is_migration_interrupted;
 use tdb_storage::{Entry, EntryKind, LocalStorage, Storage};
 use tdb_types::names;
 
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Exit, Failure, Result, interrupted_migration};
 use crate::key::Key;
 use crate::time::TimeArgs;
 use crate::{location, session, stores, suggest};
@@ -120,7 +119,7 @@ pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
         Ok(kind) => Ok((path, kind)),
         Err(error) => {
             let failure = Failure::io(path.display(), &error);
-            if let (io::ErrorKind::NotFound, Some(hint)) = (error.kind(), interrupted(&path)) {
+            if let (io::ErrorKind::NotFound, Some(hint)) = (error.kind(), interrupted_migration(&path)) {
                 return Err(failure.with_hint(hint));
             }
             Err(match (error.kind(), near(&path)) {
@@ -130,13 +129,6 @@ pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
             })
         }
     }
-}
-
-/// What to do where nothing is because a migration in place was killed between its two renames.
-pub(crate) fn interrupted(missing: &Path) -> Option<String> {
-    let is_it = !missing.exists() && is_migration_interrupted(missing);
-    is_it
-        .then(|| format!("a migration was interrupted here: `tdb migrate {}` finishes or undoes it", missing.display()))
 }
 
 /// A path in the same folder whose name is near the missing one's.

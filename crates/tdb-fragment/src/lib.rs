@@ -113,6 +113,7 @@ mod legacy;
 mod library;
 mod locate;
 mod section;
+mod section_check;
 mod sections;
 mod tiles;
 

@@ -1,6 +1,5 @@
 //! What is in the sections, and how it is written: one file per kind of section.
 
-mod check;
 mod conditions;
 mod global_order;
 mod offsets;

@@ -54,6 +54,7 @@ mod file;
 pub mod global_order;
 pub mod hilbert;
 mod label;
+mod payload;
 mod scalar_bits;
 mod schema;
 mod tiling;

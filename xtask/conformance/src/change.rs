@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use tdb_array::{ArrayOptions, CreateOptions, Group, MetadataValue, Names, TimeRange};
+use tdb_array::{ArrayOptions, CreateOptions, Group, Names, TimeRange};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
 
 use super::case::{Case, Step, seed_of};
 use super::compare::difference;
-use super::create::{self, options};
+use super::create::{self};
 use super::ours::{self, Manner, Reading, describe};
 use super::random::Random;
 use super::reads::{compare_cells, read_again, settled, with_coordinates};
@@ -18,6 +18,8 @@ use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{carry_out, set_key, start};
 use super::{defects, generate, overhang, print, shrink};
+use crate::build::{self, options};
+use crate::entries::{entries, value};
 
 /// One case in `GROUP` brings a group.
 const GROUP: u64 = 10;
@@ -72,7 +74,7 @@ impl CaseKind for Change {
             return None;
         }
         if case.array.cell_order == Layout::Hilbert {
-            create::state_extents(&mut case.array);
+            build::state_extents(&mut case.array);
         }
         Some(case)
     }
@@ -296,27 +298,6 @@ fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
 fn open(uri: &str, encrypted: bool) -> Result<tdb_array::Array, String> {
     let options: ArrayOptions = options(encrypted).0.between(TimeRange::ALL).threads(1);
     options.open(uri).map_err(|error| describe(&error))
-}
-
-/// Some keys with values of any type.
-pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
-    let count = random.between(1, 5);
-    (0..count)
-        .map(|index| {
-            // The library has no metadata of any type at all.
-            let datatype = *random.pick(Datatype::ALL);
-            let datatype = if datatype == Datatype::Any { Datatype::Blob } else { datatype };
-            let count = random.between(1, 4);
-            let bytes = (0..count * datatype.size()).map(|_| random.below(256) as u8).collect();
-            let key = if random.percent(10) { format!("k é {index}") } else { format!("k{index}") };
-            MetadataEntry { key, datatype, count: count as u32, value: Bytes(bytes) }
-        })
-        .collect()
-}
-
-/// As our library takes it.
-pub fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
-    MetadataValue::new(entry.datatype, entry.value.0.clone()).map_err(|error| error.to_string())
 }
 
 fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {

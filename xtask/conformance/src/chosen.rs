@@ -4,7 +4,7 @@ use tdb_array::Array;
 
 use super::case::{Case, Question};
 use super::ours::Reading;
-use super::selection::Evaluator;
+use crate::evaluation::Evaluator;
 use tdb_reference::model::{ReadColumn, ReadResult};
 
 /// What ours reads, in the form of what the library does.

@@ -1,23 +1,19 @@
 //! Arrays that we create, next to those that the reference library creates: the same folders, the same files, the same
 //! bytes; and schemas that the format forbids, which both must refuse.
 
-pub mod build;
 mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use tdb_array::{ArrayOptions, CreateOptions};
 use tdb_filters::EncryptionKey;
-use tdb_reference::model::{ArraySpec, Bytes};
 use tdb_reference::{NEWEST, Reference};
 use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
-use tdb_types::{Datatype, FormatVersion, Layout, Limits};
+use tdb_types::{FormatVersion, Layout, Limits};
 
 use super::case::{Case, KEY, seed_of};
-use super::generate::integer_of;
 use super::ours::describe;
 use super::random::Random;
 use super::runner::CaseKind;
@@ -25,6 +21,7 @@ use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::{set_key, start};
 use super::{generate, shrink};
+use crate::build::{self, options, state_extents};
 
 /// One case in `MUTATED` is made illegal, or nearly so.
 const MUTATED: u64 = 2;
@@ -110,29 +107,6 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     )]
 }
 
-/// Says what extents of Hilbert arrays are left out: the library, which is given the order after the domain, takes them for
-/// those of another order, and so spans the domain.
-pub fn state_extents(spec: &mut ArraySpec) {
-    for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
-        let Some((low, high)) = &dimension.domain else { continue };
-        dimension.extent = Some(match dimension.datatype {
-            Datatype::Float32 => {
-                let value = |bytes: &Bytes| f32::from_le_bytes(bytes[..].try_into().unwrap_or_default());
-                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
-            }
-            Datatype::Float64 => {
-                let value = |bytes: &Bytes| f64::from_le_bytes(bytes[..].try_into().unwrap_or_default());
-                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
-            }
-            datatype => {
-                let value = |bytes: &Bytes| integer_of(datatype.physical(), bytes);
-                let cells = value(high) - value(low) + 1;
-                Bytes(cells.to_le_bytes()[..datatype.size()].to_vec())
-            }
-        });
-    }
-}
-
 fn examine(
     CreateCase { case, mutation }: &CreateCase,
     reference: &mut Reference,
@@ -199,15 +173,6 @@ fn is_never_written(error: &str) -> bool {
 /// The lines of a text; enumerations have no order.
 fn sorted(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
-}
-
-/// How to open and how to make an array.
-pub(super) fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
-    let key = || EncryptionKey::new(*KEY);
-    match encrypted {
-        true => (ArrayOptions::new().key(key()), CreateOptions::new().key(key())),
-        false => (ArrayOptions::new(), CreateOptions::new()),
-    }
 }
 
 /// Whether two arrays have the same folders and files, which say the same, but for the names that chance gives.

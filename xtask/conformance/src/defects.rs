@@ -10,8 +10,8 @@ pub use aggregates::{fails_on, misstates, mistakes_aggregates, refuses_aggregate
 use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question, Step};
-use super::generate::{integer_bytes, order_of, type_limits};
 use super::limits::orders_otherwise;
+use crate::scalars::{integer_bytes, order_of, type_limits};
 use tdb_reference::Release;
 use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 

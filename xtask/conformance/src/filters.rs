@@ -15,13 +15,13 @@ use tdb_types::Datatype::{
 use tdb_types::{FormatVersion, Layout};
 
 use super::case::{Case, seed_of};
-use super::create;
 use super::ours::{self, Manner, describe};
 use super::random::Random;
 use super::runner::CaseKind;
 use super::tally::Counts;
 use super::verdict::{Failure, Kind, Verdict};
 use super::writer::start;
+use crate::build;
 
 /// How often the library is asked.
 const TIMES: usize = 3;
@@ -171,7 +171,7 @@ impl Tile {
 
     fn examine(&self, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict, String> {
         let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
-        let definition = create::build::definition(&self.spec, FormatVersion::DEFAULT);
+        let definition = build::definition(&self.spec, FormatVersion::DEFAULT);
         if let Err(refusal) = reference.create(&theirs, &self.spec) {
             // What comes of it is for `create`.
             return if definition.is_err() {

@@ -22,7 +22,6 @@ use super::case::{Case, Step, apply};
 use super::random::Random;
 pub use aggregates::is_theirs;
 use axis::Axis;
-pub use axis::{integer_bytes, integer_of, order_of, type_limits};
 pub use changes::AFTER_ALL;
 pub use maintained::{maintained, migrated};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};

@@ -3,10 +3,12 @@
 //! * `command`: what `cargo xtask conformance` can be asked for;
 //! * `runner`, `tally`, `verdict`: runs cases of any kind, several at the same time, and counts what comes of them;
 //! * `generate`: cases from random numbers; everything is settled before anything is run;
+//! * `history`, `entries`, `scalars`: plain data of cases: what happens to an array, metadata, single values;
+//! * `build`: our definition of what a case describes;
 //! * `print` and `shrink`: cases as readable and as small as they can be made;
 //! * `writer`: which releases make the arrays; `ours` makes and reads them with our library;
 //! * `examine`: runs a case on both sides; `reads` compares what one question gives; `facts` and `compare` say what differs;
-//! * `selection`: points, boxes and ranges without an end; `selected` compares what both sides read of them,
+//! * `selection`: points, boxes and ranges without an end; `evaluation` says which cells they hold, `selected` compares what both sides read of them,
 //!   and `chosen` takes them from all cells;
 //! * `both_write`: the same array written by both sides;
 //! * `place`: where arrays lie, in folders or on a store;
@@ -29,6 +31,7 @@
 
 mod aggregates;
 mod both_write;
+mod build;
 mod by_release;
 mod case;
 mod change;
@@ -39,10 +42,13 @@ mod corruption;
 mod coverage;
 mod create;
 mod defects;
+mod entries;
+mod evaluation;
 mod examine;
 mod facts;
 mod filters;
 mod generate;
+mod history;
 mod limits;
 mod maintain;
 mod make_ours;
@@ -58,6 +64,7 @@ mod read;
 mod reads;
 mod releases;
 mod runner;
+mod scalars;
 mod selected;
 mod selection;
 mod shrink;

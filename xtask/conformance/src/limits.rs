@@ -9,8 +9,8 @@ pub use order::orders_otherwise;
 use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 
 use super::case::{Case, Step};
-use super::generate::integer_of;
 use super::overhang;
+use crate::scalars::integer_of;
 use attributes::all_attributes;
 use tdb_reference::model::{AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use tdb_reference::{Ability, Release};

@@ -23,6 +23,7 @@ use super::runner::{Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
 use super::verdict::{Failure, Verdict};
 use super::writer::start;
+use crate::history::History;
 use counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST as BY_NEWEST, OLDER, REFUSED};
 use moved::Moved;
 use sides::Sides;
@@ -85,7 +86,7 @@ impl CaseKind for Migration {
         failure: Failure,
         fails: &mut dyn FnMut(&Moved) -> Option<Failure>,
     ) -> (Moved, Failure) {
-        let with = |history: &maintain::History| Moved { history: history.clone(), ..moved.clone() };
+        let with = |history: &History| Moved { history: history.clone(), ..moved.clone() };
         let (history, failure) = maintain::shrink(moved.history.clone(), failure, &mut |history| fails(&with(history)));
         (with(&history), failure)
     }

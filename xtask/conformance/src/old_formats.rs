@@ -15,12 +15,13 @@ use std::path::Path;
 use tdb_reference::{Ability, NEWEST, Release, Result};
 use tdb_types::Layout;
 
+use super::build;
 use super::case::{Case, seed_of};
 use super::runner::{Amount, CaseKind, Settings};
 use super::tally::{Counts, Tally};
 use super::verdict::{Failure, Verdict};
 use super::writer::start;
-use super::{by_release, create, generate, limits, overhang, print, shrink};
+use super::{by_release, generate, limits, overhang, print, shrink};
 use counted::{
     CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
 };
@@ -87,7 +88,7 @@ impl CaseKind for OldFormat {
             return None;
         }
         if case.array.cell_order == Layout::Hilbert {
-            create::state_extents(&mut case.array);
+            build::state_extents(&mut case.array);
         }
         Some(case)
     }

@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use tdb_array::{Array, ArrayOptions, Batch, Order, Query, TimeRange};
-use tdb_filters::EncryptionKey;
 use tdb_types::Layout;
 
-use super::case::{Case, KEY, Question, Step};
+use super::build;
+use super::case::{Case, Question, Step};
 use super::place;
 use super::selection::Selection;
 use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
@@ -74,10 +74,7 @@ const MOST_CELLS: usize = 20_000_000;
 
 /// How to open the array of a case.
 pub fn options(case: &Case) -> ArrayOptions {
-    match case.encrypted {
-        true => ArrayOptions::new().key(EncryptionKey::new(*KEY)),
-        false => ArrayOptions::new(),
-    }
+    build::options(case.encrypted).0
 }
 
 /// Opens an array where its URI leads.

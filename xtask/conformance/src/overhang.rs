@@ -7,9 +7,9 @@
 use tdb_types::{ArrayType, Datatype};
 
 use super::case::{Case, Question, Step};
-use super::generate::{integer_bytes, integer_of, type_limits};
 use super::place::Place;
 use super::writer::make;
+use crate::scalars::{integer_bytes, integer_of, type_limits};
 use tdb_reference::model::{ArraySpec, Bytes, DimensionSpec, Pipeline, ReadResult};
 use tdb_reference::{Reference, Result};
 

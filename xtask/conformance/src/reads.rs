@@ -6,10 +6,10 @@ use tdb_types::{ArrayType, Layout};
 
 use super::case::{Case, Question};
 use super::compare::{Settled, difference};
-use super::generate::order_of;
 use super::ours;
-use super::selection::merge;
 use super::verdict::{Failure, Kind};
+use crate::evaluation::merge;
+use crate::scalars::order_of;
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Result};
 

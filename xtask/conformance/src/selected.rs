@@ -13,13 +13,14 @@ use super::case::{Case, Question};
 use super::chosen::{choose, coordinates, take, typed};
 use super::compare::{Settled, difference};
 use super::defects;
-use super::generate::order_of;
 use super::ours;
 use super::overhang::{self, WideArray};
 use super::reads::{compare_in_order, read_again, settled, with_coordinates};
-use super::selection::{Selection, as_ranges, parts};
+use super::selection::Selection;
 use super::their_errors::{has_no_end, their_failure};
 use super::verdict::{Failure, Kind, Verdict};
+use crate::evaluation::{as_ranges, parts};
+use crate::scalars::order_of;
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
 use tdb_reference::{Reference, Result};
 

@@ -1,15 +1,11 @@
 //! Which cells a question asks for, in the ways that ours has and the library hasn't: ranges with an end left out, prefixes, points,
-//! boxes; and which cells these are, decided cell by cell.
+//! boxes.
 
-mod evaluator;
 mod interval;
-mod parts;
 
 use tdb_reference::model::Bytes;
 
-pub use evaluator::Evaluator;
 pub use interval::Interval;
-pub use parts::{as_ranges, limits, merge, parts};
 
 /// What a question asks for beside the ranges of its query.
 #[derive(Clone, Debug, Default, PartialEq)]

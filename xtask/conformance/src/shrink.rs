@@ -3,8 +3,8 @@
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::case::{Case, Question, Step};
-use super::generate::{integer_bytes, integer_of};
 use super::verdict::Failure;
+use crate::scalars::{integer_bytes, integer_of};
 use tdb_reference::model::{Bytes, Column, Pipeline, WriteSpec};
 
 /// How many smaller cases are tried at most.

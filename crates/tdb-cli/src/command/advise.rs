@@ -11,11 +11,11 @@ use tdb_maintain::{Advice, AdviceLevel, AdviceReport, Advise, Costs, FieldTrials
 use super::maintained::{self, Maintained};
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet, stdout};
 use crate::size::Bytes;
-use crate::terminal::{Terminal, printable};
 use crate::time::TimeArgs;
 use crate::{interrupt, session, size, target};
+use tdb_print::{Entry, RowFormat, Sheet, stdout};
+use tdb_print::{Terminal, printable};
 
 /// Say what is slow or large about an array, why, and which command mends it
 ///
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     for Found { path, report } in &found {
         report.advice.iter().filter(is_wanted).for_each(|advice| sheet.push(row(path, advice)));
     }
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }
 
 fn advised(advise: &Advise, array: &Array) -> Result<AdviceReport> {

@@ -11,9 +11,9 @@ use super::cells_of::{CellsOf, watched};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::names::{fields_in, names_in};
-use crate::output::{RowFormat, cell_writer, stdout};
 use crate::session;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, cell_writer, stdout};
 
 /// Count and sum up cells, as a whole or by group
 ///

@@ -14,9 +14,9 @@ use tdb_types::saturating_len;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::progress::QueryProgress;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{condition, interrupt, location, size, target};
+use tdb_print::Terminal;
 
 /// Some of an array's cells.
 #[derive(Debug, clap::Args)]

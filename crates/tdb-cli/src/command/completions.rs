@@ -5,7 +5,7 @@ use std::io::Write;
 use clap_complete::Shell;
 
 use crate::failure::Result;
-use crate::output::stdout;
+use tdb_print::stdout;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]

@@ -12,9 +12,9 @@ use fragments::FragmentArgs;
 use super::maintained::{self, Maintained};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::output::RowFormat;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::RowFormat;
+use tdb_print::Terminal;
 
 /// Join the fragments of an array, its small files, or the metadata of a group
 ///

@@ -8,14 +8,14 @@ use tdb_maintain::{Copied, CopyTo, Migrate};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::place::Place;
 use crate::progress::CopyProgress;
 use crate::session;
 use crate::size::Bytes;
 use crate::target;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// Copy an array or a group, with all that lies in its folder and all of its history
 ///
@@ -89,7 +89,7 @@ fn flatten(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     };
     let mut sheet = Sheet::new(&[("what", false), ("fragments", true), ("cells", true), ("metadata", true)]);
     sheet.push(vec!["copied".into(), report.fragments.into(), report.cells.into(), report.metadata.into()]);
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 pub(super) fn sheet() -> Sheet {

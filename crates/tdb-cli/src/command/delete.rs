@@ -10,8 +10,8 @@ use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::target;
-use crate::terminal::printable;
 use crate::time::{Stamp, TimeArgs};
+use tdb_print::printable;
 
 /// Delete cells by a condition, or fragments by their time
 ///

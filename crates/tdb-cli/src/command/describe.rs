@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::ops::Bound;
 
 use serde_json::{Map, Value, json};
-use tdb_exchange::{CellKind, Field, range};
+use tdb_exchange::{Field, range};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{Attribute, Dimension, Domain};
 use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 
 use tdb_array::Column;
+
+use tdb_print::json_cell;
 
 /// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.
 pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {
@@ -56,13 +58,6 @@ pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
 /// One value as `tdb read` prints it in JSON.
 pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
     json_cell(datatype, CellValNum::ONE, bytes)
-}
-
-/// One cell as `tdb read` prints it in JSON.
-pub(crate) fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
-    let mut text = Vec::new();
-    CellKind::of(datatype, number, false).json(bytes, &mut text);
-    serde_json::from_slice(&text).unwrap_or(Value::Null)
 }
 
 /// The first cell of a column as `tdb read` prints it in JSON.

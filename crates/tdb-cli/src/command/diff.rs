@@ -11,11 +11,11 @@ use tdb_types::{CellValNum, Datatype, saturating_len};
 use super::describe::json_of;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::size;
 use crate::target;
-use crate::terminal::{Terminal, printable};
 use crate::time::TimeArgs;
+use tdb_print::{Entry, RowFormat, Sheet};
+use tdb_print::{Terminal, printable};
 
 /// Compare two arrays, two times of one array, or two fragments: schema, metadata, cells
 ///

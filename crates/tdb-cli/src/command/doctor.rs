@@ -14,12 +14,12 @@ use tdb_types::Scalar;
 use super::maintained::{self, Maintained};
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::session;
 use crate::size::Bytes;
 use crate::target;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// Find what interrupted writes, vacuums and moves have left in an array or group, and see to it
 ///

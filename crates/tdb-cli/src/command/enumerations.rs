@@ -6,13 +6,13 @@ use tdb_array::Array;
 use tdb_exchange::CellKind;
 use tdb_schema::Enumeration;
 
-use super::describe::{cell_type, json_cell};
+use super::describe::cell_type;
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::target;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet, json_cell};
 
 /// List the enumerations of an array, or the values of one
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Some(name) => values(&*array.enumeration(name)?),
         None => all(&array)?,
     };
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 fn all(array: &Array) -> Result<Sheet> {

@@ -18,10 +18,10 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
 use crate::new_file::{self, NewFile};
-use crate::output::{RowFormat, cell_writer};
 use crate::progress::QueryProgress;
-use crate::terminal::Terminal;
 use crate::{interrupt, location, target};
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, cell_writer};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let path = location::local(&args.file)?;

@@ -8,11 +8,11 @@ use tdb_types::ArrayType;
 use super::describe::{json_box, json_time, show_box, show_time};
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::size::Bytes;
 use crate::target;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// List the committed fragments of an array, oldest first
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         }
         sheet
     };
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 fn time(milliseconds: u64) -> Entry {

@@ -20,8 +20,8 @@ use crate::files;
 use crate::key::Key;
 use crate::session;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if let Some((format, path)) = folder::named(args)? {

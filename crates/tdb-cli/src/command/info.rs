@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{TextFormat, print_json, print_text};
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{TextFormat, print_json, print_text};
 
 /// Show what an array or group is, in short
 #[derive(Debug, clap::Args)]
@@ -39,15 +39,15 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Kind::Array | Kind::KeyValue => {
             let (path, array) = target::open_to_read(&args.path, 1, &args.time, key)?;
             match args.format {
-                TextFormat::Text => print_text(&array::text(&path, &array, terminal.paint())?),
-                TextFormat::Json => print_json(&array::json(&path, &array)?),
+                TextFormat::Text => Ok(print_text(&array::text(&path, &array, terminal.paint())?)?),
+                TextFormat::Json => Ok(print_json(&array::json(&path, &array)?)?),
             }
         }
         Kind::Group => {
             let group = target::open_group(&path, &args.time, key)?;
             match args.format {
-                TextFormat::Text => print_text(&group::text(&path, &group, terminal.paint())),
-                TextFormat::Json => print_json(&group::json(&path, &group)),
+                TextFormat::Text => Ok(print_text(&group::text(&path, &group, terminal.paint()))?),
+                TextFormat::Json => Ok(print_json(&group::json(&path, &group))?),
             }
         }
         other => Err(neither(&path, other)),

@@ -10,9 +10,9 @@ use tdb_types::{Span, hex};
 use crate::failure::{Exit, Failure, Result};
 use crate::inspect::{Located, Report, inspect};
 use crate::key::Key;
-use crate::output::{TextFormat, print_json, stdout};
 use crate::target::{self, Kind};
-use crate::terminal::{Paint, Terminal, printable};
+use tdb_print::{Paint, Terminal, printable};
+use tdb_print::{TextFormat, print_json, stdout};
 
 /// Show a single file of an array, field by field: where it lies, its bytes, its value, and what that means
 ///

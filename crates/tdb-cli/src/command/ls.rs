@@ -10,11 +10,11 @@ use tdb_array::ArrayError;
 use tdb_storage::{Entry as StoredEntry, EntryKind, Storage};
 
 use crate::failure::{Failure, Result};
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::size::Bytes;
 use crate::stores;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// List arrays, groups and other things in a folder
 ///
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
             sheet.push(vec![found.kind.name().into(), size, found.name.into()]);
         }
     }
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 struct Found {

@@ -8,12 +8,12 @@ use tdb_types::{TimestampedName, datetime};
 
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::session;
 use crate::size::Bytes;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// What is at a path.
 pub(crate) enum Maintained {

@@ -9,11 +9,11 @@ use tdb_types::{CellValNum, Datatype};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::suggest;
 use crate::target::{self, Kind};
-use crate::terminal::{Terminal, printable};
 use crate::time::{Stamp, TimeArgs};
+use tdb_print::{Entry, RowFormat, Sheet};
+use tdb_print::{Terminal, printable};
 
 /// Show the metadata of an array or group, keys with typed values, or change it
 ///
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             rows(&path, array.metadata()?, &args.key, format)?
         }
     };
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }
 
 /// Puts and deletes keys, in one file.

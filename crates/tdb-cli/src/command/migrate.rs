@@ -7,11 +7,11 @@ use tdb_maintain::{InPlace, Migration, MigrationReport, recover_migration};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{RowFormat, Sheet};
 use crate::place::Place;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
 pub(crate) use args::Args;
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, Sheet};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() && !args.flatten {
@@ -73,7 +73,7 @@ fn print_plan(migration: &Migration, format: RowFormat, terminal: Terminal) -> R
     let mut sheet = Sheet::new(&COLUMNS);
     sheet.push(vec!["format".into(), u64::from(migration.version().number()).into()]);
     sheet.push(vec!["fragments".into(), (migration.fragment_count() as u64).into()]);
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }
 
 fn print_report(migration: &Migration, report: &MigrationReport, format: RowFormat, terminal: Terminal) -> Result<()> {
@@ -87,5 +87,5 @@ fn print_report(migration: &Migration, report: &MigrationReport, format: RowForm
         ("metadata", report.metadata),
     ];
     counts.into_iter().for_each(|(what, count)| sheet.push(vec![what.into(), count.into()]));
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }

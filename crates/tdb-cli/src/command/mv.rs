@@ -8,11 +8,11 @@ use tdb_maintain::{MoveTo, Moved};
 use super::copy;
 use crate::failure::Result;
 use crate::interrupt;
-use crate::output::{Entry, RowFormat};
 use crate::place::Place;
 use crate::progress::CopyProgress;
 use crate::session;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat};
 
 /// Move an array or a group, or rename it
 ///

@@ -12,10 +12,10 @@ pub(crate) use args::Args;
 use super::selection::{Selected, selected};
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{RowFormat, TextFormat};
-use crate::terminal::Terminal;
 use crate::{session, target};
 use cost::Cost;
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, TextFormat};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_to_read(&args.array, args.threads, &args.time, key)?;

@@ -6,10 +6,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use tdb_maintain::{Remove, Removed};
 
 use crate::failure::{Exit, Failure, Result};
-use crate::output::{RowFormat, Sheet};
 use crate::place::Place;
 use crate::session;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, Sheet};
 
 /// Remove an array or a group
 ///

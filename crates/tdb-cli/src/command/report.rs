@@ -10,10 +10,10 @@ use super::advise::{CostArgs, sample};
 use super::maintained::{self, Maintained};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::output::print_text;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{session, target};
+use tdb_print::Terminal;
+use tdb_print::print_text;
 
 /// Make a page about an array or a group, with pictures
 ///
@@ -72,5 +72,5 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             Some(opened.inspect(session::opened))
         })?,
     };
-    print_text(&page)
+    Ok(print_text(&page)?)
 }

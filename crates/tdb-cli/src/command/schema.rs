@@ -7,10 +7,10 @@ use std::ffi::OsString;
 
 use crate::failure::Result;
 use crate::key::Key;
-use crate::output::{SchemaFormat, print_json, print_text};
 use crate::target;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{SchemaFormat, print_json, print_text};
 
 /// Show everything that an array's schema says
 #[derive(Debug, clap::Args)]
@@ -39,8 +39,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_array(&args.array, 1, &args.time, key)?;
     match args.format {
-        SchemaFormat::Text => print_text(&text::schema(&array, args.values, terminal.paint())?),
-        SchemaFormat::Json => print_json(&json::schema(&array, args.values)?),
-        SchemaFormat::Toml => print_text(&tdb_schema_text::to_toml(&array.definition()?)?),
+        SchemaFormat::Text => Ok(print_text(&text::schema(&array, args.values, terminal.paint())?)?),
+        SchemaFormat::Json => Ok(print_json(&json::schema(&array, args.values)?)?),
+        SchemaFormat::Toml => Ok(print_text(&tdb_schema_text::to_toml(&array.definition()?)?)?),
     }
 }

@@ -10,8 +10,8 @@ use super::describe::{cell_type, json_of};
 use crate::failure::Result;
 use crate::key::Key;
 use crate::names::fields_in;
-use crate::output::{Entry, RowFormat, Sheet};
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// Summarise fields: values, nulls, least, greatest, mean, different values, how they are spread
 #[derive(Debug, clap::Args)]
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     for name in &names {
         sheet.push(row(&array, &query, &summary, name, args.quick)?);
     }
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }
 
 /// Whether a field has an aggregate.

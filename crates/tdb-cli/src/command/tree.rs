@@ -7,11 +7,11 @@ use tdb_exchange::range;
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::session;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// Show the members of a group, and of the groups in it
 ///
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     for node in tree.nodes() {
         sheet.push(row(&node, args, key));
     }
-    sheet.print(RowFormat::or_default(args.format, terminal), terminal)
+    Ok(sheet.print(RowFormat::or_default(args.format, terminal), terminal)?)
 }
 
 fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {

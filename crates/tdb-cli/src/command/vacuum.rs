@@ -8,9 +8,9 @@ use tdb_maintain::Vacuum;
 use super::maintained::{self, Maintained};
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::output::RowFormat;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
+use tdb_print::RowFormat;
+use tdb_print::Terminal;
 
 /// Remove the files of an array or group in whose place others stand
 ///

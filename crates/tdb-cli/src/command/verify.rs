@@ -12,11 +12,11 @@ use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::key::Key;
 use crate::new_file::NewFile;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::progress::QueryProgress;
 use crate::size::Bytes;
-use crate::terminal::Terminal;
 use crate::{session, stores, target};
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 /// Check all that belongs to arrays and groups: structure, every tile, and every statistic against the cells
 ///

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::terminal::printable;
+use tdb_print::printable;
 
 /// Characters of a line that are shown, at most, on each side of where the marked ones begin.
 const BESIDE: usize = 60;

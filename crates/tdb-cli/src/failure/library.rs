@@ -5,13 +5,19 @@ use std::path::Path;
 use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_exchange::Error as ExchangeError;
 use tdb_filters::KeyProblem;
-use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal};
+use tdb_maintain::{MaintainError, Obstacle, PlaceProblem, Refusal, is_migration_interrupted};
+use tdb_print::NullError;
 use tdb_schema_text::SchemaTextError;
 use tdb_storage::StorageError;
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
 
 use super::{Exit, Failure};
-use crate::{key, suggest, target};
+use crate::suggest;
+
+/// The variable of the environment that holds the key as 64 hexadecimal digits.
+pub(crate) const KEY_VARIABLE: &str = "TDB_KEY";
+/// The variable of the environment that names a file with the key.
+pub(crate) const FILE_VARIABLE: &str = "TDB_KEY_FILE";
 
 impl From<SchemaTextError> for Failure {
     fn from(error: SchemaTextError) -> Self {
@@ -87,7 +93,7 @@ impl From<MaintainError> for Failure {
             error => {
                 let failure = Self::new(error.category().into(), &error);
                 let interrupted = match &error {
-                    MaintainError::Place { path, .. } => target::interrupted(Path::new(path)),
+                    MaintainError::Place { path, .. } => interrupted_migration(Path::new(path)),
                     _ => None,
                 };
                 match interrupted.or_else(|| maintenance_hint(&error).map(str::to_owned)) {
@@ -156,6 +162,12 @@ fn is_of_history(obstacle: &Obstacle) -> bool {
     )
 }
 
+impl From<NullError> for Failure {
+    fn from(error: NullError) -> Self {
+        Self::usage(error).with_hint("leave out null, or choose CSV")
+    }
+}
+
 impl From<CellsError> for Failure {
     fn from(error: CellsError) -> Self {
         ArrayError::from(error).into()
@@ -180,12 +192,12 @@ impl From<ArrayError> for Failure {
                 Some(near) => failure.with_hint(format!("did you mean {near:?}?")),
                 None => failure,
             },
-            (error, _) if error.key_problem() == Some(KeyProblem::Missing) => failure.with_hint(key::missing_hint()),
-            (ArrayError::Key { problem: KeyProblem::NotNeeded, .. }, _) => failure.with_hint(key::not_needed_hint()),
+            (error, _) if error.key_problem() == Some(KeyProblem::Missing) => failure.with_hint(missing_key_hint()),
+            (ArrayError::Key { problem: KeyProblem::NotNeeded, .. }, _) => failure.with_hint(unneeded_key_hint()),
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(
                 "other files of the array are encrypted, and this one isn't: somebody without the key has put it there",
             ),
-            (ArrayError::Storage(StorageError::NotFound { path }), _) => match target::interrupted(Path::new(path)) {
+            (ArrayError::Storage(StorageError::NotFound { path }), _) => match interrupted_migration(Path::new(path)) {
                 Some(interrupted) => failure.with_hint(interrupted),
                 None if is_of_array(path) => failure.with_hint(missing_file_hint(path)),
                 None => failure,
@@ -211,4 +223,21 @@ fn missing_file_hint(path: &str) -> &'static str {
     } else {
         "run the command again if the array was vacuumed meanwhile; else this copy of it is incomplete"
     }
+}
+
+/// Advice for who gave no key.
+fn missing_key_hint() -> String {
+    format!("`--key-file FILE`, {KEY_VARIABLE} or {FILE_VARIABLE} give a key")
+}
+
+/// Advice for who gave a key that the array does not have.
+fn unneeded_key_hint() -> String {
+    format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
+}
+
+/// What to do where nothing is because a migration in place was killed between its two renames.
+pub(crate) fn interrupted_migration(missing: &Path) -> Option<String> {
+    let is_it = !missing.exists() && is_migration_interrupted(missing);
+    is_it
+        .then(|| format!("a migration was interrupted here: `tdb migrate {}` finishes or undoes it", missing.display()))
 }

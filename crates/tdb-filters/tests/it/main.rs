@@ -1,6 +1,7 @@
 //! Tests of the public interface of `tdb-filters`, one program.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod ahead;
 mod common;
 mod errors;
 mod fixtures;

@@ -22,8 +22,8 @@ use crate::section::SectionId;
 /// such section, if the generic tile can't be unfiltered, and if its payload contradicts the footer.
 #[derive(Debug)]
 pub struct SectionReader<'a> {
-    pub(super) parser: SectionParser<'a>,
-    pub(super) decoder: &'a mut GenericTileDecoder,
+    pub(crate) parser: SectionParser<'a>,
+    pub(crate) decoder: &'a mut GenericTileDecoder,
     spans: Option<&'a Spans>,
 }
 

@@ -16,6 +16,8 @@ mod array_planner;
 mod catalog;
 mod constants;
 mod create;
+mod definition;
+mod enumerations;
 mod error;
 mod files;
 mod filter;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::generate::type_limits;
+use crate::scalars::type_limits;
 use crate::values::Kind;
 use tdb_reference::model::{AggregateFunction, Bytes, Column};
 use tdb_types::{PhysicalType, Scalar};

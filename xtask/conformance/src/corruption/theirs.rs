@@ -15,7 +15,7 @@ use tdb_reference::{Error, NEWEST, Reference};
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::judge::Reading;
-use crate::generate::order_of;
+use crate::scalars::order_of;
 use crate::writer::start;
 
 /// How long the library may take for one thing that it is asked for: sound fixtures take milliseconds.

@@ -2,8 +2,8 @@
 
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-use super::super::generate::integer_bytes;
 use super::super::random::Random;
+use crate::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, LabelSpec, Pipeline};
 
 /// Changes something that there are rules for; says what.

@@ -4,7 +4,7 @@ use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::is_wrong;
 use crate::case::{Case, Question, Step};
-use crate::generate::integer_of;
+use crate::scalars::integer_of;
 use crate::values::Kind;
 use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, FilterSpec, RangesSpec};
 

@@ -3,7 +3,7 @@
 use tdb_types::ArrayType;
 
 use crate::case::{Case, Question};
-use crate::generate::{integer_of, type_limits};
+use crate::scalars::{integer_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
 /// Ranges are cut where tiles end, and the pieces counted in the datatype of the dimension. Where that holds no such number, the

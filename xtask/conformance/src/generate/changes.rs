@@ -5,9 +5,10 @@ use tdb_types::ArrayType;
 
 use super::super::case::{Case, Step};
 use super::super::random::Random;
-use super::axis::{Axis, integer_of};
+use super::axis::Axis;
 use super::times::FIRST_TIMESTAMP;
 use super::{conditions, writes};
+use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
 /// When what comes at last is written.

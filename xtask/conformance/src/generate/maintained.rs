@@ -4,14 +4,14 @@ use tdb_reference::{Ability, RELEASES, Release};
 use tdb_types::{ArrayType, FormatVersion, Layout};
 
 use super::super::case::{Case, Step};
-use super::super::change::entries;
-use super::super::create::state_extents;
 use super::super::defects::repeats_times;
-use super::super::maintain::{Deed, History as Maintained, Join, Side, Small, Turn};
 use super::super::random::Random;
 use super::super::{limits, overhang};
 use super::times::FIRST_TIMESTAMP;
 use super::{Axis, History, conditions, schema, writes};
+use crate::build::state_extents;
+use crate::entries::entries;
+use crate::history::{Deed, History as Maintained, Join, Side, Small, Turn};
 use tdb_reference::model::{ArraySpec, AttributeSpec, FilterSpec};
 
 /// Cells of a write at most: all of them are read many times.

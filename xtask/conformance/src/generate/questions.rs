@@ -5,7 +5,8 @@ use tdb_types::{ArrayType, Layout};
 use super::super::case::Question;
 use super::super::random::Random;
 use super::super::selection::Selection;
-use super::axis::{Axis, order_of};
+use super::axis::Axis;
+use crate::scalars::order_of;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, QuerySpec, RangesSpec};
 
 /// A random read of an array that has these attributes and was changed at these times.

@@ -3,10 +3,11 @@
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::super::random::Random;
-use super::axis::{self, Axis, integer_bytes};
+use super::axis::{self, Axis};
 use super::cells;
 use super::filters::{self, Purpose};
 use super::text;
+use crate::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, EnumerationSpec, FilterSpec, Pipeline, WebpFormat};
 
 /// A random schema, and what the generator knows of its dimensions.

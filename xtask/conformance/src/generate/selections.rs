@@ -6,9 +6,11 @@ use tdb_types::{ArrayType, Datatype, Layout, Scalar};
 
 use super::super::case::{Case, Question};
 use super::super::random::Random;
-use super::super::selection::{Form, Interval, limits, merge};
-use super::axis::{Axis, float_bytes, integer_bytes, integer_of, order_of, type_limits};
+use super::super::selection::{Form, Interval};
+use super::axis::Axis;
 use super::questions::make_disjoint;
+use crate::evaluation::{limits, merge};
+use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::{Bytes, RangesSpec, WriteSpec};
 
 /// Has most questions ask for points and boxes, for ranges without their ends, or for many ranges.

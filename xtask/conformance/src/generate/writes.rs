@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use tdb_types::{ArrayType, Layout, Scalar};
 
 use super::super::random::Random;
-use super::axis::{Axis, integer_bytes, order_of};
+use super::axis::Axis;
 use super::cells;
+use crate::scalars::{integer_bytes, integer_of, order_of};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Column, WriteSpec};
 
 /// A random write into an array of these attributes.
@@ -62,7 +63,7 @@ fn dense_place(random: &mut Random, axes: &[Axis]) -> (Layout, Vec<(i128, i128)>
 fn whole_tiles(random: &mut Random, axes: &[Axis]) -> Option<Vec<(i128, i128)>> {
     let place = |axis: &Axis, random: &mut Random| {
         let physical = axis.spec.datatype.physical();
-        let origin = super::axis::integer_of(physical, &axis.spec.domain.as_ref()?.0);
+        let origin = integer_of(physical, &axis.spec.domain.as_ref()?.0);
         let first = (axis.low - origin + axis.extent - 1) / axis.extent;
         let end = (axis.written + 1 - origin) / axis.extent;
         if first >= end {
@@ -128,7 +129,7 @@ fn tile_of(axis: &Axis, bytes: &Bytes) -> u64 {
         }
         _ => {
             let physical = axis.spec.datatype.physical();
-            let integer = |bytes: &Bytes| super::axis::integer_of(physical, bytes);
+            let integer = |bytes: &Bytes| integer_of(physical, bytes);
             u64::try_from((integer(bytes) - integer(low)) / integer(extent)).unwrap_or(0)
         }
     }

@@ -2,7 +2,7 @@
 
 use tdb_types::{ArrayType, Layout};
 
-use super::super::generate::integer_of;
+use crate::scalars::integer_of;
 use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, DimensionSpec};
 

@@ -4,9 +4,9 @@ use tdb_array::{Array, ArrayError, Names, TimeRange};
 use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
 
-use super::history::{Deed, History, Join, Small, Turn};
-use crate::change::value;
 use crate::defects::repeats_times;
+use crate::entries::value;
+use crate::history::{Deed, History, Join, Small, Turn};
 use crate::ours::{self, Manner, describe};
 use crate::writer::carry_out;
 

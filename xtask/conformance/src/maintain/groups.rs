@@ -10,7 +10,7 @@ use tdb_maintain::{Consolidate, Plan, Vacuum};
 use tdb_reference::model::{Bytes, MetadataEntry};
 use tdb_reference::{Job, Reference};
 
-use crate::change::{entries, value};
+use crate::entries::{entries, value};
 use crate::ours::describe;
 use crate::random::Random;
 use crate::tally::Counts;

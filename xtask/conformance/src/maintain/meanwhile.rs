@@ -8,8 +8,8 @@ use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::MeanwhileStorage;
 
 use super::carry_out::{self, Done};
-use super::history::{Deed, History, Turn};
 use crate::case::Case;
+use crate::history::{Deed, History, Turn};
 use crate::ours::{self, describe};
 
 /// Operations of a look before which maintenance is done, at most: small arrays need few more.

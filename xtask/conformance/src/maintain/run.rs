@@ -10,13 +10,13 @@ use tdb_types::TimestampedName;
 use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them};
 use super::defects::Misread;
-use super::history::{Deed, History, Side, Small, Turn};
 use super::names::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
 use super::{defects, meanwhile, twin};
 use crate::case::{Case, Step};
+use crate::history::{Deed, History, Side, Small, Turn};
 use crate::make_ours::by_us as caught;
 use crate::ours;
 use crate::tally::Counts;

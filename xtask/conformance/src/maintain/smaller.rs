@@ -1,7 +1,7 @@
 //! Makes a failing history as small as it goes.
 
-use super::history::{Deed, History, Join, Side};
 use crate::case::{Case, Step};
+use crate::history::{Deed, History, Join, Side};
 use crate::shrink::smaller_cases;
 use crate::verdict::Failure;
 use tdb_reference::model::Evolution;

@@ -9,12 +9,12 @@ use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
 use tdb_types::{ArrayType, Layout, TimestampedName};
 
-use super::history::History;
 use crate::case::{Case, Question};
 use crate::compare::difference;
-use crate::generate::integer_of;
+use crate::history::History;
 use crate::ours::{self, Reading, describe};
 use crate::reads::{read_again, settled, with_coordinates};
+use crate::scalars::integer_of;
 use crate::selection::Selection;
 
 /// From when to when an array is opened; the end of all times is now.

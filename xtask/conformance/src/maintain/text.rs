@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::history::{Deed, History};
+use crate::history::{Deed, History};
 use crate::print;
 
 /// The array, and a line or more for each turn.

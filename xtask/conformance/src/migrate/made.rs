@@ -7,8 +7,9 @@ use tdb_reference::{Ability, Error, Reference, Result};
 use tdb_types::{ArrayType, Layout};
 
 use crate::case::{Case, Step};
+use crate::history::{Deed, History, Side};
 use crate::limits::orders_otherwise;
-use crate::maintain::{self, Deed, History, Side, Window};
+use crate::maintain::{self, Window};
 use crate::make_ours::by_us as caught;
 use crate::ours;
 use crate::reads::read_again;

@@ -7,11 +7,13 @@ use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, Pipeline};
 use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};
 
+use crate::build;
 use crate::case::Case;
-use crate::create::build;
-use crate::generate::{self, integer_bytes, integer_of};
-use crate::maintain::{self, History};
+use crate::generate::{self};
+use crate::history::History;
+use crate::maintain::{self};
 use crate::random::Random;
+use crate::scalars::{integer_bytes, integer_of};
 use crate::{limits, overhang};
 
 /// Of so many arrays one is made without regard to what the release knows.

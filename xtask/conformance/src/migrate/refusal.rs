@@ -7,8 +7,8 @@ use tdb_types::Feature;
 
 use super::moved::Moved;
 use crate::case::{Case, Step};
+use crate::history::Deed;
 use crate::limits;
-use crate::maintain::Deed;
 
 /// What it is counted as.
 ///

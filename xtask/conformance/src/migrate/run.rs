@@ -13,10 +13,11 @@ use super::made::{self, Moment, Seen, in_short};
 use super::moved::Moved;
 use super::refusal;
 use super::sides::Sides;
+use crate::build;
 use crate::case::Case;
 use crate::compare::{Settled, difference};
-use crate::create;
-use crate::maintain::{Deed, Differing, History, Window, other_metadata};
+use crate::history::{Deed, History};
+use crate::maintain::{Differing, Window, other_metadata};
 use crate::make_ours::by_us as caught;
 use crate::ours::{self, Reading, describe};
 use crate::random::Random;
@@ -125,7 +126,7 @@ impl Run<'_> {
         to: &Path,
     ) -> std::result::Result<Outcome, Failure> {
         let mut outcome = Outcome::Written;
-        let (case, options): (_, CreateOptions) = (&self.case, create::options(self.case.encrypted).1);
+        let (case, options): (_, CreateOptions) = (&self.case, build::options(self.case.encrypted).1);
         let act = || {
             let times = if end == u64::MAX { TimeRange::ALL } else { TimeRange { start: 0, end } };
             let array = ours::options(case).threads(1).between(times).open(from).map_err(|error| describe(&error))?;

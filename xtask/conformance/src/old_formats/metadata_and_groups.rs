@@ -10,7 +10,7 @@ use tdb_types::Datatype;
 
 use super::sides::Sides;
 use crate::case::Case;
-use crate::change::{entries, value};
+use crate::entries::{entries, value};
 use crate::limits;
 use crate::ours::{self, describe};
 use crate::random::Random;

@@ -6,15 +6,16 @@ use tdb_schema::SchemaEvolution;
 use tdb_types::FormatVersion;
 
 use super::describe;
+
+use crate::build;
 use crate::case::Case;
-use crate::create::{build, options};
 use crate::place;
 use tdb_reference::model::{self, Comparison, Evolution};
 
 /// Makes the array of a case, in a format version.
 pub fn create(uri: &str, case: &Case, version: FormatVersion) -> Result<(), String> {
     let definition = build::definition(&case.array, version).map_err(|error| describe(&error))?;
-    let options = options(case.encrypted).1;
+    let options = build::options(case.encrypted).1;
     let created = match place::storage(uri).map_err(|error| describe(&error))? {
         Some(storage) => options.create_on(&storage, &definition),
         None => options.create(uri, &definition),

@@ -2,7 +2,8 @@ use std::ops::Bound;
 
 use super::{join, sorted};
 use crate::case::{Case, Question};
-use crate::selection::{Evaluator, Interval, Selection, parts};
+use crate::evaluation::{Evaluator, parts};
+use crate::selection::{Interval, Selection};
 use tdb_reference::model::{ArraySpec, Bytes, QuerySpec, RangesSpec, ReadColumn, ReadResult, column, dimension};
 use tdb_types::{Datatype, Layout};
 

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-use crate::generate::{integer_bytes, integer_of, order_of, type_limits};
+use crate::scalars::{integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::Bytes;
 
 /// A byte string that comes behind all that cells have: those are shorter, and of no greater bytes.

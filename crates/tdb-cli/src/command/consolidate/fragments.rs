@@ -4,10 +4,10 @@ use tdb_array::{Array, TimeRange};
 use tdb_maintain::ConsolidateFragments;
 
 use crate::failure::Result;
-use crate::output::print_text;
 use crate::session;
 use crate::size;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::print_text;
 
 /// Which fragments are joined, and how.
 #[derive(Debug, Default, PartialEq, clap::Args)]
@@ -113,7 +113,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let options = args.options(time).take_over(take_over);
     if is_plan {
-        return print_text(&options.plan(array)?.to_string());
+        return Ok(print_text(&options.plan(array)?.to_string())?);
     }
     let report = options.run(array)?;
     if !report.left_journals.is_empty() {

@@ -15,7 +15,7 @@ use crate::key::Key;
 use crate::new_file::STDOUT;
 use crate::progress::CopyProgress;
 use crate::target::{self, Kind};
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
 
 pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key, terminal: Terminal) -> Result<()> {
     let options = files::options(&args.options)?;

@@ -11,8 +11,8 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderFormat, FolderImport, Target};
 use crate::key::Key;
 use crate::progress::CopyProgress;
-use crate::terminal::Terminal;
 use crate::{interrupt, location, session, stores};
+use tdb_print::Terminal;
 
 /// The folder that is to be imported as a whole, if it is one.
 ///

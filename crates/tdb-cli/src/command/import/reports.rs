@@ -3,7 +3,7 @@
 use tdb_exchange::{Observer, Pass};
 
 use crate::progress::Progress;
-use crate::terminal::{Terminal, message};
+use tdb_print::{Terminal, message};
 
 /// Rejected rows, one a line, and a bar for each pass.
 pub(super) struct Reports {

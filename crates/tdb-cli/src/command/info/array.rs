@@ -12,7 +12,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension};
 use crate::command::describe::{cell_type, extent, json_box, json_domain, json_extent, json_time, show_box, show_time};
 use crate::failure::Result;
 use crate::size::Bytes;
-use crate::terminal::{Paint, printable};
+use tdb_print::{Paint, printable};
 
 /// The summary for people.
 pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tdb_array::{Group, Member};
 
-use crate::terminal::{Paint, printable};
+use tdb_print::{Paint, printable};
 
 /// The summary for machines.
 pub(super) fn json(path: &Path, group: &Group) -> Value {

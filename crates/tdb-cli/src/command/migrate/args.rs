@@ -11,9 +11,9 @@ use tdb_types::{FormatVersion, Layout, PhysicalType, Scalar, saturating_len};
 
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::output::RowFormat;
 use crate::size;
 use crate::time::TimeArgs;
+use tdb_print::RowFormat;
 
 /// Rewrite an array, or all of a group, in another format version, with other tiles, orders or filters
 ///

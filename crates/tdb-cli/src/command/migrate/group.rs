@@ -7,11 +7,11 @@ use tdb_maintain::{GroupMigration, GroupMigrationReport};
 use super::args::Args;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
-use crate::output::{Entry, RowFormat, Sheet};
 use crate::place::Place;
-use crate::terminal::Terminal;
 use crate::time::TimeArgs;
 use crate::{session, target};
+use tdb_print::Terminal;
+use tdb_print::{Entry, RowFormat, Sheet};
 
 pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() {
@@ -63,5 +63,5 @@ fn print(
             written.map_or_else(Entry::none, |written| written.cells.into()),
         ]);
     }
-    sheet.print(format, terminal)
+    Ok(sheet.print(format, terminal)?)
 }

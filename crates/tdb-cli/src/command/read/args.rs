@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use crate::command::WhichCells;
 use crate::command::order::OrderArg;
-use crate::output::RowFormat;
 use crate::size;
 use crate::time::TimeArgs;
+use tdb_print::RowFormat;
 
 /// Read cells
 ///

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::interrupt;
 use crate::progress::QueryProgress;
 use crate::size::Bytes;
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
 
 /// What a query has cost.
 #[derive(Debug)]

@@ -5,22 +5,22 @@ use tdb_array::{FragmentPlan, Plan, PrunedBy};
 
 use super::cost::Cost;
 use crate::failure::Result;
-use crate::output::{TextFormat, print_json, print_text};
-use crate::terminal::printable;
+use tdb_print::printable;
+use tdb_print::{TextFormat, print_json, print_text};
 
 /// Prints a plan, and what it has cost to run it if somebody has.
 pub(super) fn print(plan: &Plan, cost: Option<&Cost>, format: TextFormat) -> Result<()> {
     match format {
         TextFormat::Text => {
             let cost = cost.map_or(String::new(), Cost::to_string);
-            print_text(&format!("{}{cost}", printable_plan(plan)))
+            Ok(print_text(&format!("{}{cost}", printable_plan(plan)))?)
         }
         TextFormat::Json => {
             let mut value = json(plan);
             if let (Some(cost), Some(object)) = (cost, value.as_object_mut()) {
                 object.insert("run".to_owned(), cost.json());
             }
-            print_json(&value)
+            Ok(print_json(&value)?)
         }
     }
 }

@@ -10,9 +10,9 @@ use super::args::Args;
 use crate::command::selection::Selected;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::output::{RowFormat, cell_writer, stdout};
 use crate::progress::{Progress, QueryProgress};
-use crate::terminal::Terminal;
+use tdb_print::Terminal;
+use tdb_print::{RowFormat, cell_writer, stdout};
 
 /// Bytes that a cell of variable size is taken to have, where only a guess is possible.
 const VAR_CELL: u64 = 64;

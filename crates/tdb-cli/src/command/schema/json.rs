@@ -6,8 +6,9 @@ use tdb_filters::FilterPipeline;
 use tdb_schema::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, FieldRef};
 use tdb_types::{CellValNum, hex};
 
-use crate::command::describe::{FillValue, json_box, json_cell, json_domain, json_extent};
+use crate::command::describe::{FillValue, json_box, json_domain, json_extent};
 use crate::failure::Result;
+use tdb_print::json_cell;
 
 pub(super) fn schema(array: &Array, values: usize) -> Result<Value> {
     let schema = array.schema();

@@ -10,7 +10,7 @@ use tdb_types::{DataOrder, hex};
 
 use crate::command::describe::{FillValue, cell_type, extent, show_box};
 use crate::failure::Result;
-use crate::terminal::{Paint, printable};
+use tdb_print::{Paint, printable};
 
 /// Bytes of a fill value that are shown.
 const MOST_FILL_BYTES: usize = 4 << 10;

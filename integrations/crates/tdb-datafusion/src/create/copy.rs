@@ -25,8 +25,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use tdb_array::{Array, CreateOptions};
 use tdb_storage::StorageError;
 
-use super::definition::Creation;
-use super::enumerations::Enumerations;
+use crate::definition::Creation;
+use crate::enumerations::Enumerations;
 use crate::write::{InsertSink, row_major};
 use crate::{Opener, error};
 

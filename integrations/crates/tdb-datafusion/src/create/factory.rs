@@ -8,7 +8,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::CreateExternalTable;
 use tdb_array::{ArrayError, CreateOptions};
 
-use super::definition::Creation;
+use crate::definition::Creation;
 use crate::{Opener, TableOptions, TdbTable, error};
 
 /// Opens the array at the location, or makes one of the statement's columns if there is none.

@@ -18,7 +18,7 @@ use tdb_array::{Array, Coordinate, TogetherWriter};
 
 use super::rows::BoxRows;
 use super::sink::InsertSink;
-use crate::create::Enumerations;
+use crate::enumerations::Enumerations;
 use crate::error;
 
 /// The order that rows of a dense array are written in, as columns of these; none of a sparse one, which sorts them itself.

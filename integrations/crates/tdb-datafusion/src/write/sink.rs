@@ -8,7 +8,7 @@ use datafusion::error::Result;
 use tdb_array::Array;
 use tdb_array::tdb_schema::FieldType;
 
-use crate::create::Enumerations;
+use crate::enumerations::Enumerations;
 use crate::error;
 
 /// Writes rows into an array: into a dense one in [row-major order](super::row_major).

@@ -1,24 +1,22 @@
 //! A table of a moderate number of rows that are all known before the first is printed.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tdb_exchange::CellKind;
 use tdb_types::{CellValNum, Datatype};
 
-use super::table::{cell, lines, new_table, terminal_width};
-use super::{RowFormat, stdout};
-use crate::command::json_cell;
-use crate::failure::Result;
+use crate::table::{cell, lines, new_table, terminal_width};
 use crate::terminal::{Terminal, printable};
+use crate::{RowFormat, stdout};
 
 /// Bytes of a cell that people are shown.
 const MOST_SHOWN: usize = 4 << 10;
 
 /// One value of a row: for people, and for machines.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     text: String,
     json: Json,
 }
@@ -61,13 +59,13 @@ impl Serialize for Object<'_> {
 
 impl Entry {
     /// A value that people read otherwise than machines.
-    pub(crate) fn shown(text: impl Into<String>, json: impl Into<Value>) -> Self {
+    pub fn shown(text: impl Into<String>, json: impl Into<Value>) -> Self {
         Self { text: text.into(), json: Json::Value(json.into()) }
     }
 
     /// A cell of this type. Only one of text and JSON is printed, and only that is made: of the text no more than the
     /// beginning.
-    pub(crate) fn cell(datatype: Datatype, number: CellValNum, bytes: &[u8], format: RowFormat) -> Self {
+    pub fn cell(datatype: Datatype, number: CellValNum, bytes: &[u8], format: RowFormat) -> Self {
         if format != RowFormat::Table {
             return Self { text: String::new(), json: Json::Cell { datatype, number, bytes: bytes.to_vec() } };
         }
@@ -78,7 +76,7 @@ impl Entry {
     }
 
     /// Nothing.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self::shown("-", Value::Null)
     }
 }
@@ -101,6 +99,13 @@ impl From<String> for Entry {
     }
 }
 
+/// One cell as `tdb read` prints it in JSON.
+pub fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
+    let mut text = Vec::new();
+    CellKind::of(datatype, number, false).json(bytes, &mut text);
+    serde_json::from_slice(&text).unwrap_or(Value::Null)
+}
+
 /// A cell in CSV: as in JSON, but for text, which needs no quotes there.
 fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
     if CellKind::of(datatype, number, false).values(bytes).is_some() {
@@ -116,30 +121,35 @@ fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
 
 /// Rows under named columns.
 #[derive(Debug)]
-pub(crate) struct Sheet {
+pub struct Sheet {
     /// Names, and whether values stand at the right end.
     columns: Vec<(&'static str, bool)>,
     rows: Vec<Vec<Entry>>,
 }
 
 impl Sheet {
-    pub(crate) fn new(columns: &[(&'static str, bool)]) -> Self {
+    /// No rows under columns of these names; `true` puts values at the right end.
+    #[must_use]
+    pub fn new(columns: &[(&'static str, bool)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row with a value for each column.
-    pub(crate) fn push(&mut self, row: Vec<Entry>) {
+    pub fn push(&mut self, row: Vec<Entry>) {
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
     }
 
     /// Whether there are no rows.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Prints all rows.
-    pub(crate) fn print(&self, format: RowFormat, terminal: Terminal) -> Result<()> {
+    /// Prints all rows on standard output.
+    ///
+    /// # Errors
+    /// They can't be written.
+    pub fn print(&self, format: RowFormat, terminal: Terminal) -> io::Result<()> {
         let mut out = stdout();
         match format {
             RowFormat::Table => self.table(&mut out, terminal)?,
@@ -156,14 +166,14 @@ impl Sheet {
             }
             RowFormat::Csv => self.csv(&mut out)?,
         }
-        Ok(out.flush()?)
+        out.flush()
     }
 
     fn objects(&self) -> impl Iterator<Item = Object<'_>> {
         self.rows.iter().map(|row| Object(&self.columns, row))
     }
 
-    fn table(&self, out: &mut impl Write, terminal: Terminal) -> Result<()> {
+    fn table(&self, out: &mut impl Write, terminal: Terminal) -> io::Result<()> {
         let mut table = new_table(terminal);
         table.set_header(self.columns.iter().map(|(name, right)| cell((*name).to_owned(), *right)));
         for row in &self.rows {
@@ -182,7 +192,7 @@ impl Sheet {
     }
 
     /// One value per line, for rows that are wider than the terminal.
-    fn records(&self, out: &mut impl Write, terminal: Terminal) -> Result<()> {
+    fn records(&self, out: &mut impl Write, terminal: Terminal) -> io::Result<()> {
         let width = self.columns.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let paint = terminal.paint();
         for (index, row) in self.rows.iter().enumerate() {
@@ -196,7 +206,7 @@ impl Sheet {
         Ok(())
     }
 
-    fn csv(&self, out: &mut impl Write) -> Result<()> {
+    fn csv(&self, out: &mut impl Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(|(name, _)| *name))?;
         for row in &self.rows {
@@ -207,6 +217,6 @@ impl Sheet {
                 Json::Cell { datatype, number, bytes } => csv_cell(*datatype, *number, bytes),
             }))?;
         }
-        Ok(writer.flush()?)
+        writer.flush()
     }
 }

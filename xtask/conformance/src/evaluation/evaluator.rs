@@ -1,8 +1,8 @@
 //! Which cells a question asks for, decided cell by cell.
 
-use super::{Interval, Selection};
 use crate::case::{Case, Question};
-use crate::generate::order_of;
+use crate::scalars::order_of;
+use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, RangesSpec};
 
 /// Says of cells whether a question asks for them.

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::RowFormat;
-use super::pages::{PAGE, Pages};
-use crate::failure::Result;
+use crate::RowFormat;
+use crate::pages::{PAGE, Pages};
 use crate::terminal::Terminal;
 
 /// A column of rows.
@@ -52,9 +51,12 @@ pub struct RowPrinter {
 
 impl RowPrinter {
     /// For rows with these columns. `null` is what CSV shows for a null cell.
-    pub(crate) fn new(format: RowFormat, columns: Vec<RowColumn>, null: &str, terminal: Terminal) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The columns' names can't be printed.
+    pub fn new(format: RowFormat, columns: Vec<RowColumn>, null: &str, terminal: Terminal) -> io::Result<Self> {
         let key = |column: &RowColumn| Ok(format!("{}:", serde_json::to_string(&column.name)?));
-        let keys = columns.iter().map(key).collect::<Result<_>>()?;
+        let keys = columns.iter().map(key).collect::<io::Result<_>>()?;
         let heads = columns.iter().map(|column| (column.name.clone(), column.is_number)).collect();
         Ok(Self { columns, keys, null: null.to_owned(), format, pages: Pages::new(heads, terminal), count: 0 })
     }
@@ -75,7 +77,7 @@ impl RowPrinter {
     ///
     /// # Errors
     /// They can't be written.
-    pub fn print(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> Result<()> {
+    pub fn print(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             RowFormat::Table => self.table(rows, out)?,
             RowFormat::Csv => self.csv(rows, out)?,
@@ -89,7 +91,7 @@ impl RowPrinter {
     ///
     /// # Errors
     /// It can't be written.
-    pub fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+    pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             RowFormat::Table if !self.pages.has_begun() => writeln!(out, "no rows")?,
             RowFormat::Csv if self.count == 0 => self.csv_header(out)?,
@@ -109,13 +111,13 @@ impl RowPrinter {
         Ok(())
     }
 
-    fn csv_header(&self, out: &mut dyn Write) -> Result<()> {
+    fn csv_header(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(|column| &column.name))?;
-        Ok(writer.flush()?)
+        writer.flush()
     }
 
-    fn csv(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> Result<()> {
+    fn csv(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
         if self.count == 0 && !rows.is_empty() {
             self.csv_header(out)?;
         }
@@ -126,7 +128,7 @@ impl RowPrinter {
             }
             writer.write_record(None::<&[u8]>)?;
         }
-        Ok(writer.flush()?)
+        writer.flush()
     }
 
     fn json(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
@@ -158,7 +160,7 @@ impl RowPrinter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::color::ColorChoice;
+    use crate::ColorChoice;
 
     struct Squares(u32);
 

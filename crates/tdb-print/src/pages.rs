@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, ColumnConstraint, Width};
 
-use super::table::{cell, lines, new_table};
+use crate::table::{cell, lines, new_table};
 use crate::terminal::{Terminal, push_printable};
 
 /// Rows that are laid out together.

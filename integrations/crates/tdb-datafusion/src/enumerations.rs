@@ -6,14 +6,14 @@ use datafusion::error::Result;
 use tdb_array::tdb_schema::SchemaEvolution;
 use tdb_array::{Array, Names};
 
-use super::definition::Creation;
+use crate::definition::Creation;
 use crate::{Opener, error};
 
 /// What gives the enumerations of an array the values of dictionaries, as rows come.
 #[derive(Clone, Debug)]
 pub(crate) struct Enumerations {
-    pub(super) opener: Opener,
-    pub(super) creation: Creation,
+    pub(crate) opener: Opener,
+    pub(crate) creation: Creation,
 }
 
 impl Enumerations {

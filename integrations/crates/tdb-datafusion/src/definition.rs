@@ -15,7 +15,7 @@ use crate::error;
 
 /// The options of statements that are about the array to be made, by their names, and the others.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Creation {
+pub(crate) struct Creation {
     options: HashMap<String, String>,
 }
 
@@ -23,7 +23,7 @@ const KNOWN: [&str; 5] = ["dimensions", "array", "duplicates", "capacity", "filt
 
 impl Creation {
     /// Takes its options out of those of a statement.
-    pub(super) fn of(options: &mut HashMap<String, String>) -> Self {
+    pub(crate) fn of(options: &mut HashMap<String, String>) -> Self {
         let mut taken = HashMap::new();
         options.retain(|key, value| {
             let name = key.strip_prefix("format.").unwrap_or(key);
@@ -38,7 +38,7 @@ impl Creation {
     }
 
     /// Whether nothing was said.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.options.is_empty()
     }
 
@@ -46,7 +46,7 @@ impl Creation {
     ///
     /// # Errors
     /// No dimensions, or columns that can't be one; values that are none; columns that an array can't hold.
-    pub(super) fn definition(&self, columns: &Schema, rows: Option<&RecordBatch>) -> Result<ArrayDefinition> {
+    pub(crate) fn definition(&self, columns: &Schema, rows: Option<&RecordBatch>) -> Result<ArrayDefinition> {
         let failed = |error| error::of_arrow("new array", error);
         let mut array = self.array(columns)?;
         if let Some(rows) = rows {
@@ -61,7 +61,7 @@ impl Creation {
     }
 
     /// Columns whose dictionaries have become their values where they are dimensions.
-    pub(super) fn plain(&self, columns: &Schema) -> Schema {
+    pub(crate) fn plain(&self, columns: &Schema) -> Schema {
         let fields = columns.fields().iter().map(|field| match field.data_type() {
             DataType::Dictionary(_, values) if self.dimensions().any(|name| name == field.name()) => {
                 field.as_ref().clone().with_data_type((**values).clone())

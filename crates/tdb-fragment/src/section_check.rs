@@ -3,10 +3,10 @@
 use tdb_rtree::RTree;
 use tdb_types::ByteReader;
 
-use super::{SectionParser, SectionReader, parse_section};
 use crate::contents::FragmentContents;
 use crate::error::{FragmentError, Result};
 use crate::section::SectionId;
+use crate::sections::{SectionParser, SectionReader, parse_section};
 
 impl SectionReader<'_> {
     /// Reads any section, to see whether it can be; how many bytes it takes.

@@ -2,9 +2,9 @@
 
 use tdb_types::Datatype;
 
-use super::{Interval, Selection};
 use crate::case::{Case, Question};
-use crate::generate::order_of;
+use crate::scalars::order_of;
+use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, DimensionSpec, RangesSpec};
 
 /// How many boxes the library is asked for, one by one.

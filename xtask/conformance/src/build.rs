@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use tdb_filters::{Filter, FilterPipeline, WebPFormat, WebPOptions};
+use tdb_array::{ArrayOptions, CreateOptions};
+use tdb_filters::{EncryptionKey, Filter, FilterPipeline, WebPFormat, WebPOptions};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{
     ArrayDefinition, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, Result, SchemaBuilder,
@@ -12,6 +13,9 @@ use tdb_types::{ArrayType, CellValNum, Datatype, FormatVersion, Scalar};
 use tdb_reference::model::{
     ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, Pipeline, WebpFormat,
 };
+
+use crate::case::KEY;
+use crate::scalars::integer_of;
 
 /// The same array, of a format version.
 pub(crate) fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
@@ -172,5 +176,37 @@ fn filter(spec: &FilterSpec) -> Filter {
             y_extent: 0,
             x_extent: 0,
         }),
+    }
+}
+
+/// Says what extents of Hilbert arrays are left out: the library, which is given the order after the domain, takes them for
+/// those of another order, and so spans the domain.
+pub fn state_extents(spec: &mut ArraySpec) {
+    for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
+        let Some((low, high)) = &dimension.domain else { continue };
+        dimension.extent = Some(match dimension.datatype {
+            Datatype::Float32 => {
+                let value = |bytes: &Bytes| f32::from_le_bytes(bytes[..].try_into().unwrap_or_default());
+                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
+            }
+            Datatype::Float64 => {
+                let value = |bytes: &Bytes| f64::from_le_bytes(bytes[..].try_into().unwrap_or_default());
+                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
+            }
+            datatype => {
+                let value = |bytes: &Bytes| integer_of(datatype.physical(), bytes);
+                let cells = value(high) - value(low) + 1;
+                Bytes(cells.to_le_bytes()[..datatype.size()].to_vec())
+            }
+        });
+    }
+}
+
+/// How to open and how to make an array.
+pub(crate) fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
+    let key = || EncryptionKey::new(*KEY);
+    match encrypted {
+        true => (ArrayOptions::new().key(key()), CreateOptions::new().key(key())),
+        false => (ArrayOptions::new(), CreateOptions::new()),
     }
 }

@@ -11,16 +11,18 @@ const MOST_END: usize = 300;
 
 /// What standard output and standard error are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terminal {
-    pub(crate) stdout: bool,
-    pub(crate) stderr: bool,
+pub struct Terminal {
+    /// Whether standard output is a terminal.
+    pub stdout: bool,
+    /// Whether standard error is a terminal.
+    pub stderr: bool,
     color: bool,
     error_color: bool,
 }
 
 impl Terminal {
     /// Looks at the process's streams and environment.
-    pub(crate) fn detect(choice: ColorChoice) -> Self {
+    pub fn detect(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         // <https://no-color.org>: any value but the empty one counts.
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -34,15 +36,17 @@ impl Terminal {
     }
 
     /// Whether standard output is to be coloured.
-    pub(crate) fn color(self) -> bool {
+    pub fn color(self) -> bool {
         self.color
     }
 
-    pub(crate) fn paint(self) -> Paint {
+    /// Sets off text on standard output.
+    pub fn paint(self) -> Paint {
         Paint { on: self.color }
     }
 
-    pub(crate) fn error_paint(self) -> Paint {
+    /// Sets off text on standard error.
+    pub fn error_paint(self) -> Paint {
         Paint { on: self.error_color }
     }
 }
@@ -70,7 +74,7 @@ fn turns_text(character: char) -> bool {
 }
 
 /// A message on one line; of a very long one, which quotes something, the beginning and the end.
-pub(crate) fn message(text: &str) -> String {
+pub fn message(text: &str) -> String {
     let chars = text.chars().count();
     if chars <= MOST_BEGIN + MOST_END {
         return printable(text);
@@ -82,20 +86,23 @@ pub(crate) fn message(text: &str) -> String {
 
 /// Sets text off, or leaves it as it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint {
+pub struct Paint {
     on: bool,
 }
 
 impl Paint {
-    pub(crate) fn bold(self, text: &str) -> String {
+    /// Bold text.
+    pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
+    /// Faint text.
+    pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    pub(crate) fn red(self, text: &str) -> String {
+    /// Bold red text.
+    pub fn red(self, text: &str) -> String {
         self.with("1;31", text)
     }
 

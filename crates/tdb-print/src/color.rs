@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
+pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,

@@ -6,24 +6,27 @@ use std::ops::Range;
 use tdb_array::Batch;
 use tdb_exchange::{CellWriter, CsvWriter, Field, JsonWriter};
 
-use super::RowFormat;
-use super::pages::{PAGE, Pages};
-use crate::failure::{Failure, Result};
+use crate::RowFormat;
+use crate::pages::{PAGE, Pages};
 use crate::terminal::Terminal;
+
+/// A text of null cells in a format other than CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("null: applies to CSV only")]
+pub struct NullError;
 
 /// Returns a writer for rows of some fields. `null` is the text of a null cell in CSV, by default empty.
 ///
 /// # Errors
 /// `null` for a format other than CSV.
-pub(crate) fn cell_writer(
+pub fn cell_writer(
     format: RowFormat,
     fields: Vec<Field>,
     null: Option<&str>,
     terminal: Terminal,
-) -> Result<Box<dyn CellWriter>> {
+) -> Result<Box<dyn CellWriter>, NullError> {
     if null.is_some() && format != RowFormat::Csv {
-        let failure = Failure::usage("null: applies to CSV only");
-        return Err(failure.with_hint("leave out null, or choose CSV"));
+        return Err(NullError);
     }
     Ok(match format {
         RowFormat::Table => Box::new(TableWriter::new(fields, terminal)),

@@ -1,0 +1,164 @@
+//! The payload of a schema's generic tile: bytes to a schema, and back.
+
+use tdb_filters::FilterPipeline;
+use tdb_rtree::NdRange;
+use tdb_types::{ArrayType, ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Layout};
+
+use crate::error::Result;
+use crate::{ArraySchema, Attribute, DimensionLabel, Domain, EnumerationRef, current_domain, validate};
+
+impl ArraySchema {
+    /// Reads the payload of a schema's generic tile.
+    ///
+    /// # Errors
+    /// Bytes that aren't a schema, or one that contradicts itself or the format.
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
+        let schema = crate::group(reader, "array schema", Self::parse_fields)?;
+        validate::readable(&schema)?;
+        Ok(schema)
+    }
+
+    fn parse_fields(reader: &mut ByteReader<'_>) -> Result<Self> {
+        let version = FormatVersion::read(reader)?;
+        let allows_duplicates = version.has(Feature::AllowsDuplicates) && reader.bool("allows duplicates")?;
+        let array_type = ArrayType::read(reader, "array type")?;
+        let tile_order = parse_order(reader, "tile order", &[Layout::RowMajor, Layout::ColMajor])?;
+        let cell_order = parse_order(reader, "cell order", &[Layout::RowMajor, Layout::ColMajor, Layout::Hilbert])?;
+        let capacity = reader.u64("capacity")?;
+        let coords_filters = parse_filters(reader, "coordinate filters", version)?;
+        let offsets_filters = parse_filters(reader, "offsets filters", version)?;
+        let validity_filters = match version.has(Feature::Validity) {
+            true => parse_filters(reader, "validity filters", version)?,
+            false => FilterPipeline::default(),
+        };
+        let domain = reader.group(|| "domain".to_owned(), |reader| Domain::parse(reader, version))?;
+        let attributes = parse_attributes(reader, version)?;
+        let labels = parse_labels(reader, version)?;
+        let enumerations = parse_enumerations(reader, version)?;
+        let current_domain = parse_current_domain(reader, version, &domain)?;
+        Ok(Self {
+            version,
+            array_type,
+            allows_duplicates,
+            tile_order,
+            cell_order,
+            capacity,
+            coords_filters,
+            offsets_filters,
+            validity_filters,
+            domain,
+            attributes,
+            labels,
+            enumerations,
+            current_domain,
+        })
+    }
+
+    /// Writes the payload of the schema's generic tile, in the schema's own version.
+    ///
+    /// # Errors
+    /// A filter that the version can't express. Schemas that were read or built don't have any.
+    pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
+        let version = self.version;
+        writer.u32(version.number());
+        if version.has(Feature::AllowsDuplicates) {
+            writer.bool(self.allows_duplicates);
+        }
+        self.array_type.write(writer);
+        self.tile_order.write(writer);
+        self.cell_order.write(writer);
+        writer.u64(self.capacity);
+        self.coords_filters.write(writer, version)?;
+        self.offsets_filters.write(writer, version)?;
+        if version.has(Feature::Validity) {
+            self.validity_filters.write(writer, version)?;
+        }
+        self.domain.write(writer, version)?;
+        write_count(writer, self.attributes.len());
+        self.attributes.iter().try_for_each(|attribute| attribute.write(writer, version))?;
+        if version.has(Feature::DimensionLabels) {
+            write_count(writer, self.labels.len());
+            self.labels.iter().for_each(|label| label.write(writer));
+        }
+        if version.has(Feature::Enumerations) {
+            write_count(writer, self.enumerations.len());
+            self.enumerations.iter().for_each(|enumeration| enumeration.write(writer));
+        }
+        if version.has(Feature::CurrentDomain) {
+            current_domain::write(self.current_domain.as_ref(), writer, &self.domain.kinds())?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_order(reader: &mut ByteReader<'_>, field: &'static str, allowed: &[Layout]) -> tdb_types::Result<Layout> {
+    let offset = reader.offset();
+    let order = Layout::read(reader, field)?;
+    if allowed.contains(&order) {
+        return Ok(order);
+    }
+    let expected = "row-major (0) or col-major (1), for cells also Hilbert (4)";
+    Err(DecodeError::invalid(field, offset, order, expected))
+}
+
+fn parse_filters(
+    reader: &mut ByteReader<'_>,
+    name: &'static str,
+    version: FormatVersion,
+) -> tdb_types::Result<FilterPipeline> {
+    reader.group(|| name.to_owned(), |reader| FilterPipeline::parse(reader, version))
+}
+
+fn parse_attributes(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<Attribute>> {
+    // The shortest attribute, of the first version: an empty name, a type, a number of values, no filters.
+    parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))
+}
+
+fn parse_labels(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<DimensionLabel>> {
+    match version.has(Feature::DimensionLabels) {
+        true => parse_list(reader, "dimension label", 28, 4, DimensionLabel::parse),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn parse_enumerations(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<EnumerationRef>> {
+    match version.has(Feature::Enumerations) {
+        true => parse_list(reader, "enumeration", 8, 0, EnumerationRef::parse),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Reads a `u32` count and that many items of at least `shortest` bytes, whose names lie `skip` bytes into them.
+fn parse_list<T>(
+    reader: &mut ByteReader<'_>,
+    what: &'static str,
+    shortest: u64,
+    skip: u64,
+    parse: impl Fn(&mut ByteReader<'_>) -> tdb_types::Result<T>,
+) -> tdb_types::Result<Vec<T>> {
+    let count = reader.u32("count")?;
+    reader.explain(|| format!("{what}s"));
+    let count = reader.count("count", u64::from(count), shortest)?;
+    (0..count)
+        .map(|index| {
+            let name = crate::group_name(what, index, skip, reader);
+            reader.group(name, &parse)
+        })
+        .collect()
+}
+
+fn parse_current_domain(
+    reader: &mut ByteReader<'_>,
+    version: FormatVersion,
+    domain: &Domain,
+) -> Result<Option<NdRange>> {
+    if !version.has(Feature::CurrentDomain) {
+        return Ok(None);
+    }
+    crate::group(reader, "current domain", |reader| current_domain::parse(reader, &domain.kinds()))
+}
+
+fn write_count(writer: &mut ByteWriter, count: usize) {
+    // Counts beyond the field can't have been read, and no builder gets there with real memory.
+    writer.u32(u32::try_from(count).unwrap_or(u32::MAX));
+}

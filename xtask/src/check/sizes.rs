@@ -1,0 +1,68 @@
+//! Sizes of crates: a crate that no engineer can hold in their head is divided.
+
+use std::fs;
+use std::path::Path;
+
+use super::{Result, circles};
+
+/// The maximum number of lines of the `.rs` files below a crate's `src`.
+const MOST_LINES: usize = 10_000;
+
+/// The crates that are above the limit. Each has to be divided; none is to be added.
+const ABOVE: &[&str] = &["crates/tdb-maintain", "xtask/conformance"];
+
+/// Refuses crates above the limit, and exceptions for crates below it.
+pub(super) fn check(repository: &Path) -> Result {
+    let mut sizes = Vec::new();
+    for folder in circles::sources(repository)? {
+        let name = folder.strip_prefix(repository)?.to_string_lossy().replace('\\', "/");
+        sizes.push((name.trim_end_matches("/src").to_owned(), lines(&folder)?));
+    }
+    let wrong = problems(&sizes, ABOVE);
+    println!("{} crates, {} with a wrong size", sizes.len(), wrong.len());
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// Describes crates above the limit that are no exceptions, and exceptions that are not above it.
+fn problems(sizes: &[(String, usize)], above: &[&str]) -> Vec<String> {
+    let too_large = sizes.iter().filter(|(name, lines)| *lines > MOST_LINES && !above.contains(&name.as_str()));
+    let too_large =
+        too_large.map(|(name, lines)| format!("{name}: {lines} lines in src; divide it, {MOST_LINES} is the limit"));
+    let is_above = |name: &str| sizes.iter().any(|(of, lines)| of == name && *lines > MOST_LINES);
+    let gone = above.iter().filter(|name| !is_above(name));
+    let gone = gone.map(|name| format!("{name}: no longer above {MOST_LINES} lines; remove it from the exceptions"));
+    too_large.chain(gone).collect()
+}
+
+/// The lines of all `.rs` files below a folder.
+fn lines(folder: &Path) -> Result<usize> {
+    let mut count = 0;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            count += lines(&path)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            count += fs::read_to_string(&path)?.lines().count();
+        }
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_above_the_limit_and_idle_exceptions_are_named() {
+        let sizes = [("a", MOST_LINES), ("b", MOST_LINES + 1), ("c", MOST_LINES + 1), ("d", 1)];
+        let sizes = sizes.map(|(name, lines)| (name.to_owned(), lines));
+        let found = problems(&sizes, &["c", "d", "e"]);
+        let names: Vec<&str> = found.iter().filter_map(|problem| problem.split(':').next()).collect();
+        assert_eq!(names, ["b", "d", "e"]);
+    }
+
+    #[test]
+    fn the_workspace_has_none_but_the_exceptions() {
+        check(&crate::cargo::workspace()).unwrap();
+    }
+}
