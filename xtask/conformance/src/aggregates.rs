@@ -5,23 +5,23 @@ mod judge;
 mod plain;
 
 use tdb_array::{Array, Fragment};
+use tdb_cases::case::{Case, Question};
+use tdb_cases::defects;
+use tdb_cases::generate::is_theirs;
+use tdb_cases::ours::{self, Reading};
+use tdb_cases::print::bytes_as_text;
+use tdb_cases::reads::{merged, with_coordinates};
+use tdb_cases::their_errors::excuse;
+use tdb_cases::values::Kind;
+use tdb_cases::verdict::{self, Failure};
+use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec};
+use tdb_reference::{Error, Reference, Result};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
-use super::case::{Case, Question};
 use super::chosen::{choose, typed};
-use super::defects;
-use super::generate::is_theirs;
-use super::ours::{self, Reading};
-use super::print::bytes_as_text;
-use super::reads::{merged, with_coordinates};
-use super::their_errors::excuse;
-use super::values::Kind;
-use super::verdict::{self, Failure};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
-use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec};
-use tdb_reference::{Error, Reference, Result};
 
 /// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
 /// so many `cells`.

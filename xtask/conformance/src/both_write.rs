@@ -13,22 +13,21 @@ use tdb_array::tdb_fragment::{
     FRAGMENT_METADATA_FILE, FragmentFile, FragmentFolder, GenericTileDecoder, StatisticsRules, Sum, TileStatistics,
     ValueStatistics,
 };
+use tdb_cases::case::Case;
+use tdb_cases::make_ours::write;
+use tdb_cases::place::{Place, is_on_store};
+use tdb_cases::tally::Counts;
+use tdb_cases::their_errors::their_failure;
+use tdb_cases::verdict::Verdict;
+use tdb_cases::writer::{make, set_key};
+use tdb_cases::{ours, overhang};
 use tdb_filters::Filter;
+use tdb_reference::model::Bytes;
+use tdb_reference::{Reference, Result};
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{FormatVersion, Limits, TimestampedName};
 
-use super::case::Case;
 use super::examine::{compare_facts, compare_questions};
-use super::make_ours::write;
-use super::ours;
-use super::overhang;
-use super::place::{Place, is_on_store};
-use super::tally::Counts;
-use super::their_errors::their_failure;
-use super::verdict::Verdict;
-use super::writer::{make, set_key};
-use tdb_reference::model::Bytes;
-use tdb_reference::{Reference, Result};
 
 pub use ask::{Answer, ask};
 

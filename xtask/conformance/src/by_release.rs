@@ -4,10 +4,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use tdb_cases::runner::{self, Amount, CaseKind, Settings};
+use tdb_cases::tally::Tally;
 use tdb_reference::{RELEASES, Release};
-
-use super::runner::{self, Amount, CaseKind, Settings};
-use super::tally::Tally;
 
 /// What stands in the columns of a line, with their headings.
 pub type Row = fn(&str, &Tally) -> Vec<(&'static str, String)>;

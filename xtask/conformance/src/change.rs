@@ -3,23 +3,23 @@
 use std::path::Path;
 
 use tdb_array::{ArrayOptions, CreateOptions, Group, Names, TimeRange};
+use tdb_cases::build::{self, options};
+use tdb_cases::case::{Case, Step, seed_of};
+use tdb_cases::compare::difference;
+use tdb_cases::entries::{entries, value};
+use tdb_cases::ours::{self, Manner, Reading, describe};
+use tdb_cases::random::Random;
+use tdb_cases::reads::{compare_cells, read_again, settled, with_coordinates};
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::{carry_out, set_key, start};
+use tdb_cases::{defects, generate, overhang, print, shrink};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
 
-use super::case::{Case, Step, seed_of};
-use super::compare::difference;
-use super::create::{self};
-use super::ours::{self, Manner, Reading, describe};
-use super::random::Random;
-use super::reads::{compare_cells, read_again, settled, with_coordinates};
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::{carry_out, set_key, start};
-use super::{defects, generate, overhang, print, shrink};
-use crate::build::{self, options};
-use crate::entries::{entries, value};
+use super::create;
 
 /// One case in `GROUP` brings a group.
 const GROUP: u64 = 10;

@@ -1,10 +1,9 @@
 //! Of cells with their coordinates those that a question asks for.
 
 use tdb_array::Array;
-
-use super::case::{Case, Question};
-use super::ours::Reading;
-use crate::evaluation::Evaluator;
+use tdb_cases::case::{Case, Question};
+use tdb_cases::evaluation::Evaluator;
+use tdb_cases::ours::Reading;
 use tdb_reference::model::{ReadColumn, ReadResult};
 
 /// What ours reads, in the form of what the library does.

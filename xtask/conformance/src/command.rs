@@ -6,6 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use tdb_cases::place::{Store, use_store};
+use tdb_cases::runner::{self, Amount, CaseKind, Settings};
+use tdb_cases::tally::{Counts, Tally};
 use tdb_reference::{NEWEST, Reference, Release, release};
 
 use super::change::{self, Change};
@@ -13,10 +16,7 @@ use super::create::{self, Create};
 use super::filters::{self, Filters};
 use super::maintain::{self, Maintain};
 use super::on_store::OnStore;
-use super::place::{Store, use_store};
 use super::read::{Read, Written};
-use super::runner::{self, Amount, CaseKind, Settings};
-use super::tally::{Counts, Tally};
 use super::{both_write, corruption, migrate, old_formats, releases, soak};
 
 /// Cases of the short form of reading, which fits a run of continuous integration.

@@ -7,21 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use tdb_cases::build::{self, options, state_extents};
+use tdb_cases::case::{Case, KEY, seed_of};
+use tdb_cases::ours::describe;
+use tdb_cases::random::Random;
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::{set_key, start};
+use tdb_cases::{generate, shrink};
 use tdb_filters::EncryptionKey;
 use tdb_reference::{NEWEST, Reference};
 use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
 use tdb_types::{FormatVersion, Layout, Limits};
-
-use super::case::{Case, KEY, seed_of};
-use super::ours::describe;
-use super::random::Random;
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::{set_key, start};
-use super::{generate, shrink};
-use crate::build::{self, options, state_extents};
 
 /// One case in `MUTATED` is made illegal, or nearly so.
 const MUTATED: u64 = 2;

@@ -4,20 +4,21 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use tdb_cases::case::{Case, Question};
+use tdb_cases::compare::{Settled, difference};
+use tdb_cases::defects;
+use tdb_cases::make_ours::write;
+use tdb_cases::ours::{self, Reading};
+use tdb_cases::overhang::{self, WideArray};
+use tdb_cases::place::Place;
+use tdb_cases::reads::{asked, compare_cells, compare_in_order, read_again, settled, with_coordinates};
+use tdb_cases::their_errors::{has_no_end, their_failure};
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::{Writer, make, set_checks, set_key};
+use tdb_reference::{Reference, Release, Result};
 use tdb_types::FormatVersion;
 
-use super::case::{Case, Question};
-use super::compare::{Settled, difference};
-use super::make_ours::write;
-use super::ours::{self, Reading};
-use super::overhang::{self, WideArray};
-use super::place::Place;
-use super::reads::{asked, compare_cells, compare_in_order, read_again, settled, with_coordinates};
-use super::their_errors::{has_no_end, their_failure};
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::{Writer, make, set_checks, set_key};
-use super::{aggregates, defects, facts, selected};
-use tdb_reference::{Reference, Release, Result};
+use super::{aggregates, facts, selected};
 
 /// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
 /// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the

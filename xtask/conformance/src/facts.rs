@@ -3,13 +3,12 @@
 use std::ops::Bound;
 
 use tdb_array::Array;
+use tdb_cases::case::Case;
+use tdb_cases::ours::describe;
 use tdb_filters::FilterPipeline;
+use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 use tdb_rtree::DimRange;
 use tdb_types::{ByteWriter, Scalar};
-
-use super::case::Case;
-use super::ours::describe;
-use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 
 /// Says what differs between the schema that the library was given and the one that we read.
 pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
@@ -76,7 +75,7 @@ fn dimension_facts(
         equal("extent", &given.extent, &ours.tile_extent().map(bytes))?;
     }
     // Evolution writes the inherited filters down as the dimension's own.
-    let evolved = case.steps.iter().any(|step| matches!(step, super::case::Step::Evolve(_)));
+    let evolved = case.steps.iter().any(|step| matches!(step, tdb_cases::case::Step::Evolve(_)));
     if evolved && given.filters.filters.is_empty() {
         return Ok(());
     }

@@ -7,21 +7,20 @@
 use std::path::Path;
 
 use tdb_array::{Array, CreateOptions};
+use tdb_cases::build;
+use tdb_cases::case::{Case, seed_of};
+use tdb_cases::ours::{self, Manner, describe};
+use tdb_cases::random::Random;
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::start;
 use tdb_reference::model::{ArraySpec, Column, FilterSpec, QuerySpec, WriteSpec, attribute, dimension, var_column};
 use tdb_reference::{NEWEST, Reference};
 use tdb_types::Datatype::{
     self, DatetimePs, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64,
 };
 use tdb_types::{FormatVersion, Layout};
-
-use super::case::{Case, seed_of};
-use super::ours::{self, Manner, describe};
-use super::random::Random;
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::start;
-use crate::build;
 
 /// How often the library is asked.
 const TIMES: usize = 3;

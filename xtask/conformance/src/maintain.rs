@@ -15,15 +15,14 @@ mod twin;
 
 use std::path::Path;
 
+use tdb_cases::case::seed_of;
+use tdb_cases::generate;
+use tdb_cases::history::{Deed, History};
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::start;
 use tdb_reference::{NEWEST, Reference, Result};
-
-use super::case::seed_of;
-use super::generate;
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Kind, Verdict};
-use super::writer::start;
-use crate::history::{Deed, History};
 
 pub use carry_out::{by_them, by_us};
 pub use defects::refused;

@@ -14,16 +14,16 @@ mod sides;
 use std::error::Error;
 use std::path::Path;
 
+use tdb_cases::case::seed_of;
+use tdb_cases::history::History;
+use tdb_cases::runner::{Amount, CaseKind, Settings};
+use tdb_cases::tally::{Counts, Tally};
+use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::writer::start;
 use tdb_reference::{NEWEST, Release, Result};
 
 use super::by_release;
-use super::case::seed_of;
 use super::maintain;
-use super::runner::{Amount, CaseKind, Settings};
-use super::tally::{Counts, Tally};
-use super::verdict::{Failure, Verdict};
-use super::writer::start;
-use crate::history::History;
 use counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST as BY_NEWEST, OLDER, REFUSED};
 use moved::Moved;
 use sides::Sides;

@@ -12,16 +12,16 @@ mod sides;
 use std::error::Error;
 use std::path::Path;
 
+use tdb_cases::case::{Case, seed_of};
+use tdb_cases::runner::{Amount, CaseKind, Settings};
+use tdb_cases::tally::{Counts, Tally};
+use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::writer::start;
+use tdb_cases::{build, generate, limits, overhang, print, shrink};
 use tdb_reference::{Ability, NEWEST, Release, Result};
 use tdb_types::Layout;
 
-use super::build;
-use super::case::{Case, seed_of};
-use super::runner::{Amount, CaseKind, Settings};
-use super::tally::{Counts, Tally};
-use super::verdict::{Failure, Verdict};
-use super::writer::start;
-use super::{by_release, generate, limits, overhang, print, shrink};
+use super::by_release;
 use counted::{
     CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
 };

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use tdb_cases::coverage::Coverage;
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Verdict};
 use tdb_reference::{Reference, Result};
 
-use super::coverage::Coverage;
 use super::read::{Read, ReadCase, Written};
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Verdict};
 
 /// See the module.
 pub struct OnStore {

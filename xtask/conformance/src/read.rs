@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
+use tdb_cases::case::{Case, Step, seed_of};
+use tdb_cases::coverage::Coverage;
+use tdb_cases::runner::CaseKind;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::writer::start;
+use tdb_cases::{generate, limits, print, shrink};
 use tdb_reference::{NEWEST, RELEASES, Reference, Result};
 use tdb_types::FormatVersion;
 
 use super::both_write::{self, Files};
-use super::case::{Case, Step, seed_of};
-use super::coverage::Coverage;
 use super::examine::examine;
-use super::runner::CaseKind;
-use super::tally::Counts;
-use super::verdict::{Failure, Verdict};
-use super::writer::start;
-use super::{generate, limits, print, shrink};
 
 /// Of the short form one case in `WRITTEN` is written by our library too.
 const WRITTEN: u64 = 10;

@@ -4,17 +4,17 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use tdb_cases::case::{Case, seed_of};
+use tdb_cases::runner::{self, Amount, CaseKind, Settings};
+use tdb_cases::tally::{Counts, Tally};
+use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::writer::{Writer, start};
+use tdb_cases::{generate, limits, print, shrink};
 use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, Result};
 use tdb_types::ArrayType;
 
-use super::case::{Case, seed_of};
 use super::examine::examine;
 use super::read::DISORDERED;
-use super::runner::{self, Amount, CaseKind, Settings};
-use super::tally::{Counts, Tally};
-use super::verdict::{Failure, Verdict};
-use super::writer::{Writer, start};
-use super::{generate, limits, print, shrink};
 
 /// What is counted.
 const FRAGMENTS: &str = "fragments";

@@ -6,23 +6,22 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tdb_array::Array;
+use tdb_cases::case::{Case, Question};
+use tdb_cases::compare::{Settled, difference};
+use tdb_cases::evaluation::{as_ranges, parts};
+use tdb_cases::overhang::{self, WideArray};
+use tdb_cases::reads::{compare_in_order, read_again, settled, with_coordinates};
+use tdb_cases::scalars::order_of;
+use tdb_cases::selection::Selection;
+use tdb_cases::their_errors::{has_no_end, their_failure};
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::{defects, ours};
+use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
+use tdb_reference::{Reference, Result};
 use tdb_types::{ArrayType, Layout};
 
 use super::aggregates;
-use super::case::{Case, Question};
 use super::chosen::{choose, coordinates, take, typed};
-use super::compare::{Settled, difference};
-use super::defects;
-use super::ours;
-use super::overhang::{self, WideArray};
-use super::reads::{compare_in_order, read_again, settled, with_coordinates};
-use super::selection::Selection;
-use super::their_errors::{has_no_end, their_failure};
-use super::verdict::{Failure, Kind, Verdict};
-use crate::evaluation::{as_ranges, parts};
-use crate::scalars::order_of;
-use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
-use tdb_reference::{Reference, Result};
 
 /// What both sides come to in a question about points or boxes: how many cells were compared, or how the case ends. The library is
 /// asked about the first array, or the wide one, and ours about the second.

@@ -12,6 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
+use tdb_cases::ours::describe;
+use tdb_cases::writer::start;
 use tdb_condition::field;
 use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Severity, Vacuum, Verify};
 use tdb_reference::model::{
@@ -20,9 +22,6 @@ use tdb_reference::model::{
 use tdb_reference::{NEWEST, Reference};
 use tdb_testkit::Ledger;
 use tdb_types::{Datatype, Layout};
-
-use crate::ours::describe;
-use crate::writer::start;
 
 /// The cells of each write.
 const CELLS: i32 = 500;

@@ -1,7 +1,8 @@
 //! What to make of a result of the library's.
 
-use super::plain::{Answer, Sum, Values};
 use tdb_reference::model::AggregateFunction;
+
+use super::plain::{Answer, Sum, Values};
 
 /// What to make of it.
 pub enum Judgement {
@@ -66,7 +67,7 @@ fn of_sums(values: &Values, theirs: &Answer, most: &Answer) -> Option<&'static s
 mod tests {
     use super::super::plain::{Answer, Values};
     use super::{Judgement, judge};
-    use crate::values::Kind;
+    use tdb_cases::values::Kind;
     use tdb_reference::model::AggregateFunction::{self, Max, Mean, Min, NullCount, Sum};
     use tdb_reference::model::{Bytes, Column};
     use tdb_types::Datatype;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::scalars::type_limits;
-use crate::values::Kind;
+use tdb_cases::scalars::type_limits;
+use tdb_cases::values::Kind;
 use tdb_reference::model::{AggregateFunction, Bytes, Column};
 use tdb_types::{PhysicalType, Scalar};
 

@@ -2,16 +2,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::case::Case;
-use crate::compare::difference;
-use crate::defects;
-use crate::examine::misread;
-use crate::ours::Reading;
-use crate::reads::{compare_cells, read_again, settled, with_coordinates};
-use crate::their_errors::{as_failure, excuse, has_no_end};
-use crate::verdict::{Failure, Kind};
+use tdb_cases::case::Case;
+use tdb_cases::compare::difference;
+use tdb_cases::defects;
+use tdb_cases::ours::Reading;
+use tdb_cases::reads::{compare_cells, read_again, settled, with_coordinates};
+use tdb_cases::their_errors::{as_failure, excuse, has_no_end};
+use tdb_cases::verdict::{Failure, Kind};
 use tdb_reference::model::{QuerySpec, ReadResult};
 use tdb_reference::{Error, Reference, Release, Result};
+
+use crate::examine::misread;
 
 /// What came of a question about both arrays.
 #[derive(Debug)]

@@ -6,16 +6,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::ask::{Answer, unanswered};
-use crate::case::Case;
-use crate::compare::difference;
-use crate::defects;
-use crate::ours::Reading;
-use crate::reads::{compare_cells, read_again, settled, with_coordinates};
-use crate::tally::Counts;
-use crate::verdict::{Failure, Kind};
+use tdb_cases::case::Case;
+use tdb_cases::compare::difference;
+use tdb_cases::defects;
+use tdb_cases::ours::Reading;
+use tdb_cases::reads::{compare_cells, read_again, settled, with_coordinates};
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind};
 use tdb_reference::model::{AttributeSpec, FilterSpec, ReadResult, WebpFormat};
 use tdb_reference::{Reference, Result};
+
+use super::ask::{Answer, unanswered};
 
 /// How much greater our squared error may be than the library's, of the few pixels of a read: that times, and so much more.
 const ALLOWED: (f64, f64) = (1.5, 100.0);

@@ -7,6 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tdb_cases::scalars::order_of;
+use tdb_cases::writer::start;
 use tdb_corruption::{Damage, Subject, options};
 use tdb_reference::model::{
     Bytes, FragmentSummary, GroupMember, ObjectKind, QuerySpec, RangesSpec, ReadColumn, ReadResult,
@@ -15,8 +17,6 @@ use tdb_reference::{Error, NEWEST, Reference};
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::judge::Reading;
-use crate::scalars::order_of;
-use crate::writer::start;
 
 /// How long the library may take for one thing that it is asked for: sound fixtures take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,10 +1,9 @@
 //! Schemas that break a rule, or come near to it.
 
-use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
-
-use super::super::random::Random;
-use crate::scalars::integer_bytes;
+use tdb_cases::random::Random;
+use tdb_cases::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, LabelSpec, Pipeline};
+use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
 /// Changes something that there are rules for; says what.
 pub(super) fn mutate(spec: &mut ArraySpec, random: &mut Random) -> &'static str {

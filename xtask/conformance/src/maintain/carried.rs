@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::{Array, Fragment, Monitor, TimeRange};
+use tdb_cases::case::Case;
+use tdb_cases::ours::{self, describe};
 
 use super::state::Counted;
-use crate::case::Case;
-use crate::ours::{self, describe};
 
 /// How new fragments of both sides compare.
 pub enum Carried {

@@ -1,14 +1,13 @@
 //! What happens, by either side.
 
 use tdb_array::{Array, ArrayError, Names, TimeRange};
+use tdb_cases::defects::repeats_times;
+use tdb_cases::entries::value;
+use tdb_cases::history::{Deed, History, Join, Small, Turn};
+use tdb_cases::ours::{self, Manner, describe};
+use tdb_cases::writer::carry_out;
 use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
-
-use crate::defects::repeats_times;
-use crate::entries::value;
-use crate::history::{Deed, History, Join, Small, Turn};
-use crate::ours::{self, Manner, describe};
-use crate::writer::carry_out;
 
 /// What became of something that ours did.
 #[derive(Debug)]

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use tdb_cases::case::Case;
+use tdb_cases::history::{Deed, History, Join, Turn};
 use tdb_maintain::{Finding, FindingKind};
 use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::names::names_in;
 use super::state::{Counted, Differing, Ties, Window};
-use crate::case::Case;
-use crate::history::{Deed, History, Join, Turn};
 
 /// Why a consolidation of the library's changes what is read; `None` if it shouldn't.
 pub fn changed_by(history: &History, turn: &Turn, before: &[Counted], after: &[Counted]) -> Option<&'static str> {

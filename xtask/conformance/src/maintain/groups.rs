@@ -6,15 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use tdb_array::{CreateOptions, Group};
+use tdb_cases::entries::{entries, value};
+use tdb_cases::ours::describe;
+use tdb_cases::random::Random;
+use tdb_cases::tally::Counts;
+use tdb_cases::writer::set_key;
 use tdb_maintain::{Consolidate, Plan, Vacuum};
 use tdb_reference::model::{Bytes, MetadataEntry};
 use tdb_reference::{Job, Reference};
-
-use crate::entries::{entries, value};
-use crate::ours::describe;
-use crate::random::Random;
-use crate::tally::Counts;
-use crate::writer::set_key;
 
 /// What is counted.
 pub const GROUPS: &str = "groups";

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_array::{ErrorCategory, TimeRange};
+use tdb_cases::case::Case;
+use tdb_cases::history::{Deed, History, Turn};
+use tdb_cases::ours::{self, describe};
 use tdb_maintain::{Finding, Verify};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::MeanwhileStorage;
 
 use super::carry_out::{self, Done};
-use crate::case::Case;
-use crate::history::{Deed, History, Turn};
-use crate::ours::{self, describe};
 
 /// Operations of a look before which maintenance is done, at most: small arrays need few more.
 const OPERATIONS: u64 = 250;
@@ -78,7 +78,7 @@ fn uri_seed(history: &History) -> u64 {
 /// A verification with the key of a case.
 pub fn verification(case: &Case) -> Verify {
     match case.encrypted {
-        true => Verify::new().key(tdb_filters::EncryptionKey::new(*crate::case::KEY)),
+        true => Verify::new().key(tdb_filters::EncryptionKey::new(*tdb_cases::case::KEY)),
         false => Verify::new(),
     }
 }

@@ -3,6 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use tdb_cases::case::{Case, Step};
+use tdb_cases::history::{Deed, History, Side, Small, Turn};
+use tdb_cases::make_ours::by_us as caught;
+use tdb_cases::ours;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::set_key;
 use tdb_maintain::Severity;
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
@@ -15,13 +22,6 @@ use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
 use super::{defects, meanwhile, twin};
-use crate::case::{Case, Step};
-use crate::history::{Deed, History, Side, Small, Turn};
-use crate::make_ours::by_us as caught;
-use crate::ours;
-use crate::tally::Counts;
-use crate::verdict::{Failure, Kind, Verdict};
-use crate::writer::set_key;
 
 /// What is counted, beside the names of deeds.
 pub const READS: &str = "windows read by both sides";
@@ -90,7 +90,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
             if let Err(error) = reference.create(&uri, &history.array) {
                 return Ok(match error {
                     tdb_reference::Error::Library(_) => Verdict::Excused("refuses to create the array".to_owned()),
-                    error => crate::their_errors::their_failure(&case, None, &error),
+                    error => tdb_cases::their_errors::their_failure(&case, None, &error),
                 });
             }
         }
@@ -231,7 +231,7 @@ impl Run<'_> {
         let message = error.to_string();
         let known =
             defects::refused(&message).or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)));
-        match known.map(str::to_owned).or_else(|| crate::their_errors::excuse(&self.case, None, error)) {
+        match known.map(str::to_owned).or_else(|| tdb_cases::their_errors::excuse(&self.case, None, error)) {
             Some(reason) => {
                 self.excuse(&reason);
                 // What a crash has left behind it is no state of an array, unless it came before anything was written.
@@ -239,7 +239,7 @@ impl Run<'_> {
                 if is_harmless { Ok(()) } else { Err(End::Damaged) }
             }
             None => {
-                let kind = crate::their_errors::as_failure(None, error).kind;
+                let kind = tdb_cases::their_errors::as_failure(None, error).kind;
                 Err(Failure::new(kind, format!("{}: {message}", turn.deed.name())).into())
             }
         }
@@ -289,7 +289,7 @@ impl Run<'_> {
             Compared::TheirError(error) => {
                 let known = defects::refused(&error)
                     .or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)))
-                    .or_else(|| crate::defects::explanation(&self.case, None, &error));
+                    .or_else(|| tdb_cases::defects::explanation(&self.case, None, &error));
                 if let Some(reason) = known {
                     self.excuse(reason);
                     return Ok(());

@@ -1,9 +1,9 @@
 //! Makes a failing history as small as it goes.
 
-use crate::case::{Case, Step};
-use crate::history::{Deed, History, Join, Side};
-use crate::shrink::smaller_cases;
-use crate::verdict::Failure;
+use tdb_cases::case::{Case, Step};
+use tdb_cases::history::{Deed, History, Join, Side};
+use tdb_cases::shrink::smaller_cases;
+use tdb_cases::verdict::Failure;
 use tdb_reference::model::Evolution;
 
 /// How many smaller histories are tried at most.

@@ -5,17 +5,16 @@ use std::ops::Range;
 
 use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::{Array, TimeRange};
+use tdb_cases::case::{Case, Question};
+use tdb_cases::compare::difference;
+use tdb_cases::history::History;
+use tdb_cases::ours::{self, Reading, describe};
+use tdb_cases::reads::{read_again, settled, with_coordinates};
+use tdb_cases::scalars::integer_of;
+use tdb_cases::selection::Selection;
 use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
 use tdb_types::{ArrayType, Layout, TimestampedName};
-
-use crate::case::{Case, Question};
-use crate::compare::difference;
-use crate::history::History;
-use crate::ours::{self, Reading, describe};
-use crate::reads::{read_again, settled, with_coordinates};
-use crate::scalars::integer_of;
-use crate::selection::Selection;
 
 /// From when to when an array is opened; the end of all times is now.
 pub type Window = (u64, u64);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::history::{Deed, History};
-use crate::print;
+use tdb_cases::history::{Deed, History};
+use tdb_cases::print;
 
 /// The array, and a line or more for each turn.
 pub fn history(history: &History) -> String {

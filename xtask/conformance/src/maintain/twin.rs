@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use tdb_cases::history::{Deed, History, Turn};
 use tdb_types::Feature;
 
 use super::defects::has_times;
-use crate::history::{Deed, History, Turn};
 
 /// The URI of a copy, if what is done to the array is judged by one.
 pub fn of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
+use tdb_cases::case::{Case, Step};
+use tdb_cases::history::{Deed, History, Side};
+use tdb_cases::limits::orders_otherwise;
+use tdb_cases::make_ours::by_us as caught;
+use tdb_cases::ours;
+use tdb_cases::reads::read_again;
+use tdb_cases::verdict::Verdict;
+use tdb_cases::writer::carry_out;
 use tdb_reference::model::{Evolution, MetadataEntry, QuerySpec, ReadResult};
 use tdb_reference::{Ability, Error, Reference, Result};
 use tdb_types::{ArrayType, Layout};
 
-use crate::case::{Case, Step};
-use crate::history::{Deed, History, Side};
-use crate::limits::orders_otherwise;
 use crate::maintain::{self, Window};
-use crate::make_ours::by_us as caught;
-use crate::ours;
-use crate::reads::read_again;
-use crate::verdict::Verdict;
-use crate::writer::carry_out;
 
 /// What is seen at a time: cells, and metadata.
 pub(super) struct Seen {

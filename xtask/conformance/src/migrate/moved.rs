@@ -2,19 +2,17 @@
 
 use std::fmt::Write as _;
 
+use tdb_cases::case::Case;
+use tdb_cases::history::History;
+use tdb_cases::random::Random;
+use tdb_cases::scalars::{integer_bytes, integer_of};
+use tdb_cases::{build, generate, limits, overhang};
 use tdb_maintain::Migrate;
 use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, Pipeline};
 use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};
 
-use crate::build;
-use crate::case::Case;
-use crate::generate::{self};
-use crate::history::History;
-use crate::maintain::{self};
-use crate::random::Random;
-use crate::scalars::{integer_bytes, integer_of};
-use crate::{limits, overhang};
+use crate::maintain;
 
 /// Of so many arrays one is made without regard to what the release knows.
 const ANY: u64 = 5;

@@ -1,14 +1,14 @@
 //! Whether what we refuse is rightly refused, by what the array is made of.
 
+use tdb_cases::case::{Case, Step};
+use tdb_cases::history::Deed;
+use tdb_cases::limits;
 use tdb_maintain::Obstacle;
 use tdb_reference::Release;
 use tdb_reference::model::{AttributeSpec, FilterSpec, MetadataEntry, Pipeline};
 use tdb_types::Feature;
 
 use super::moved::Moved;
-use crate::case::{Case, Step};
-use crate::history::Deed;
-use crate::limits;
 
 /// What it is counted as.
 ///

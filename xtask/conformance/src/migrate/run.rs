@@ -3,6 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use tdb_array::{CreateOptions, TimeRange};
+use tdb_cases::build;
+use tdb_cases::case::Case;
+use tdb_cases::compare::{Settled, difference};
+use tdb_cases::history::{Deed, History};
+use tdb_cases::make_ours::by_us as caught;
+use tdb_cases::ours::{self, Reading, describe};
+use tdb_cases::random::Random;
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::set_key;
 use tdb_maintain::{MaintainError, Migrate, Obstacle};
 use tdb_reference::model::{MetadataEntry, ReadResult};
 use tdb_reference::{Ability, Reference, Release, Result};
@@ -13,17 +23,7 @@ use super::made::{self, Moment, Seen, in_short};
 use super::moved::Moved;
 use super::refusal;
 use super::sides::Sides;
-use crate::build;
-use crate::case::Case;
-use crate::compare::{Settled, difference};
-use crate::history::{Deed, History};
 use crate::maintain::{Differing, Window, other_metadata};
-use crate::make_ours::by_us as caught;
-use crate::ours::{self, Reading, describe};
-use crate::random::Random;
-use crate::tally::Counts;
-use crate::verdict::{Failure, Kind, Verdict};
-use crate::writer::set_key;
 
 /// How often the release has to read its own array rightly before it is ours that is wrong.
 const PATIENT_READS: usize = 8;
@@ -240,7 +240,7 @@ impl Run<'_> {
         let seen = &self.seen[place];
         let (cells, metadata) = match got {
             Ok(got) => got,
-            Err(error) => return Some(crate::their_errors::as_failure(None, error)),
+            Err(error) => return Some(tdb_cases::their_errors::as_failure(None, error)),
         };
         let is_sparse = self.case.array.array_type == ArrayType::Sparse;
         let order = if is_sparse { Settled::Nothing } else { Settled::Fully };

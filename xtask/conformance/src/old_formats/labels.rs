@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
-
-use super::made_twice::Share;
-use super::sides::Sides;
-use crate::case::Case;
-use crate::create;
-use crate::make_ours::by_us;
-use crate::ours::{self, Manner, Reading, describe};
-use crate::random::Random;
-use crate::reads::read_again;
-use crate::verdict::{Failure, Kind};
-use crate::writer::set_key;
+use tdb_cases::case::Case;
+use tdb_cases::make_ours::by_us;
+use tdb_cases::ours::{self, Manner, Reading, describe};
+use tdb_cases::random::Random;
+use tdb_cases::reads::read_again;
+use tdb_cases::verdict::{Failure, Kind};
+use tdb_cases::writer::set_key;
 use tdb_reference::model::{
     ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, WriteSpec,
     attribute, bytes_of, column, dimension,
 };
 use tdb_reference::{Reference, Result};
+use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
+
+use super::made_twice::Share;
+use super::sides::Sides;
+use crate::create;
 
 /// When the first half is written; the second comes right after it.
 const TIME: u64 = 1_700_000_000_000;

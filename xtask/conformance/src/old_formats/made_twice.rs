@@ -3,26 +3,27 @@
 use std::path::Path;
 
 use tdb_array::TimeRange;
+use tdb_cases::case::{Case, Step};
+use tdb_cases::compare::difference;
+use tdb_cases::defects;
+use tdb_cases::make_ours::by_us;
+use tdb_cases::ours::{self, Manner, Reading};
+use tdb_cases::random::Random;
+use tdb_cases::reads::{read_again, settled, with_coordinates};
+use tdb_cases::tally::Counts;
+use tdb_cases::their_errors::{has_no_end, their_failure};
+use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::writer::{carry_out, set_key};
+use tdb_reference::model::ReadResult;
+use tdb_reference::{Error, Result};
 use tdb_types::FormatVersion;
 
 use super::counted::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
 use super::sides::Sides;
 use crate::both_write::{Answer, ask, cannot_be_the_same};
-use crate::case::{Case, Step};
-use crate::compare::difference;
+use crate::create;
 use crate::examine::compare_facts;
-use crate::make_ours::by_us;
-use crate::ours::{self, Manner, Reading};
-use crate::random::Random;
-use crate::reads::{read_again, settled, with_coordinates};
-use crate::tally::Counts;
-use crate::their_errors::{has_no_end, their_failure};
-use crate::verdict::{Failure, Kind, Verdict};
-use crate::writer::{carry_out, set_key};
-use crate::{create, defects};
-use tdb_reference::model::ReadResult;
-use tdb_reference::{Error, Result};
 
 /// The first format version whose new fragments keep the array's version, so that its release can read them.
 const KEPT: u32 = 7;

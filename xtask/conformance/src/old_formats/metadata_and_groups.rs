@@ -6,18 +6,18 @@ use std::thread;
 use std::time::Duration;
 
 use tdb_array::{CreateOptions, Group, Names};
+use tdb_cases::case::Case;
+use tdb_cases::entries::{entries, value};
+use tdb_cases::limits;
+use tdb_cases::ours::{self, describe};
+use tdb_cases::random::Random;
+use tdb_cases::verdict::{Failure, Kind};
+use tdb_cases::writer::set_key;
+use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
+use tdb_reference::{Ability, Job, Reference, Result};
 use tdb_types::Datatype;
 
 use super::sides::Sides;
-use crate::case::Case;
-use crate::entries::{entries, value};
-use crate::limits;
-use crate::ours::{self, describe};
-use crate::random::Random;
-use crate::verdict::{Failure, Kind};
-use crate::writer::set_key;
-use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
-use tdb_reference::{Ability, Job, Reference, Result};
 
 /// When metadata is put; after all else.
 const TIME: u64 = 1_700_000_500_000;

@@ -1,11 +1,12 @@
 use std::ops::Bound;
 
-use super::{join, sorted};
-use crate::case::{Case, Question};
-use crate::evaluation::{Evaluator, parts};
-use crate::selection::{Interval, Selection};
+use tdb_cases::case::{Case, Question};
+use tdb_cases::evaluation::{Evaluator, parts};
+use tdb_cases::selection::{Interval, Selection};
 use tdb_reference::model::{ArraySpec, Bytes, QuerySpec, RangesSpec, ReadColumn, ReadResult, column, dimension};
 use tdb_types::{Datatype, Layout};
+
+use super::{join, sorted};
 
 /// Two dimensions, of integers from 0 to 9.
 fn case() -> Case {

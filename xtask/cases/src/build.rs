@@ -18,7 +18,7 @@ use crate::case::KEY;
 use crate::scalars::integer_of;
 
 /// The same array, of a format version.
-pub(crate) fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
+pub fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
     let mut builder = match spec.array_type {
         ArrayType::Dense => SchemaBuilder::dense(),
         ArrayType::Sparse => SchemaBuilder::sparse(),
@@ -134,7 +134,7 @@ pub(crate) fn current_domain(dimensions: &[DimensionSpec], ranges: &[(Bytes, Byt
 }
 
 /// Filters.
-pub(crate) fn pipeline(spec: &Pipeline) -> FilterPipeline {
+pub fn pipeline(spec: &Pipeline) -> FilterPipeline {
     let mut pipeline = FilterPipeline::new(spec.filters.iter().map(filter).collect());
     if let Some(size) = spec.max_chunk_size {
         pipeline.max_chunk_size = size;
@@ -203,7 +203,7 @@ pub fn state_extents(spec: &mut ArraySpec) {
 }
 
 /// How to open and how to make an array.
-pub(crate) fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
+pub fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
     let key = || EncryptionKey::new(*KEY);
     match encrypted {
         true => (ArrayOptions::new().key(key()), CreateOptions::new().key(key())),
