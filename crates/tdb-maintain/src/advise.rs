@@ -22,9 +22,9 @@ pub use advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Figure
 pub use costs::Costs;
 pub use report::{AdviceReport, FieldFacts, FieldTrials, Trial};
 
-use crate::Result;
-use crate::rounds::read_anew;
 use seen::Seen;
+use tdb_job::Result;
+use tdb_job::read_anew;
 pub use wanted::Sample;
 
 /// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a

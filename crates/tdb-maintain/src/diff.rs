@@ -13,10 +13,10 @@ use tdb_array::{Array, Fragment};
 
 pub use difference::{DiffCounts, Difference};
 
-use crate::Result;
 use difference::Each;
 use documents::documents;
 use fields::Fields;
+use tdb_job::Result;
 
 /// A comparison of two arrays, or of one array at two times.
 ///

@@ -15,22 +15,22 @@ use std::sync::Arc;
 
 use tdb_array::{Array, Group, Names};
 use tdb_storage::Storage;
-use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
+use tdb_types::names::{COMMITS_FOLDER, GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
-use crate::fragments::journal;
-use crate::lock::Lock;
-use crate::rounds::{is_gone, until_settled};
-use crate::target::{Target, list};
-use crate::vacuum::fragments::ignoring_commits;
-use crate::{Result, Severity};
+use crate::vacuum::ignoring_commits;
+use crate::verify::Severity;
 use aside::{Aside, Deed};
 use diagnosis::Remedy as R;
 use labels::Labels;
+use tdb_job::Result;
+use tdb_job::journal;
+use tdb_job::lock::Lock;
+use tdb_job::{Target, list};
+use tdb_job::{is_gone, until_settled};
 
 pub(crate) use aside::ASIDE;
 pub use aside::Undone;
 pub use diagnosis::{Diagnosis, Remedy};
-pub(crate) use members::kind_of;
 pub(crate) use unknown::first_unknown;
 
 /// Looks for what interrupted writes, vacuums and moves have left in an array or a group, says what can be done about each of
@@ -123,7 +123,7 @@ impl Doctor {
     /// Sees to what was found, as far as it is still so.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](crate::MaintainError::Busy): somebody maintains the array. As [`look_at`](Self::look_at); whatever the storage can't do. What was
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy): somebody maintains the array. As [`look_at`](Self::look_at); whatever the storage can't do. What was
     /// done before is done.
     pub fn mend(&self, array: &Array, found: &[Diagnosis]) -> Result<Mended> {
         let labels = Labels::of(array)?.arrays;
@@ -157,7 +157,7 @@ impl Doctor {
     /// fragments have gone meanwhile.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](crate::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
     pub fn undo(&self, array: &Array) -> Result<Undone> {
         let mut undone = self.undo_in(array.storage())?;
         for (folder, label) in Labels::of(array)?.arrays {
@@ -238,10 +238,8 @@ impl Doctor {
                     let inventory = array.commit_inventory(&array.listing()?)?;
                     let commits = commits.iter().map(String::as_str).collect();
                     let planned = ignoring_commits(array, &self.names, &inventory, &commits)?;
-                    deeds.extend(
-                        planned.iter().map(|planned| Deed::wrote(planned.step.path.clone(), planned.content())),
-                    );
-                    writes.extend(planned.map(|planned| (planned, *one)));
+                    deeds.extend(planned.iter().map(|file| Deed::wrote(file.path.clone(), &file.content)));
+                    writes.extend(planned.map(|file| (file, *one)));
                 }
                 _ => {}
             }
@@ -256,8 +254,9 @@ impl Doctor {
                 mended.done.push((*one).clone());
             }
         }
-        for (planned, one) in writes {
-            planned.run(storage)?;
+        for (file, one) in writes {
+            storage.create_folder(COMMITS_FOLDER)?;
+            storage.create_new(&file.path, &file.content)?;
             mended.done.push(one.clone());
         }
         Ok(())

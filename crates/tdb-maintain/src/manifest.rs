@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tdb_array::Monitor;
 use tdb_storage::{EntryKind, Storage, at_once, read_range};
 
-use crate::{MaintainError, Result};
+use tdb_job::{MaintainError, Result};
 
 /// The SHA-256 of each file below a folder, by their paths from there.
 ///

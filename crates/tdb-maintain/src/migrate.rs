@@ -28,13 +28,13 @@ use tdb_types::names::{LEGACY_SCHEMA, file_name};
 use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
 
 use crate::relocate::{Tree, walk};
-use crate::settle::settled;
-use crate::{MaintainError, Result};
 use change::Change;
 use copied::Copied;
 pub use group::{GroupMigration, GroupMigrationReport};
-pub use obstacle::Obstacle;
 pub use place::{InPlace, is_interrupted as is_migration_interrupted, recover as recover_migration};
+use tdb_job::Obstacle;
+use tdb_job::settled;
+use tdb_job::{MaintainError, Result};
 
 /// How an array is to be rewritten.
 ///

@@ -8,7 +8,6 @@ mod files;
 mod lost;
 mod metadata;
 mod overlay;
-mod problem;
 mod version;
 mod walk;
 
@@ -17,15 +16,14 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{Feature, FormatVersion};
 
-use crate::footer_files::footer_files;
-use crate::lock::Lock;
-use crate::{MaintainError, Result};
 use facts::Facts;
 use files::{FieldTile, Shape, Walked};
 use lost::Lost;
 use metadata::{build, open};
-
-pub use problem::RebuildProblem;
+use tdb_job::RebuildProblem;
+use tdb_job::footer_files;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
 /// Makes the metadata of a fragment anew where they are lost or damaged.
 ///

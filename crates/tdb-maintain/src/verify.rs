@@ -32,7 +32,7 @@ pub use finding::{Finding, FindingKind, Severity};
 use places::Places;
 pub use report::VerifyReport;
 
-use crate::Result;
+use tdb_job::Result;
 
 /// Looks at all that belongs to an array, to a group and its members, or to those in a folder and in the folders below it.
 /// It writes nothing, and goes on after whatever it finds. Others may write and maintain the array meanwhile: what they have replaced

@@ -6,7 +6,8 @@ use tdb_types::Feature;
 use super::advice::{Advice, AdviceKind, AdvisedCommand, Figure, Size};
 use super::costs::{COUNTED_BYTES, SHARE, percent, scaled};
 use super::seen::Seen;
-use crate::{ConsolidateFragments, Result};
+use crate::fragments::ConsolidateFragments;
+use tdb_job::Result;
 
 /// Advice on deleted cells of a sparse array: those that are left are counted, if it isn't too large for that.
 pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
@@ -26,8 +27,9 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     // Where cells have times, all of their versions stay when they are joined, but for those of deleted cells.
     let stays = seen.array.version_of_new_fragments().has(Feature::PartialTimeOverlap);
     let gone = if stays { count(&seen.array.without_deletes())?.saturating_sub(visible) } else { dead };
-    let is_joined =
-        || Ok::<_, crate::MaintainError>(!ConsolidateFragments::new().purge(true).plan(&seen.array)?.steps.is_empty());
+    let is_joined = || {
+        Ok::<_, tdb_job::MaintainError>(!ConsolidateFragments::new().purge(true).plan(&seen.array)?.steps.is_empty())
+    };
     Ok(Some(if gone >= (stored / SHARE).max(1) && is_joined()? {
         purge(seen, (stored, gone), deletes)
     } else if stays {

@@ -7,7 +7,12 @@ use tdb_array::{Fragment, Group};
 use super::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Size};
 use super::costs::{Costs, NAMES_PER_LIST, SHARE};
 use super::seen::Seen;
-use crate::{Action, Consolidate, MaintainError, Plan, Result, Savings, Vacuum};
+use crate::consolidate::Consolidate;
+use crate::draft::Savings;
+use crate::plan::Plan;
+use crate::step::Action;
+use crate::vacuum::Vacuum;
+use tdb_job::{MaintainError, Result};
 
 /// What the array's format doesn't have, or something that is already underway, is no advice; what can't be read is an error.
 fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {

@@ -6,7 +6,8 @@ use tdb_array::tdb_rtree::NdRange;
 use super::advice::{Advice, AdviceKind, AdvisedCommand, Figure, Size};
 use super::costs::{PLACES, SHARE, percent};
 use super::seen::{Seen, data_bytes, middle, spread};
-use crate::{ConsolidateFragments, Result};
+use crate::fragments::ConsolidateFragments;
+use tdb_job::Result;
 
 /// Advice on fragments that could be one.
 pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {

@@ -9,7 +9,8 @@ use tdb_types::{Feature, FormatVersion};
 
 use super::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure};
 use super::seen::Seen;
-use crate::{ConsolidateFragments, Result};
+use crate::fragments::ConsolidateFragments;
+use tdb_job::Result;
 
 /// What arrays of old formats lack, and what that means to those who use them.
 const LACKS: [(Feature, &str); 5] = [

@@ -9,7 +9,7 @@ use tdb_types::Layout;
 use super::advice::{Advice, AdviceKind, AdvisedCommand, Figure, FigureUnit};
 use super::costs::{SHARE, percent, scaled};
 use super::seen::Seen;
-use crate::Result;
+use tdb_job::Result;
 
 /// Places along a dimension at which a narrow range is tried.
 const RANGES: u64 = 32;

@@ -14,7 +14,7 @@ use super::costs::{ENUMERATION, SAMPLE_BYTES};
 use super::report::FieldTrials;
 use super::seen::{Seen, spread};
 use super::wanted::Sample;
-use crate::Result;
+use tdb_job::Result;
 use tile::TileBytes;
 use trial::{Lists, Measured, Tried};
 

@@ -9,7 +9,7 @@ use tdb_types::CellValNum;
 
 use super::costs::{Costs, MOST_FRAGMENTS, scaled};
 use super::report::FieldFacts;
-use crate::Result;
+use tdb_job::Result;
 
 /// An array as it is now, and what was read of it.
 pub(super) struct Seen {

@@ -8,7 +8,7 @@ use super::advice::{Advice, AdviceKind, AdvisedCommand, Figure, FigureUnit, Size
 use super::costs::{SHARE, SMALL_TILE, percent, scaled};
 use super::report::{FieldFacts, FieldTrials};
 use super::seen::Seen;
-use crate::Result;
+use tdb_job::Result;
 
 /// Advice on dense tiles that reach beyond all that was written.
 pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {

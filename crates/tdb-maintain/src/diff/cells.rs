@@ -11,8 +11,8 @@ use super::difference::{DiffCounts, Difference, Each};
 use super::fields::Fields;
 use super::side::Side;
 
-use crate::Result;
-use crate::disjoint::disjoint;
+use tdb_job::Result;
+use tdb_rtree::disjoint;
 
 /// Cells that are compared at a glance.
 const GLANCE: usize = 4096;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tdb_schema::ArrayDefinition;
 use toml::{Table, Value};
 
-use crate::Result;
+use tdb_job::Result;
 
 /// Keys that say how cells are stored, and not what they are.
 const PHYSICAL: [&str; 9] = [
@@ -40,7 +40,7 @@ pub(super) fn documents(a: &ArrayDefinition, b: &ArrayDefinition, physical: bool
 
 fn keys_of(definition: &ArrayDefinition, physical: bool) -> Result<BTreeMap<String, String>> {
     let text = tdb_schema_text::to_toml(definition)?;
-    let document: Table = toml::from_str(&text).map_err(|error| crate::MaintainError::Text(error.to_string()))?;
+    let document: Table = toml::from_str(&text).map_err(|error| tdb_job::MaintainError::Text(error.to_string()))?;
     let mut keys = BTreeMap::new();
     flatten("", &document, physical, &mut keys);
     Ok(keys)

@@ -6,7 +6,7 @@ use tdb_array::{Array, Batch, Column};
 use tdb_schema::{ArraySchema, Attribute, Enumeration};
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-use crate::Result;
+use tdb_job::Result;
 
 /// The fields that are compared: all dimensions, and the attributes that both have.
 #[derive(Debug, Default)]

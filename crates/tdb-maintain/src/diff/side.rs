@@ -5,7 +5,7 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::ArraySchema;
 use tdb_types::Scalar;
 
-use crate::Result;
+use tdb_job::Result;
 
 /// The cells of an array in row-major order.
 #[derive(Debug)]

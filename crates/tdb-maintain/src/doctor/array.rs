@@ -6,8 +6,9 @@ use tdb_types::names::{JOURNAL_PREFIX, MAINTENANCE_LOCK, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
-use crate::target::list;
-use crate::{Result, Severity};
+use crate::verify::Severity;
+use tdb_job::Result;
+use tdb_job::list;
 
 const OF_FILE: &str = "a writer was killed, or is at it; no reader looks at it";
 const OF_FRAGMENT: &str = "it never came to count, or was on the way out; no reader looks at it";

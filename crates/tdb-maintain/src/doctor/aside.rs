@@ -10,7 +10,7 @@ use tdb_storage::{EntryKind, Storage, StorageError, check_path};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, GROUP_FOLDER, file_name};
 
 use super::outdated::is_outdated;
-use crate::{MaintainError, Result};
+use tdb_job::{MaintainError, Result};
 
 /// The folder of what was moved aside.
 pub(crate) const ASIDE: &str = ".tdb-aside";

@@ -6,7 +6,7 @@ use tdb_storage::EntryKind;
 use tdb_types::names::FRAGMENT_METADATA;
 
 use super::diagnosis::{Diagnosis, Remedy};
-use crate::Result;
+use tdb_job::Result;
 
 const WHAT: &str = "the commit of a fragment that isn't there";
 const WHAT_GATHERED: &str = "gathered commits of fragments that aren't there";

@@ -6,8 +6,8 @@ use tdb_storage::{EntryKind, check_path};
 use tdb_types::names::LABELS_FOLDER;
 
 use super::diagnosis::{Diagnosis, Remedy};
-use crate::Result;
-use crate::target::list;
+use tdb_job::Result;
+use tdb_job::list;
 
 /// The arrays of an array's labels, with their paths; and what is the matter with those that can't be opened, and with
 /// folders that no label of the array has.

@@ -10,10 +10,11 @@ use tdb_types::{ByteReader, TimestampedName};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use crate::draft::Reason;
-use crate::footer_files::footer_files;
-use crate::target::{Target, list};
-use crate::vacuum::{commits, fragments, metadata};
-use crate::{Result, Severity};
+use crate::vacuum::{MetadataList, Vacuum, fragment_lists, metadata_lists};
+use crate::verify::Severity;
+use tdb_job::Result;
+use tdb_job::footer_files;
+use tdb_job::{Target, list};
 
 const VACUUM: &str = "a vacuum file";
 const NOTHING_LEFT: &str = "a vacuum was interrupted; nothing is left of what it names";
@@ -27,21 +28,20 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
 /// Gathered commits that others stand for, then what takes back commits that nothing gathers any more: without the former the
 /// latter would count again.
 fn look_at_commits(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
-    for planned in commits::draft(array, false)?.steps {
-        let step = planned.step;
+    for step in Vacuum::commits().plan(array)?.steps() {
         let why = match step.path.rsplit_once('.').map(|(_, extension)| extension) {
             Some(CONSOLIDATED_EXTENSION) => "others hold all that it gathers",
             Some(IGNORE_EXTENSION) => "no file gathers what it takes back",
             _ => continue,
         };
-        found.push(Diagnosis::file(step.path, step.bytes, step.what, why).harmless());
+        found.push(Diagnosis::file(step.path.clone(), step.bytes, step.what, why).harmless());
     }
     Ok(())
 }
 
 fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
-    for list in fragments::lists(array)? {
+    for list in fragment_lists(array)? {
         let one = |why: String| Diagnosis::file(list.path.clone(), list.bytes, VACUUM, why);
         match &list.verdict {
             Ok(()) if list.targets > 0 => {}
@@ -92,7 +92,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
 
 /// The lists of metadata that was joined, in arrays and groups.
 pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
-    for metadata::ListVerdict { path, bytes, targets, verdict, .. } in metadata::lists(target)? {
+    for MetadataList { path, bytes, targets, verdict, .. } in metadata_lists(target)? {
         let one = |why: String| Diagnosis::file(path.clone(), bytes, "the vacuum file of metadata", why);
         match verdict {
             Ok(()) if targets > 0 => found.extend(moved(target, &path, bytes)?),

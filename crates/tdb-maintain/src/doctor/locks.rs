@@ -3,8 +3,8 @@
 use tdb_storage::{Entry, Storage};
 
 use super::diagnosis::{Diagnosis, Remedy};
-use crate::Result;
-use crate::lock::{is_left_behind, is_none};
+use tdb_job::Result;
+use tdb_job::lock::{is_left_behind, is_none};
 
 const WHAT: &str = "a lock";
 const OF_DEAD: &str = "whoever maintained this is dead for certain; the next one takes it over";

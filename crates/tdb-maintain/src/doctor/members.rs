@@ -1,15 +1,14 @@
 //! Members of groups that can't be reached, or won't be when the group is moved.
 
-use std::sync::Arc;
-
-use tdb_array::{Group, Listing, Member, MemberKind, MemberPlace};
-use tdb_storage::{Entry, EntryKind, Storage, StorageError, check_path, is_temporary};
-use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER, is_of_maintenance};
+use tdb_array::{Group, Member, MemberKind, MemberPlace};
+use tdb_storage::{EntryKind, check_path, is_temporary};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, is_of_maintenance};
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
-use crate::target::list;
-use crate::{Result, Severity};
+use crate::verify::Severity;
+use tdb_job::Result;
+use tdb_job::{kind_of, list};
 
 pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**group.storage();
@@ -103,27 +102,4 @@ fn moved_to(group: &Group, member: &Member) -> Result<Option<String>> {
         }
     }
     Ok(None)
-}
-
-/// What lies at the root of a storage.
-pub(crate) fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
-    let mut listing = Listing::default();
-    listing.root = match storage.list("") {
-        Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
-        other => other?,
-    };
-    // Some stores go on listing folders whose files have all gone.
-    if storage.profile().is_remote() {
-        for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
-            let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;
-            if listing.root.iter().any(is_listed) && !storage.exists(name)? {
-                listing.root.retain(|entry| !is_listed(entry));
-            }
-        }
-    }
-    Ok(match (listing.is_array(), listing.is_group()) {
-        (true, _) => MemberKind::Array,
-        (false, true) => MemberKind::Group,
-        (false, false) => MemberKind::Invalid,
-    })
 }

@@ -7,9 +7,9 @@ use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
-use crate::Result;
-use crate::target::list;
-use crate::vacuum::fragments::folder_of;
+use tdb_job::Result;
+use tdb_job::journal::folder_of;
+use tdb_job::list;
 
 /// More than this no list of commits has.
 const LIST_BYTES: u64 = 256 << 20;

@@ -11,8 +11,8 @@ use tdb_types::names::{
 use super::aside::ASIDE;
 use super::diagnosis::Diagnosis;
 use super::lists::is_known_list;
-use crate::Result;
-use crate::target::{Target, list};
+use tdb_job::Result;
+use tdb_job::{Target, list};
 
 const OF_ARRAY: [&str; 6] =
     [SCHEMA_FOLDER, FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, LABELS_FOLDER, METADATA_FOLDER];

@@ -5,8 +5,8 @@ use tdb_array::tdb_schema::ArraySchema;
 use tdb_rtree::{DimRange, NdRange};
 
 use super::Obstacle;
-use crate::Result;
-use crate::disjoint::disjoint;
+use tdb_job::Result;
+use tdb_rtree::disjoint;
 
 /// One box may have so many times the cells of the tiles that hold any.
 const AMPLIFICATION: u128 = 2;

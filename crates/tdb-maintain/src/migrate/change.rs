@@ -4,7 +4,8 @@ use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, 
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_types::{DataOrder, Feature, FormatVersion, Layout, Scalar};
 
-use super::obstacle::{self, Obstacle};
+use super::obstacle;
+use tdb_job::Obstacle;
 
 /// The filters that fields share go by these names.
 const SHARED: [&str; 3] = ["__coords", "__offsets", "__validity"];

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use tdb_array::{Array, ArrayError};
 
-use crate::{Diff, Difference, Result};
+use crate::diff::{Diff, Difference};
+use tdb_job::Result;
 
 /// Compares both, as they read now: metadata and all cells, of all fields. Those of the same place stand for each other, for a format
 /// may call one otherwise. What the schemas say differently was asked for.

@@ -8,9 +8,10 @@ use tdb_rtree::NdRange;
 use tdb_types::names::file_name;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
-use super::obstacle::{self, Obstacle};
-use crate::Result;
-use crate::metadata_files::MetadataFiles;
+use super::obstacle;
+use tdb_job::MetadataFiles;
+use tdb_job::Obstacle;
+use tdb_job::Result;
 
 /// What makes up the history of an array.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use super::group_files::{Rewriting, is_own};
 use super::members::{Members, is_below};
 use super::place::{self, Paths};
 use super::{Migrate, Migration, MigrationReport};
-use crate::lock::Lock;
 use crate::relocate::{Kind, Places, Rewritten, Tree, check, clear_unfinished, named, staged, walk};
-use crate::{MaintainError, Result};
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
 /// Files that name others are read as a whole; none that is larger was written by anybody.
 const LIST_BYTES: u64 = 256 << 20;

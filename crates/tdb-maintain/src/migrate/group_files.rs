@@ -12,8 +12,8 @@ use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, METADATA_FOLDER};
 use tdb_types::{ByteWriter, FormatVersion, Limits, NameForm, TimestampedName};
 
 use crate::relocate::Places;
-use crate::target::list;
-use crate::{MaintainError, Result};
+use tdb_job::list;
+use tdb_job::{MaintainError, Result};
 
 /// The first format whose releases know groups that name their members, and the first whose releases know files that change
 /// a list of members.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tdb_array::{Array, TimeRange};
 
-use crate::Result;
-use crate::settle::settled;
+use tdb_job::Result;
+use tdb_job::settled;
 
 /// The arrays of labels that the array has, and with its history of those that it had, by their paths, with the names of labels.
 pub(super) fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (String, Array)>> {

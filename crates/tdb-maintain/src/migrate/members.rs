@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tdb_array::{Group, GroupOptions, Member, MemberKind, TimeRange};
 use tdb_filters::EncryptionKey;
 
-use crate::Result;
-use crate::doctor::kind_of;
+use tdb_job::Result;
+use tdb_job::kind_of;
 
 /// What lies below a group, by the paths below its folder.
 #[derive(Debug, Default)]

@@ -14,9 +14,10 @@ use tdb_array::CreateOptions;
 use tdb_storage::{LocalStorage, Storage, StorageError};
 
 use super::{Migration, MigrationReport};
-use crate::lock::Lock;
-use crate::relocate::{PlaceProblem, REMOVED, Remove, Tree, check, check_not_in_array, clear_unfinished, staged, walk};
-use crate::{MaintainError, Result};
+use crate::relocate::{REMOVED, Remove, Tree, check, check_not_in_array, clear_unfinished, staged, walk};
+use tdb_job::PlaceProblem;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
 /// Links that lead to links, at most.

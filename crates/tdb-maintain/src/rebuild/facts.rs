@@ -6,8 +6,8 @@ use tdb_array::tdb_types::Cells;
 use tdb_array::{Array, Fragment, Monitor, TileReader};
 
 use super::files::Walked;
-use crate::Result;
 use crate::verify::facts_of;
+use tdb_job::Result;
 
 /// What metadata say of cells.
 #[derive(Debug, PartialEq, Eq)]

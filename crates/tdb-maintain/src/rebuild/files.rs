@@ -10,10 +10,10 @@ use tdb_storage::{EntryKind, is_temporary};
 use tdb_types::names::{DATA_EXTENSION, FRAGMENT_METADATA};
 use tdb_types::{Feature, FormatVersion};
 
-use super::problem::RebuildProblem;
 use super::walk::{Cut, Stored, walk};
-use crate::Result;
-use crate::target::list;
+use tdb_job::RebuildProblem;
+use tdb_job::Result;
+use tdb_job::list;
 
 /// The schema of a fragment, and which fields it has.
 pub(super) struct Shape {

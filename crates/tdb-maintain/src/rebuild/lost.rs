@@ -4,8 +4,8 @@ use tdb_array::Array;
 use tdb_storage::EntryKind;
 use tdb_types::{Feature, FormatVersion, TimestampedName};
 
-use super::problem::RebuildProblem;
-use crate::{MaintainError, Result};
+use tdb_job::RebuildProblem;
+use tdb_job::{MaintainError, Result};
 
 /// Where it lies, and what its name says.
 #[derive(Clone, Debug)]

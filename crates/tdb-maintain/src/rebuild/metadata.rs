@@ -13,8 +13,8 @@ use super::facts::Facts;
 use super::files::Walked;
 use super::lost::Lost;
 use super::overlay::Overlay;
-use super::problem::RebuildProblem;
-use crate::{MaintainError, Result};
+use tdb_job::RebuildProblem;
+use tdb_job::{MaintainError, Result};
 
 /// The bytes of the metadata, with what the cells say. Without it the tiles of sparse fragments have all of the domain.
 pub(super) fn build(

@@ -10,8 +10,8 @@ use super::facts::Facts;
 use super::files::Walked;
 use super::lost::Lost;
 use super::metadata::{build, open};
-use super::problem::RebuildProblem;
-use crate::{MaintainError, Result};
+use tdb_job::RebuildProblem;
+use tdb_job::{MaintainError, Result};
 
 /// The schema's version, if the name stands for that; else the earlier of the two, which more releases read. The cells have to
 /// tell where they lie otherwise in both: only in format 1 all coordinates of a cell may lie together.

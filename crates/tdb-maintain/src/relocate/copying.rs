@@ -9,14 +9,14 @@ use tdb_array::{ArrayError, ErrorCategory, MemberKind};
 use tdb_storage::{LocalStorage, Storage, StorageError, at_once, check_path, copy_file};
 
 use super::local::{check_not_in_array, named};
-use super::problem::PlaceProblem;
 use super::rewrite::{Kind, Places, Rewritten};
 use super::staged::{clear_unfinished, is_unfinished, staged};
 use super::walk::{Tree, is_aside, walk_with};
-use crate::doctor::kind_of;
-use crate::links::unlisted;
-use crate::settle::settle_all;
-use crate::{MaintainError, Result};
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::links::unlisted;
+use tdb_job::settle_all;
+use tdb_job::{MaintainError, Result};
 
 /// How often it is looked whether others have written meanwhile, before it is given up.
 const ROUNDS: usize = 20;

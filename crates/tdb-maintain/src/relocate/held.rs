@@ -11,10 +11,10 @@ use tdb_types::names::{
 };
 
 use super::walk::{Tree, is_aside};
-use crate::doctor::kind_of;
-use crate::links::link_on;
-use crate::lock::Lock;
-use crate::{MaintainError, Result};
+use tdb_job::kind_of;
+use tdb_job::links::link_on;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
 /// While this lives, nobody else maintains these arrays and groups.
 #[derive(Debug, Default)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use tdb_array::{Group, MemberKind, MemberPlace};
 use tdb_storage::{LocalStorage, Storage, StorageError};
 
-use super::problem::PlaceProblem;
-use crate::doctor::kind_of;
-use crate::{MaintainError, Result};
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::{MaintainError, Result};
 
 /// The folder that a path lies in, without links, and its name there.
 pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {

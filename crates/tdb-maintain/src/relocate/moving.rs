@@ -10,14 +10,17 @@ use tdb_types::names::{MAINTENANCE_LOCK, file_name};
 use super::copying::{Copied, CopyTo, LIST_BYTES, check, is_closed};
 use super::held::{Held, objects};
 use super::local::{check_not_in_array, common, holders, is_one_disk, named, place};
-use super::problem::PlaceProblem;
 use super::removing::{REMOVED, Remove, check_nameable};
 use super::rewrite::{Kind, Places, Rewritten};
 use super::walk::{is_aside, walk};
-use crate::doctor::{change_members, kind_of};
-use crate::fragments::journal::is_journal;
-use crate::settle::settle_all;
-use crate::{Doctor, FileChange, MaintainError, Manifest, Result};
+use crate::doctor::Doctor;
+use crate::doctor::change_members;
+use crate::manifest::{FileChange, Manifest};
+use tdb_job::PlaceProblem;
+use tdb_job::journal::is_journal;
+use tdb_job::kind_of;
+use tdb_job::settle_all;
+use tdb_job::{MaintainError, Result};
 
 /// In what is moved: says whence and whither, so that the next run goes on.
 const MOVING: &str = ".tdb-moving.tmp";

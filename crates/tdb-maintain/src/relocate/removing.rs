@@ -14,11 +14,12 @@ use tdb_types::names::{
 
 use super::held::Held;
 use super::local::{holders, named};
-use super::problem::PlaceProblem;
-use crate::doctor::{ASIDE, first_unknown, kind_of};
-use crate::links::{link_on, unlisted, unlisted_at};
-use crate::target::{DEEPEST, list};
-use crate::{MaintainError, Result};
+use crate::doctor::{ASIDE, first_unknown};
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::links::{link_on, unlisted, unlisted_at};
+use tdb_job::{DEEPEST, list};
+use tdb_job::{MaintainError, Result};
 
 /// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
 /// a group, and by it the next run knows that there is something to finish.

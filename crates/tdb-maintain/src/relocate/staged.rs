@@ -6,11 +6,11 @@ use tdb_array::MemberKind;
 use tdb_storage::{EntryKind, Storage, check_path};
 use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
-use super::problem::PlaceProblem;
-use crate::doctor::kind_of;
-use crate::links::is_link;
-use crate::lock::Lock;
-use crate::{MaintainError, Result};
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::links::is_link;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
 /// The part of the temporary folder that becomes what is new.
 const CONTENT: &str = "content";

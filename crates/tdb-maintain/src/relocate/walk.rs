@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use tdb_storage::{EntryKind, Storage, is_temporary};
 
-use super::problem::PlaceProblem;
 use crate::doctor::ASIDE;
-use crate::target::{DEEPEST, list};
-use crate::{MaintainError, Result};
+use tdb_job::PlaceProblem;
+use tdb_job::{DEEPEST, list};
+use tdb_job::{MaintainError, Result};
 
 /// The files of a folder and of the folders below it with their sizes, and the folders without one, by their paths.
 pub(crate) type Tree = BTreeMap<String, Option<u64>>;

@@ -16,8 +16,8 @@ use super::lists::{check_lists, unlisted, unread};
 use super::report::VerifyReport;
 use super::rounds::settled;
 use super::unfinished::{check_commits, check_journals};
-use crate::Result;
-use crate::target::{Target, list};
+use tdb_job::Result;
+use tdb_job::{Target, list};
 
 /// What was seen of fragments that are sound, by their folders: a fragment never changes.
 type Sound = HashMap<String, VerifyReport>;

@@ -12,7 +12,7 @@ use super::fragment::{Checked, stretches};
 use super::order::{CellOrder, Ends, order_of};
 use super::statistics::Comparison;
 use super::tile::TileCoordinates;
-use crate::Result;
+use tdb_job::Result;
 
 impl Checked<'_> {
     /// Unfilters the coordinates of all tiles.

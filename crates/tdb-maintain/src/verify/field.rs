@@ -9,7 +9,7 @@ use super::finding::{kept, unreadable};
 use super::fragment::{Checked, stretches};
 use super::statistics::{Compared, Comparison, TileFacts};
 use super::visible::visible_runs;
-use crate::Result;
+use tdb_job::Result;
 
 /// What a tile's cells give.
 pub(crate) fn facts_of(

@@ -9,7 +9,7 @@ use tdb_types::names::FRAGMENT_METADATA;
 
 use super::finding::{Finding, FindingKind, unreadable};
 use super::report::{Found, VerifyReport};
-use crate::Result;
+use tdb_job::Result;
 
 /// A fragment that is looked at, and what was found so far.
 pub(super) struct Checked<'a> {

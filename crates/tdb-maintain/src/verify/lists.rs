@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, Names, SmallFiles};
+use tdb_array::{Array, ArrayError, SmallFiles};
 use tdb_metadata::{CommitKind, PathList};
 use tdb_storage::{EntryKind, Storage};
 use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
@@ -10,8 +10,9 @@ use tdb_types::{ByteReader, TimestampedName};
 
 use super::finding::{Finding, FindingKind};
 use crate::draft::{Left, Reason};
-use crate::target::{Target, list};
-use crate::{MaintainError, vacuum};
+use crate::vacuum::{Vacuum, metadata_lists};
+use tdb_job::MaintainError;
+use tdb_job::{Target, list};
 
 /// What of an array or group isn't read any more, since other files or fragments stand in its place.
 pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
@@ -30,15 +31,18 @@ pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
 
 /// Whether consolidated fragments are there and sound.
 fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
-    match vacuum::fragments::draft(array, &Names::new()) {
-        Ok(draft) => found.extend(draft.left.iter().map(|Left { path, why }| hides(array.storage(), path, why))),
+    match Vacuum::fragments().plan(array) {
+        Ok(plan) => {
+            let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
+            found.extend(left.map(|Left { path, why, .. }| hides(array.storage(), path, why)));
+        }
         Err(error) => unread(array.storage().describe(""), &error, found),
     }
 }
 
 /// Whether consolidated metadata is there and sound.
 fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
-    let lists = match vacuum::metadata::lists(target) {
+    let lists = match metadata_lists(target) {
         Ok(lists) => lists,
         Err(error) => return unread(target.storage().describe(""), &error, found),
     };

@@ -15,8 +15,8 @@ use super::lists::check_lists;
 use super::places::Places;
 use super::report::VerifyReport;
 use super::rounds::settled;
-use crate::Result;
-use crate::target::{DEEPEST, Target};
+use tdb_job::Result;
+use tdb_job::{DEEPEST, Target};
 
 impl Verify {
     /// Looks at whatever lies at the root of a storage, which is this local folder if it is one.

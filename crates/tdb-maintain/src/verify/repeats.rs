@@ -6,7 +6,7 @@ use tdb_types::Scalar;
 
 use super::finding::{Finding, FindingKind};
 use super::fragment::Checked;
-use crate::Result;
+use tdb_job::Result;
 
 /// Cells that have the coordinates of another one.
 #[derive(Default)]

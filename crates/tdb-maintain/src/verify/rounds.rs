@@ -9,9 +9,9 @@ use tdb_types::names::{
 
 use super::finding::{Finding, FindingKind, Severity};
 use super::report::VerifyReport;
-use crate::Result;
-use crate::rounds::{Looked, until_settled};
-use crate::target::list;
+use tdb_job::Result;
+use tdb_job::list;
+use tdb_job::{Looked, until_settled};
 
 /// A fragment that is younger than this may be committed at any moment.
 const YOUNG: u64 = 60_000;

@@ -9,9 +9,9 @@ use tdb_types::{Feature, TimestampedName};
 
 use super::finding::{Finding, FindingKind};
 use super::lists::unlisted;
-use crate::fragments::journal::journals;
-use crate::lock::{is_held, is_held_here};
-use crate::target::list;
+use tdb_job::journal::journals;
+use tdb_job::list;
+use tdb_job::lock::{is_held, is_held_here};
 
 /// Journals of consolidations of fragments.
 pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {

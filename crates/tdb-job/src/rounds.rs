@@ -3,8 +3,8 @@
 use tdb_array::{Array, ArrayError};
 use tdb_storage::Storage;
 
+use crate::error::{MaintainError, Result};
 use crate::target::Stamp;
-use crate::{MaintainError, Result};
 
 /// Looks at most.
 const ROUNDS: usize = 16;
@@ -12,15 +12,17 @@ const ROUNDS: usize = 16;
 const READS: usize = 8;
 
 /// What the last look at an array or group has found.
-pub(crate) struct Looked<R> {
-    pub(crate) last: R,
+#[derive(Debug)]
+pub struct Looked<R> {
+    /// What it has found.
+    pub last: R,
     /// What the look before that has found, if nothing is certain: the array has changed during each look.
-    pub(crate) before: Option<R>,
+    pub before: Option<R>,
 }
 
 /// Looks until nothing is found wrong, or the files have stayed the same during a look, or a look finds nothing that the one before
 /// hasn't found.
-pub(crate) fn until_settled<R>(
+pub fn until_settled<R>(
     storage: &dyn Storage,
     mut look: impl FnMut() -> R,
     is_sound: impl Fn(&R) -> bool,
@@ -61,7 +63,7 @@ pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result
 }
 
 /// Whether a file isn't there.
-pub(crate) fn is_gone(error: &MaintainError) -> bool {
+pub fn is_gone(error: &MaintainError) -> bool {
     let (MaintainError::Storage(error) | MaintainError::Array(ArrayError::Storage(error))) = error else {
         return false;
     };

@@ -9,18 +9,16 @@ use tdb_array::{Array, ArrayOptions, MemberKind, TimeRange};
 use tdb_storage::{Storage, is_temporary};
 use tdb_types::names::{COMMITS_FOLDER, JOURNAL_PREFIX, VACUUM_EXTENSION, file_name};
 
-use crate::doctor::kind_of;
-use crate::draft::Reason;
-use crate::fragments::journal::{journals, recover};
+use crate::error::{MaintainError, Result};
+use crate::journal::{NOT_OURS, journals, recover};
 use crate::lock::Lock;
-use crate::target::list;
-use crate::{MaintainError, Result};
+use crate::target::{kind_of, list};
 
 /// How often it is looked whether others have joined fragments meanwhile, before it is given up.
 const ROUNDS: usize = 20;
 
 /// The array of a range of time, opened anew at a moment at which no fragments are being joined.
-pub(crate) fn settled(array: &Array, time: TimeRange) -> Result<Array> {
+pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
     let storage = array.storage();
     for _ in 0..ROUNDS {
         settle(array, false)?;
@@ -36,7 +34,7 @@ pub(crate) fn settled(array: &Array, time: TimeRange) -> Result<Array> {
 
 /// Finishes or undoes what is interrupted in those arrays of a storage in whose folders these temporary files lie. Gives
 /// whether there was anything.
-pub(crate) fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
+pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
     let mut is_any = false;
     for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {
         let place = match path.rsplit_once('/') {
@@ -63,7 +61,7 @@ fn settle(array: &Array, take_over: bool) -> Result<()> {
     let outcome = Lock::take(storage, take_over).and_then(|_lock| recover(array));
     match outcome {
         Ok(recovered) => match recovered.left.first() {
-            Some(path) => Err(unsettled(&**storage, path, &Reason::NoJournal.to_string())),
+            Some(path) => Err(unsettled(&**storage, path, NOT_OURS)),
             None => Ok(()),
         },
         Err(error @ (MaintainError::Busy { .. } | MaintainError::Conflict { .. })) => Err(error),

@@ -14,49 +14,56 @@ use tdb_array::{Array, NewFragmentPlace};
 use tdb_metadata::PathList;
 use tdb_storage::{Storage, StorageError};
 use tdb_types::names::{
-    COMMITS_FOLDER, FRAGMENT_METADATA, JOURNAL_PREFIX, MAINTENANCE_SUFFIX, OK_EXTENSION, VACUUM_EXTENSION,
-    WRITE_EXTENSION, file_name,
+    COMMITS_FOLDER, FRAGMENT_METADATA, FRAGMENTS_FOLDER, JOURNAL_PREFIX, MAINTENANCE_SUFFIX, OK_EXTENSION,
+    VACUUM_EXTENSION, WRITE_EXTENSION, file_name,
 };
 use tdb_types::{ByteReader, Feature, TimestampedName};
 
-use crate::Result;
-use crate::vacuum::fragments::folder_of;
+use crate::error::Result;
 
 const TITLE: &str = "tdb journal of joined fragments 1";
 
+/// Why a journal is left alone.
+pub const NOT_OURS: &str = "it is no journal of what an interrupted consolidation of this array can have meant to do";
+
 /// What became of the journals that were found.
 #[derive(Debug, Default)]
-pub(crate) struct Recovered {
+pub struct Recovered {
     /// How many interrupted runs were finished or undone.
-    pub(crate) done: usize,
+    pub done: usize,
     /// The paths of those that were left alone.
-    pub(crate) left: Vec<String>,
+    pub left: Vec<String>,
 }
 
 /// What is being done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Journal {
+pub struct Journal {
     /// The folders of the new fragments, and the files that commit them alone, if any do.
-    pub(super) outputs: Vec<(String, String)>,
-    /// The path of the vacuum file, and what it will say.
-    pub(super) vacuum: String,
-    pub(super) list: Vec<u8>,
+    pub outputs: Vec<(String, String)>,
+    /// The path of the vacuum file.
+    pub vacuum: String,
+    /// The content of the vacuum file.
+    pub list: Vec<u8>,
 }
 
 impl Journal {
-    pub(super) fn new(outputs: &[NewFragmentPlace], vacuum: String, list: Vec<u8>) -> Self {
+    /// The journal of fragments that are about to be committed.
+    #[must_use]
+    pub fn new(outputs: &[NewFragmentPlace], vacuum: String, list: Vec<u8>) -> Self {
         let place = |place: &NewFragmentPlace| (place.folder.clone(), place.commit.clone().unwrap_or_default());
         Self { outputs: outputs.iter().map(place).collect(), vacuum, list }
     }
 
     /// Where it lies; `unique` is what no other name has.
-    pub(super) fn path(unique: &str) -> String {
+    pub fn path(unique: &str) -> String {
         // Underscores would make it a fragment for some readers.
         let unique: String = unique.chars().filter(char::is_ascii_alphanumeric).collect();
         format!("{JOURNAL_PREFIX}{unique}{MAINTENANCE_SUFFIX}")
     }
 
-    pub(super) fn write(&self) -> Vec<u8> {
+    /// The bytes of its file.
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
         let mut text = format!("{TITLE}\nvacuum {}\n", self.vacuum);
         for (folder, commit) in &self.outputs {
             text.push_str(&format!("output {folder} {commit}\n"));
@@ -134,6 +141,13 @@ impl Journal {
     }
 }
 
+/// Where a fragment of this name lies.
+#[must_use]
+pub fn folder_of(name: &TimestampedName) -> Option<String> {
+    let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
+    Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
+}
+
 /// A name that stands alone.
 fn name_of(name: &str) -> Option<TimestampedName> {
     TimestampedName::parse(name).filter(|parsed| parsed.as_str() == name)
@@ -150,18 +164,18 @@ fn commit_of(name: &TimestampedName) -> Option<String> {
 }
 
 /// The journals that lie there.
-pub(crate) fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
+pub fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
     let names = storage.list("")?.into_iter().map(|entry| entry.name);
     Ok(names.filter(|name| is_journal(name)).collect())
 }
 
 /// Whether a file of this name is one.
-pub(crate) fn is_journal(name: &str) -> bool {
+pub fn is_journal(name: &str) -> bool {
     name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)
 }
 
 /// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock.
-pub(crate) fn recover(array: &Array) -> Result<Recovered> {
+pub fn recover(array: &Array) -> Result<Recovered> {
     let storage = array.storage();
     let mut recovered = Recovered::default();
     for path in journals(&**storage)? {
@@ -256,7 +270,7 @@ fn undo(
 }
 
 /// Says which fragments the new ones take the place of.
-pub(super) fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
+pub fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
     match storage.create_new(&journal.vacuum, &journal.list) {
         Err(StorageError::AlreadyExists { .. }) | Ok(()) => Ok(()),
         Err(error) => Err(error.into()),

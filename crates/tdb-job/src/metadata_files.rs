@@ -8,44 +8,53 @@ use tdb_storage::EntryKind;
 use tdb_types::names::{METADATA_FOLDER, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
-use crate::Result;
+use crate::error::Result;
 use crate::target::list;
 
 /// What lies in the folder of metadata.
 #[derive(Debug, Default)]
-pub(crate) struct MetadataFiles {
+pub struct MetadataFiles {
     /// In the order in which they change the metadata.
-    pub(crate) files: Vec<MetadataFile>,
-    pub(crate) vacuums: Vec<MetadataVacuum>,
+    pub files: Vec<MetadataFile>,
+    /// The vacuum files.
+    pub vacuums: Vec<MetadataVacuum>,
 }
 
+/// A file of metadata.
 #[derive(Clone, Debug)]
-pub(crate) struct MetadataFile {
-    pub(crate) name: TimestampedName,
-    pub(crate) bytes: u64,
+pub struct MetadataFile {
+    /// Its name.
+    pub name: TimestampedName,
+    /// Its size.
+    pub bytes: u64,
 }
 
 /// A vacuum file.
 #[derive(Debug)]
-pub(crate) struct MetadataVacuum {
-    pub(crate) path: String,
-    pub(crate) name: TimestampedName,
+pub struct MetadataVacuum {
+    /// Its path below the folder of the array or group.
+    pub path: String,
+    /// Its name.
+    pub name: TimestampedName,
     /// The name of the consolidated file: the same, but where release 2.21.1 has written it.
-    pub(crate) replacement: TimestampedName,
-    pub(crate) bytes: u64,
+    pub replacement: TimestampedName,
+    /// Its size.
+    pub bytes: u64,
     /// The names of the others.
-    pub(crate) targets: Vec<String>,
+    pub targets: Vec<String>,
 }
 
 impl MetadataFile {
-    pub(crate) fn path(&self) -> String {
+    /// The path of the file below the folder of the array or group.
+    #[must_use]
+    pub fn path(&self) -> String {
         format!("{METADATA_FOLDER}/{}", self.name)
     }
 }
 
 impl MetadataFiles {
     /// What is there now.
-    pub(crate) fn list(files: &SmallFiles) -> Result<Self> {
+    pub fn list(files: &SmallFiles) -> Result<Self> {
         let mut all = Self::default();
         for entry in list(&**files.storage(), METADATA_FOLDER)? {
             let Some(name) = TimestampedName::parse(&entry.name).filter(|_| entry.kind == EntryKind::File) else {
@@ -67,7 +76,7 @@ impl MetadataFiles {
     }
 
     /// The names that vacuum files within `time` take out of account.
-    pub(crate) fn hidden(&self, time: TimeRange) -> HashSet<&str> {
+    pub fn hidden(&self, time: TimeRange) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
         visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
     }
@@ -75,7 +84,7 @@ impl MetadataFiles {
 
 impl MetadataVacuum {
     /// Whether it has another UUID than the consolidated file.
-    pub(crate) fn is_renamed(&self) -> bool {
+    pub fn is_renamed(&self) -> bool {
         self.replacement != self.name
     }
 
@@ -96,13 +105,10 @@ impl MetadataVacuum {
 }
 
 /// What a file says last of each key: its value, or that it was deleted.
-pub(crate) type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
+pub type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
 
 /// What some files together say.
-pub(crate) fn merged<'a>(
-    files: &SmallFiles,
-    of: impl Iterator<Item = &'a MetadataFile>,
-) -> Result<Changes, ArrayError> {
+pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>) -> Result<Changes, ArrayError> {
     let mut merged = Changes::new();
     for file in of {
         let changes = files.read_metadata(&file.path())?;

@@ -60,7 +60,7 @@ pub enum RebuildProblem {
 }
 
 impl RebuildProblem {
-    pub(crate) fn category(&self) -> ErrorCategory {
+    pub(super) fn category(&self) -> ErrorCategory {
         match self {
             Self::NoFragment => ErrorCategory::Unavailable,
             Self::Domain { .. } | Self::OtherDomain { .. } => ErrorCategory::Usage,

@@ -1,10 +1,18 @@
 //! What can go wrong.
 
+mod obstacle;
+mod place_problem;
+mod rebuild_problem;
+mod refusal;
+
 use tdb_array::{ArrayError, CellsError, ErrorCategory};
 use tdb_storage::StorageError;
 use tdb_types::FormatVersion;
 
-use crate::{Obstacle, PlaceProblem, RebuildProblem, Refusal};
+pub use obstacle::Obstacle;
+pub use place_problem::PlaceProblem;
+pub use rebuild_problem::RebuildProblem;
+pub use refusal::Refusal;
 
 fn listed(against: &[Obstacle]) -> String {
     against.iter().map(Obstacle::to_string).collect::<Vec<_>>().join("; ")

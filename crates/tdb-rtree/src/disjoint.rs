@@ -1,6 +1,6 @@
 //! Boxes without overlaps.
 
-use tdb_rtree::{DimRange, NdRange};
+use crate::{DimRange, NdRange};
 
 /// The low and high end along a dimension.
 type Ends = (u64, u64);
@@ -9,7 +9,8 @@ type Sides = Vec<Ends>;
 
 /// Boxes that hold the same cells of a dense array as some boxes together, each cell once, in the order of the first dimension,
 /// then the second one and so on.
-pub(crate) fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
+#[must_use]
+pub fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     let sides = boxes.into_iter().map(|NdRange(ranges)| {
         let side = |range: DimRange| match range {
             DimRange::Fixed { lo, hi } => Some((lo, hi)),

@@ -6,14 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tdb_storage::{EntryKind, Storage, StorageError};
+use tdb_storage::{Storage, StorageError};
 
-use crate::Result;
-use crate::draft::{Draft, Left, Reason};
-use crate::step::Action;
+use crate::error::Result;
 
 /// The first part of a path that is a symbolic link.
-pub(crate) fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
+pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
 
@@ -50,33 +48,14 @@ impl<'a> Links<'a> {
 }
 
 /// Whether a path is a symbolic link, be it one that leads nowhere.
-pub(crate) fn is_link(storage: &dyn Storage, path: &str) -> bool {
+pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
 }
 
-/// The same draft if nothing that it removes lies behind a link or is one. Else nothing of it is done: it would end halfway.
-pub(crate) fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
-    let mut places: HashSet<&str> = HashSet::new();
-    for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {
-        places.insert(match step.kind {
-            EntryKind::Folder => &step.path,
-            EntryKind::File => step.path.rsplit_once('/').map_or("", |(folder, _)| folder),
-        });
-    }
-    let mut links = Links::of(storage);
-    for place in places {
-        if let Some(path) = links.on(place) {
-            draft.left.push(Left { path, why: Reason::Link });
-            return Ok(Draft { left: draft.left, ..Draft::default() });
-        }
-    }
-    Ok(draft)
-}
-
 /// Something in a folder of this machine that no listing shows, and that would go with the folder all the same: a name that
 /// isn't UTF-8, a link that leads nowhere, a pipe. With `is_deep` it is looked for in the folders below as well.
-pub(crate) fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
+pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
         Some(place) => unlisted_at(Path::new(place), is_deep),
@@ -85,7 +64,7 @@ pub(crate) fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Re
 }
 
 /// The same of a path.
-pub(crate) fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
+pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {
         let failed = |error| StorageError::from_io(folder.display().to_string(), error);

@@ -49,7 +49,7 @@ pub enum PlaceProblem {
 }
 
 impl PlaceProblem {
-    pub(crate) fn category(&self) -> ErrorCategory {
+    pub(super) fn category(&self) -> ErrorCategory {
         match self {
             Self::Neither | Self::NoFolder => ErrorCategory::Unavailable,
             Self::Unverified => ErrorCategory::Corrupt,

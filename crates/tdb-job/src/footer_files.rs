@@ -7,14 +7,17 @@ use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
 
 /// One of them.
 #[derive(Debug)]
-pub(crate) struct FooterFile {
-    pub(crate) path: String,
-    pub(crate) name: TimestampedName,
-    pub(crate) bytes: u64,
+pub struct FooterFile {
+    /// Its path below the folder of the array.
+    pub path: String,
+    /// Its name.
+    pub name: TimestampedName,
+    /// Its size.
+    pub bytes: u64,
 }
 
 /// All of a listing, in the order in which they are asked for footers: the newest first.
-pub(crate) fn footer_files(listing: &Listing) -> Vec<FooterFile> {
+pub fn footer_files(listing: &Listing) -> Vec<FooterFile> {
     let of = |folder: &str, entry: &Entry| {
         let extension = entry.name.rsplit_once('.')?.1;
         let is_one = entry.kind == EntryKind::File && extension == FOOTERS_EXTENSION;

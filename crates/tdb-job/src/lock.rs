@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use tdb_storage::{Entry, EntryKind, Storage, StorageError};
 use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 
+use crate::error::{MaintainError, Result};
 use crate::links::is_link;
-use crate::{MaintainError, Result};
 
 /// No lock is longer.
 const LOCK_BYTES: u64 = 4096;
@@ -27,13 +27,13 @@ const DANGLING: &str = "a symbolic link that leads nowhere";
 
 /// While this lives, nobody else maintains the array or group.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     claim: Claim,
 }
 
 impl Lock {
     /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
-    pub(crate) fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
+    pub fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
         // The locks that they are about are gone: whoever has made one of them leaves ours alone.
@@ -47,13 +47,13 @@ impl Lock {
     }
 
     /// The same lock of an array that lies in another place now.
-    pub(crate) fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
+    pub fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
         self.claim.storage = storage;
         self
     }
 
     /// Whether it is still there. Somebody who was told that nobody maintains the array may have taken it over.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
             Some(found) if found == *content => Ok(()),
@@ -63,18 +63,18 @@ impl Lock {
 }
 
 /// Whether a lock is there whose owner is dead for certain.
-pub(crate) fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
+pub fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
     let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
     Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
 }
 
 /// Whether somebody who may live has the lock.
-pub(crate) fn is_held(storage: &dyn Storage) -> bool {
+pub fn is_held(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| !owner.is_dead(&Owner::this(String::new())))
 }
 
 /// Whether a living process of this machine has the lock.
-pub(crate) fn is_held_here(storage: &dyn Storage) -> bool {
+pub fn is_held_here(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| owner.is_alive(&Owner::this(String::new())))
 }
 
@@ -170,7 +170,7 @@ fn not_a_lock(storage: &dyn Storage, path: &str, what: &str) -> MaintainError {
 }
 
 /// What has the name of a lock and can't be one; none if it may be one.
-pub(crate) fn is_none(entry: &Entry) -> Option<&'static str> {
+pub fn is_none(entry: &Entry) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Folder => Some(FOLDER),
         EntryKind::File if entry.size > LOCK_BYTES => Some(TOO_LONG),
