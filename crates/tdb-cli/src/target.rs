@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, Group};
-use tdb_maintain::is_migration_interrupted;
+use tdb_migrate::is_migration_interrupted;
 use tdb_storage::{Entry, EntryKind, LocalStorage, Storage};
 use tdb_types::names;
 

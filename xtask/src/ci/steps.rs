@@ -77,10 +77,36 @@ const FORMAT: &[&str] = &[
     "tdb-schema-text",
 ];
 /// Crates that see files.
-const WITH_FILES: &[&str] =
-    &["tdb-storage", "tdb-cells", "tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb"];
+const WITH_FILES: &[&str] = &[
+    "tdb-storage",
+    "tdb-cells",
+    "tdb-array",
+    "tdb-exchange",
+    "tdb-job",
+    "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
+    "tdb-report",
+    "tdb",
+];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
-const WITH_CODECS: [&str; 6] = ["tdb-filters", "tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb"];
+const WITH_CODECS: [&str; 12] = [
+    "tdb-filters",
+    "tdb-array",
+    "tdb-exchange",
+    "tdb-job",
+    "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
+    "tdb-report",
+    "tdb",
+];
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.

@@ -1,7 +1,8 @@
 //! What happens, by either side.
 
 use tdb_array::{Array, ArrayError, Names, TimeRange};
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Refusal, Vacuum};
+use tdb_job::MaintainError;
+use tdb_maintain::{Consolidate, ConsolidateFragments, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
 
 use super::history::{Deed, History, Join, Small, Turn};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tdb_maintain::{Finding, FindingKind};
 use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
+use tdb_verify::{Finding, FindingKind};
 
 use super::history::{Deed, History, Join, Turn};
 use super::names::names_in;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tdb_maintain::Severity;
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
+use tdb_verify::Severity;
 
 use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them};

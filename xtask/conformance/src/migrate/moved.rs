@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tdb_maintain::Migrate;
+use tdb_migrate::Migrate;
 use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, Pipeline};
 use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};

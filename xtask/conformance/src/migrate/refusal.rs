@@ -1,6 +1,6 @@
 //! Whether what we refuse is rightly refused, by what the array is made of.
 
-use tdb_maintain::Obstacle;
+use tdb_migrate::Obstacle;
 use tdb_reference::Release;
 use tdb_reference::model::{AttributeSpec, FilterSpec, MetadataEntry, Pipeline};
 use tdb_types::Feature;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tdb_array::{CreateOptions, TimeRange};
-use tdb_maintain::{MaintainError, Migrate, Obstacle};
+use tdb_job::MaintainError;
+use tdb_migrate::{Migrate, Obstacle};
 use tdb_reference::model::{MetadataEntry, ReadResult};
 use tdb_reference::{Ability, Reference, Release, Result};
 use tdb_types::{ArrayType, FormatVersion};
