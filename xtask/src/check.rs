@@ -17,7 +17,7 @@ mod sizes;
 
 /// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
 /// build-time macros aside.
-const BUDGETS: [(&str, usize); 24] = [
+const BUDGETS: [(&str, usize); 30] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
     ("tdb-filters", 25),
@@ -39,7 +39,13 @@ const BUDGETS: [(&str, usize); 24] = [
     ("tdb-consolidate", 40),
     ("tdb-array", 40),
     ("tdb-exchange", 60),
-    ("tdb-maintain", 48),
+    ("tdb-job", 45),
+    ("tdb-maintain", 45),
+    ("tdb-verify", 48),
+    ("tdb-diff", 48),
+    ("tdb-relocate", 48),
+    ("tdb-migrate", 48),
+    ("tdb-advise", 45),
     ("tdb-report", 48),
     ("tdb-print", 70),
 ];
@@ -51,10 +57,23 @@ const MACROS: [&str; 5] = ["thiserror-impl", "proc-macro2", "quote", "syn", "uni
 const CODECS: [&str; 8] = ["zstd", "zlib", "lz4", "bzip2", "checksum", "aes", "webp", "webp-lossy"];
 
 /// Crates that read and write cells, and hand on each codec by name.
-const CRATES_OF_CELLS: [&str; 6] = ["tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb", "tdb-cli"];
+const CRATES_OF_CELLS: [&str; 12] = [
+    "tdb-array",
+    "tdb-exchange",
+    "tdb-job",
+    "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
+    "tdb-report",
+    "tdb",
+    "tdb-cli",
+];
 
 /// Crates that are built without any codec, too.
-const WITHOUT_CODECS: [&str; 8] = [
+const WITHOUT_CODECS: [&str; 14] = [
     "tdb-generic-tile",
     "tdb-schema",
     "tdb-metadata",
@@ -62,7 +81,13 @@ const WITHOUT_CODECS: [&str; 8] = [
     "tdb-fragment",
     "tdb-snapshot",
     "tdb-array",
+    "tdb-job",
     "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
 ];
 
 /// Packages that build C code, or look for it.

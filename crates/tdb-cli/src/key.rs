@@ -9,8 +9,8 @@ use std::path::Path;
 use tdb_array::{ArrayOptions, CreateOptions, GroupOptions};
 use tdb_filters::EncryptionKey;
 use tdb_generic_tile::GenericTileDecoder;
-use tdb_maintain::Verify;
 use tdb_types::{Limits, hex};
+use tdb_verify::Verify;
 
 use crate::failure::{Exit, FILE_VARIABLE, Failure, KEY_VARIABLE, Result};
 

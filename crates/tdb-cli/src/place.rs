@@ -54,7 +54,7 @@ impl Place {
     /// There is no such folder, or it lies in an array.
     pub(crate) fn to_fill(&self) -> Result<(Arc<dyn Storage>, String)> {
         match self {
-            Self::Local(path) => Ok(tdb_maintain::place_in(path)?),
+            Self::Local(path) => Ok(tdb_relocate::place_in(path)?),
             Self::Store(place) => Ok((place.parent.clone(), place.name.clone())),
         }
     }

@@ -1,7 +1,7 @@
 //! Joins all fragments of an array: `cargo run --example consolidate_fragments ARRAY [purge] [fragment...]`.
 
+use tdb_array::Array;
 use tdb_maintain::ConsolidateFragments;
-use tdb_maintain::tdb_array::Array;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1).peekable();

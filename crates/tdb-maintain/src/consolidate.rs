@@ -1,14 +1,15 @@
 //! Joining small files.
 
-pub(crate) mod commits;
-pub(crate) mod footers;
-pub(crate) mod metadata;
+mod commits;
+mod footers;
+mod metadata;
 
 use tdb_array::{Array, Group, Names, TimeRange};
+use tdb_job::{Result, Target};
 
-use crate::job::Job;
-use crate::target::Target;
-use crate::{Plan, Result};
+use crate::draft::Draft;
+use crate::plan::{Job, Plan};
+use crate::step::Planned;
 
 /// What may be joined: each function starts one kind of consolidation.
 ///
@@ -98,7 +99,7 @@ impl Consolidation {
     /// # Errors
     /// The format has no such files, or names files in a way that the storage doesn't allow; a file can't be read.
     pub fn plan(&self, array: &Array) -> Result<Plan> {
-        Plan::new(Target::Array(array.clone()), vec![self.job()])
+        Plan::new(Target::Array(array.clone()), vec![Box::new(self.clone())])
     }
 
     /// Says what would be done to a group. Of groups there is nothing to join but metadata.
@@ -106,15 +107,25 @@ impl Consolidation {
     /// # Errors
     /// As [`plan`](Self::plan).
     pub fn plan_group(&self, group: &Group) -> Result<Plan> {
-        Plan::new(Target::Group(Box::new(group.clone())), vec![self.job()])
+        Plan::new(Target::Group(Box::new(group.clone())), vec![Box::new(self.clone())])
+    }
+}
+
+impl Job for Consolidation {
+    fn draft(&self, target: &Target) -> Result<Draft> {
+        match (self.kind, target) {
+            (Kind::Metadata, _) => metadata::draft(target, &self.names, self.time.unwrap_or_else(|| target.time())),
+            (Kind::Commits, Target::Array(array)) => commits::draft(array, &self.names),
+            (Kind::Footers, Target::Array(array)) => footers::draft(array, &self.names),
+            // Groups have nothing else.
+            (_, Target::Group(_)) => Ok(Draft::default()),
+        }
     }
 
-    fn job(&self) -> Job {
-        let names = self.names.clone();
-        match self.kind {
-            Kind::Commits => Job::ConsolidateCommits { names },
-            Kind::Footers => Job::ConsolidateFooters { names },
-            Kind::Metadata => Job::ConsolidateMetadata { names, time: self.time },
+    fn settle(&self, target: &Target, done: &Draft) -> Result<Option<Planned>> {
+        match (self.kind, target) {
+            (Kind::Commits, Target::Array(array)) => commits::settle(array, &self.names, done),
+            _ => Ok(None),
         }
     }
 }

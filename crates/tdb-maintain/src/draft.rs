@@ -57,7 +57,7 @@ pub enum Reason {
     #[error("by way of what it names it replaces itself")]
     Circle,
     /// It is named as if an interrupted consolidation of fragments had left it.
-    #[error("it is no journal of what an interrupted consolidation of this array can have meant to do")]
+    #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
     /// Fragments that were consolidated together cover less than what they replace.
     #[error("the fragments that were consolidated together don't cover {fragment}: one of them is missing")]

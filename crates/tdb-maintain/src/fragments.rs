@@ -4,9 +4,7 @@ mod choice;
 mod choose;
 mod facts;
 mod index;
-pub(crate) mod journal;
 mod partition;
-mod refusal;
 mod report;
 mod sound;
 mod step;
@@ -18,15 +16,15 @@ use tdb_storage::EntryKind;
 use tdb_types::TimestampedName;
 use tdb_types::names::file_name;
 
-use crate::lock::Lock;
-use crate::{MaintainError, Result};
 use choice::Choice;
 use choose::Stop;
 use facts::Facts;
-use journal::Recovered;
 use sound::Asked;
+use tdb_job::Refusal;
+use tdb_job::journal::{self, Recovered};
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
 
-pub use refusal::Refusal;
 pub use report::{FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
 
 /// How fragments are to be joined: by default all that there are, in one step, so that readers of every time find what they

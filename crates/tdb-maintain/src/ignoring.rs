@@ -5,8 +5,8 @@ use tdb_metadata::PathList;
 use tdb_types::names::{COMMITS_FOLDER, IGNORE_EXTENSION, file_name};
 use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 
-use crate::Result;
 use crate::step::Planned;
+use tdb_job::Result;
 
 /// The file that takes gathered commits back, given as the files that gather them have them; none if there is nothing to take
 /// back.

@@ -1,16 +1,28 @@
 //! What is going to be done, and what was.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use tdb_array::TimeRange;
+use tdb_job::journal::{Recovered, journals, recover};
+use tdb_job::links::link_on;
+use tdb_job::lock::Lock;
+use tdb_job::{Result, Stamp, Target};
+use tdb_storage::{EntryKind, Storage};
 
 use crate::draft::{Draft, Left, Reason, Savings};
-use crate::fragments::journal::{Recovered, journals, recover};
-use crate::job::Job;
-use crate::lock::Lock;
-use crate::step::{Action, Planned};
-use crate::target::{Stamp, Target};
-use crate::{Result, Step};
+use crate::step::{Action, Planned, Step};
+
+/// One kind of consolidation or vacuum, with its options.
+pub(crate) trait Job: fmt::Debug + Send + Sync {
+    /// What is to be done as things stand.
+    fn draft(&self, target: &Target) -> Result<Draft>;
+
+    /// What is to be done when the steps of a draft are done, because others, who know no lock, did something meanwhile.
+    fn settle(&self, _target: &Target, _done: &Draft) -> Result<Option<Planned>> {
+        Ok(None)
+    }
+}
 
 /// What a consolidation or a vacuum is going to do, known before it is done.
 ///
@@ -19,7 +31,7 @@ use crate::{Result, Step};
 #[must_use = "nothing is done before `run`"]
 pub struct Plan {
     target: Target,
-    parts: Vec<(Job, Draft)>,
+    parts: Vec<(Box<dyn Job>, Draft)>,
     /// What lay in the folders when the plan was made.
     stamp: Stamp,
     take_over: bool,
@@ -40,9 +52,9 @@ pub struct Report {
 }
 
 impl Plan {
-    pub(crate) fn new(target: Target, jobs: Vec<Job>) -> Result<Self> {
+    pub(crate) fn new(target: Target, jobs: Vec<Box<dyn Job>>) -> Result<Self> {
         let stamp = target.stamp()?;
-        let draft = |job: Job| job.draft(&target).map(|draft| (job, draft));
+        let draft = |job: Box<dyn Job>| draft(&*job, &target).map(|draft| (job, draft));
         let parts = jobs.into_iter().map(draft).collect::<Result<_>>()?;
         Ok(Self { target, parts, stamp, take_over: false })
     }
@@ -89,7 +101,7 @@ impl Plan {
     /// [report](Report) may differ.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](crate::MaintainError::Busy); whatever the storage can't do. What was done before is done; the
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); whatever the storage can't do. What was done before is done; the
     /// next run goes on from there.
     pub fn run(self) -> Result<Report> {
         let Self { target, parts, stamp, take_over } = self;
@@ -108,7 +120,7 @@ impl Plan {
         }
         let mut is_fresh = target.stamp()? == stamp;
         for (job, draft) in parts {
-            let draft = if is_fresh { draft } else { job.draft(&target)? };
+            let draft = if is_fresh { draft } else { self::draft(&*job, &target)? };
             if !draft.steps.is_empty() {
                 lock.check()?;
             }
@@ -121,6 +133,29 @@ impl Plan {
         }
         Ok(report)
     }
+}
+
+/// The same draft, unless something that it removes is behind a link. Then nothing of it is done: it would end halfway.
+fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
+    let mut places: HashSet<&str> = HashSet::new();
+    for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {
+        places.insert(match step.kind {
+            EntryKind::Folder => &step.path,
+            EntryKind::File => step.path.rsplit_once('/').map_or("", |(folder, _)| folder),
+        });
+    }
+    for place in places {
+        if let Some(path) = link_on(storage, place)? {
+            draft.left.push(Left { path, why: Reason::Link });
+            return Ok(Draft { left: draft.left, ..Draft::default() });
+        }
+    }
+    Ok(draft)
+}
+
+/// The draft of a job, without what lies behind links.
+fn draft(job: &dyn Job, target: &Target) -> Result<Draft> {
+    without_links(&**target.storage(), job.draft(target)?)
 }
 
 impl Report {
@@ -152,17 +187,6 @@ impl Report {
     fn sum(&self, action: Action) -> u64 {
         let steps = self.steps.iter().filter(|step| step.action == action);
         steps.fold(0, |sum, step| sum.saturating_add(step.bytes))
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { action, path, bytes, what, joins, .. } = self;
-        write!(f, "{action} {path}: {what}, {bytes} bytes")?;
-        if *joins > 0 {
-            write!(f, ", for {joins}")?;
-        }
-        Ok(())
     }
 }
 

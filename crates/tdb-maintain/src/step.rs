@@ -1,8 +1,9 @@
 //! One thing that maintenance does: a file that it writes, a file or folder that it removes.
 
-use tdb_storage::{EntryKind, Storage};
+use std::fmt;
 
-use crate::Result;
+use tdb_job::Result;
+use tdb_storage::{EntryKind, Storage};
 
 /// A file to be written, or a file or folder to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +32,23 @@ pub enum Action {
     Remove,
 }
 
-impl std::fmt::Display for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Write => "write",
             Self::Remove => "remove",
         })
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { action, path, bytes, what, joins, .. } = self;
+        write!(f, "{action} {path}: {what}, {bytes} bytes")?;
+        if *joins > 0 {
+            write!(f, ", for {joins}")?;
+        }
+        Ok(())
     }
 }
 

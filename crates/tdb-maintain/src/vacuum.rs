@@ -1,18 +1,21 @@
 //! Removing what was replaced.
 
 mod chain;
-pub(crate) mod commits;
+mod commits;
 mod complete;
 mod family;
-pub(crate) mod footers;
-pub(crate) mod fragments;
-pub(crate) mod metadata;
+mod footers;
+mod fragments;
+mod metadata;
 
 use tdb_array::{Array, Group, Names};
+use tdb_job::{Result, Target};
 
-use crate::job::Job;
-use crate::target::Target;
-use crate::{Plan, Result};
+use crate::draft::Draft;
+use crate::plan::{Job, Plan};
+
+pub use fragments::{FragmentList, IgnoreFile, fragment_lists, ignoring_commits};
+pub use metadata::{MetadataList, metadata_lists};
 
 /// What may be removed because something else stands in its place: each function starts one kind of vacuum.
 ///
@@ -111,13 +114,29 @@ impl Vacuum {
         Plan::new(Target::Group(Box::new(group.clone())), self.jobs())
     }
 
-    fn jobs(&self) -> Vec<Job> {
-        let job = |what: &What| match what {
-            What::Fragments => Job::VacuumFragments { names: self.names.clone() },
-            What::Commits => Job::VacuumCommits { deletes: self.delete_files },
-            What::Footers => Job::VacuumFooters,
-            What::Metadata => Job::VacuumMetadata,
-        };
-        self.what.iter().map(job).collect()
+    /// A part for each kind: what is planned for one rests on the ones before.
+    fn jobs(&self) -> Vec<Box<dyn Job>> {
+        let part = |what: &What| Box::new(Part { what: *what, vacuum: self.clone() }) as Box<dyn Job>;
+        self.what.iter().map(part).collect()
+    }
+}
+
+/// One kind of vacuum.
+#[derive(Debug)]
+struct Part {
+    what: What,
+    vacuum: Vacuum,
+}
+
+impl Job for Part {
+    fn draft(&self, target: &Target) -> Result<Draft> {
+        match (self.what, target) {
+            (What::Metadata, _) => metadata::draft(target),
+            (What::Fragments, Target::Array(array)) => fragments::draft(array, &self.vacuum.names),
+            (What::Commits, Target::Array(array)) => commits::draft(array, self.vacuum.delete_files),
+            (What::Footers, Target::Array(array)) => footers::draft(array),
+            // Groups have nothing else.
+            (_, Target::Group(_)) => Ok(Draft::default()),
+        }
     }
 }

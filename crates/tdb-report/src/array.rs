@@ -1,7 +1,8 @@
 //! The page of one array.
 
+use tdb_advise::{Advice, AdviceLevel, AdviceReport};
 use tdb_array::Array;
-use tdb_maintain::{Advice, AdviceLevel, AdviceReport, Result};
+use tdb_job::Result;
 use tdb_types::ArrayType;
 
 use crate::markup::Markup;

@@ -2,7 +2,7 @@
 
 use tdb_array::{Array, Coordinate, Fragment, Monitor, Order, TileReader};
 use tdb_fragment::FragmentField;
-use tdb_maintain::Result;
+use tdb_job::Result;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{CellValNum, Scalar};
 

@@ -1,6 +1,6 @@
 //! Fields: bytes stored and unfiltered, and what filters do.
 
-use tdb_maintain::{AdviceReport, FieldFacts, FieldTrials};
+use tdb_advise::{AdviceReport, FieldFacts, FieldTrials};
 
 use crate::axis::ratio;
 use crate::page::{Page, bytes, table};

@@ -1,7 +1,7 @@
 //! Fragments: where they lie in the domain, and in time.
 
 use tdb_array::{Array, Fragment};
-use tdb_maintain::Result;
+use tdb_job::Result;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::datetime;
 

@@ -12,14 +12,15 @@ mod page;
 mod picture;
 mod tiles;
 
+use tdb_advise::{Advise, Costs, Sample};
 use tdb_array::{Array, Group, NodeKind, TreeNode};
-use tdb_maintain::{Advise, Costs, Result, Sample, read_anew};
+use tdb_job::{Result, read_anew};
 
 use options::Options;
 use page::Page;
 
 // Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
-pub use {tdb_array, tdb_maintain};
+pub use {tdb_advise, tdb_array};
 
 /// Most arrays of a group that have a section of their own.
 const SECTIONS: usize = 40;

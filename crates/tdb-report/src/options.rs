@@ -1,7 +1,7 @@
 //! What was asked for.
 
+use tdb_advise::Advise;
 use tdb_array::Array;
-use tdb_maintain::Advise;
 
 /// How a page is to be.
 #[derive(Clone, Debug)]

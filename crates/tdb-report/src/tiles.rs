@@ -2,7 +2,7 @@
 
 use tdb_array::{Array, Fragment};
 use tdb_fragment::{FragmentField, Part, StatisticsRules};
-use tdb_maintain::Result;
+use tdb_job::Result;
 use tdb_types::{CellValNum, Scalar};
 
 use crate::axis::{bin, ratio, short};

@@ -39,6 +39,7 @@
 
 mod boxes;
 mod column;
+mod disjoint;
 mod end;
 mod error;
 mod kind;
@@ -52,6 +53,7 @@ mod tree;
 pub use tdb_types;
 
 pub use boxes::Boxes;
+pub use disjoint::disjoint;
 pub use error::{RTreeError, Result};
 pub use kind::DimensionKind;
 pub use nd_range::NdRange;

@@ -58,7 +58,7 @@
 //! ```
 //!
 //! Each thing has one name here: what is about arrays, all of [`tdb-array`](tdb_array), stands at the root, and what is of a
-//! layer below in the layer's module, or, of what keeps arrays healthy, in [`maintain`]. The layers are crates of their own for those who want one alone:
+//! layer below in the layer's module, or, of maintenance, in the module of its crate. The layers are crates of their own for those who want one alone:
 //!
 //! | module | crate | its one job |
 //! | --- | --- | --- |
@@ -73,7 +73,13 @@
 //! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
 //! | [`cells`] | `tdb-cells` | cells in memory: columns, orders, threads |
 //! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
-//! | [`maintain`] | `tdb-maintain` | what keeps arrays healthy: consolidate, vacuum, verify, diff |
+//! | [`job`] | `tdb-job` | what the crates below share: the lock, the journal, errors |
+//! | [`maintain`] | `tdb-maintain` | consolidation and vacuuming |
+//! | [`verify`] | `tdb-verify` | verification and repair |
+//! | [`diff`] | `tdb-diff` | comparison of arrays |
+//! | [`relocate`] | `tdb-relocate` | copies, moves and removals |
+//! | [`migrate`] | `tdb-migrate` | other format versions, tiles, orders and filters |
+//! | [`advise`] | `tdb-advise` | what makes an array slow or large, and the command that helps |
 //!
 //! # Features
 //!
@@ -109,18 +115,24 @@ pub use tdb_array::{
     TreeNode, Value, WhyUnknown, Write, Written,
 };
 
+pub use tdb_advise as advise;
 pub use tdb_cells as cells;
 pub use tdb_condition as condition;
+pub use tdb_diff as diff;
 pub use tdb_filters as filters;
 pub use tdb_fragment as fragment;
 pub use tdb_generic_tile as generic_tile;
+pub use tdb_job as job;
 pub use tdb_maintain as maintain;
 pub use tdb_metadata as metadata;
+pub use tdb_migrate as migrate;
+pub use tdb_relocate as relocate;
 pub use tdb_rtree as rtree;
 pub use tdb_schema as schema;
 pub use tdb_schema_text as schema_text;
 pub use tdb_storage as storage;
 pub use tdb_types as types;
+pub use tdb_verify as verify;
 
 /// The example of the crate's README compiles, and does what it says.
 #[cfg(all(doctest, feature = "zlib"))]

@@ -33,7 +33,8 @@ fn all_of_arrays_is_at_the_root_and_nothing_else() {
 
 #[test]
 fn what_keeps_arrays_healthy_is_a_module() {
-    let maintain = names("tdb-maintain");
-    assert!(["Verify", "Report", "Finding", "Manifest"].iter().all(|name| maintain.iter().any(|known| known == name)));
-    assert!(tdb::maintain::Verify::new().storage(std::sync::Arc::new(tdb::storage::MemoryStorage::new())).is_ok());
+    assert!(names("tdb-maintain").iter().any(|known| known == "Report"));
+    let verify = names("tdb-verify");
+    assert!(["Verify", "Finding", "Manifest"].iter().all(|name| verify.iter().any(|known| known == name)));
+    assert!(tdb::verify::Verify::new().storage(std::sync::Arc::new(tdb::storage::MemoryStorage::new())).is_ok());
 }

@@ -11,8 +11,8 @@ use std::thread;
 
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_corruption::{Cases, Seen, Subject};
-use tdb_maintain::Verify;
 use tdb_types::Limits;
+use tdb_verify::Verify;
 
 use judge::Reading;
 use table::Table;

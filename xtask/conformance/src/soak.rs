@@ -15,13 +15,15 @@ use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
 use tdb_cases::ours::describe;
 use tdb_cases::writer::start;
 use tdb_condition::field;
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Plan, Severity, Vacuum, Verify};
+use tdb_job::MaintainError;
+use tdb_maintain::{Consolidate, ConsolidateFragments, Plan, Vacuum};
 use tdb_reference::model::{
     ArraySpec, Comparison, Condition, MetadataEntry, QuerySpec, WriteSpec, attribute, bytes_of, column, dimension,
 };
 use tdb_reference::{NEWEST, Reference};
 use tdb_testkit::Ledger;
 use tdb_types::{Datatype, Layout};
+use tdb_verify::{Severity, Verify};
 
 /// The cells of each write.
 const CELLS: i32 = 500;

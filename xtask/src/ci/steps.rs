@@ -90,12 +90,31 @@ const WITH_FILES: &[&str] = &[
     "tdb-consolidate",
     "tdb-array",
     "tdb-exchange",
+    "tdb-job",
     "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
     "tdb-report",
     "tdb",
 ];
 /// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
-const WITH_CODECS: [&str; 6] = ["tdb-filters", "tdb-array", "tdb-exchange", "tdb-maintain", "tdb-report", "tdb"];
+const WITH_CODECS: [&str; 12] = [
+    "tdb-filters",
+    "tdb-array",
+    "tdb-exchange",
+    "tdb-job",
+    "tdb-maintain",
+    "tdb-verify",
+    "tdb-diff",
+    "tdb-relocate",
+    "tdb-migrate",
+    "tdb-advise",
+    "tdb-report",
+    "tdb",
+];
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tdb_advise::{Advice, AdviceLevel, AdviceReport, Advise, Costs, FieldTrials, Figure, FigureUnit, Sample};
 use tdb_array::{Array, Group, Monitor, NodeKind};
-use tdb_maintain::{Advice, AdviceLevel, AdviceReport, Advise, Costs, FieldTrials, Figure, FigureUnit, Sample};
 
 use super::maintained::{self, Maintained};
 use crate::failure::Result;

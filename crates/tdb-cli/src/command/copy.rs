@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use tdb_array::Monitor;
-use tdb_maintain::{Copied, CopyTo, Migrate};
+use tdb_migrate::Migrate;
+use tdb_relocate::{Copied, CopyTo};
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use tdb_array::{Array, Batch, MetadataValue, TimeRange};
+use tdb_diff::{Diff, DiffCounts, Difference};
 use tdb_exchange::{Field, time::at};
-use tdb_maintain::{Diff, DiffCounts, Difference};
 use tdb_types::{CellValNum, Datatype, saturating_len};
 
 use super::describe::json_of;

@@ -8,8 +8,8 @@ use jiff::{Span, SpanRelativeTo};
 use tdb_array::Array;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
-use tdb_maintain::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
 use tdb_types::Scalar;
+use tdb_verify::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
 
 use super::maintained::{self, Maintained};
 use crate::failure::{Exit, Failure, Result};

@@ -3,7 +3,7 @@
 mod args;
 mod group;
 
-use tdb_maintain::{InPlace, Migration, MigrationReport, recover_migration};
+use tdb_migrate::{InPlace, Migration, MigrationReport, recover_migration};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;

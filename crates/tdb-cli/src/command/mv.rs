@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use tdb_array::Monitor;
-use tdb_maintain::{MoveTo, Moved};
+use tdb_relocate::{MoveTo, Moved};
 
 use super::copy;
 use crate::failure::Result;

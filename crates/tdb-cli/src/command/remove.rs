@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use tdb_maintain::{Remove, Removed};
+use tdb_relocate::{Remove, Removed};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::place::Place;

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use tdb_advise::Sample;
 use tdb_array::TreeNode;
-use tdb_maintain::Sample;
 use tdb_report::Report;
 
 use super::advise::{CostArgs, sample};

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tdb_array::{ArrayError, Monitor};
-use tdb_maintain::{FileChange, Finding, Manifest, Severity, VerifyReport};
+use tdb_verify::{FileChange, Finding, Manifest, Severity, VerifyReport};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;

@@ -12,7 +12,7 @@ use crate::draft::{Draft, Savings};
 use crate::ignoring::ignoring;
 use crate::own_commits::own_commits;
 use crate::step::Planned;
-use crate::{MaintainError, Result};
+use tdb_job::{MaintainError, Result};
 
 const WHAT: &str = "consolidated commits";
 

@@ -7,11 +7,11 @@ use tdb_storage::at_once;
 use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
 use tdb_types::{Feature, NameForm};
 
-use crate::Result;
 use crate::draft::{Draft, Savings};
-use crate::footer_files::{FooterFile, footer_files};
 use crate::step::Planned;
-use crate::target::Target;
+use tdb_job::Result;
+use tdb_job::Target;
+use tdb_job::{FooterFile, footer_files};
 
 const WHAT: &str = "consolidated fragment metadata";
 

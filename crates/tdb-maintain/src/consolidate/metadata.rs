@@ -8,10 +8,10 @@ use tdb_types::names::{METADATA_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, NameForm};
 
 use crate::draft::{Draft, Savings};
-use crate::metadata_files::{MetadataFile, MetadataFiles, merged};
 use crate::step::Planned;
-use crate::target::Target;
-use crate::{MaintainError, Result};
+use tdb_job::Target;
+use tdb_job::{MaintainError, Result};
+use tdb_job::{MetadataFile, MetadataFiles, merged};
 
 pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<Draft> {
     let files = target.small_files();

@@ -10,8 +10,8 @@ use tdb_types::ArrayType;
 use super::choice::{Choice, factor};
 use super::facts::{Facts, cells_in, expanded, names_of};
 use super::partition::groups;
-use super::refusal::Refusal;
 use super::sound::{Asked, check, stays_refused};
+use tdb_job::Refusal;
 
 /// The reasons why no group is chosen.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use tdb_array::tdb_schema::{ArraySchema, Attribute};
 use tdb_array::{Array, Fragment};
 use tdb_types::TimestampedName;
 
-use crate::Result;
+use tdb_job::Result;
 
 /// A committed fragment that counts.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use tdb_array::TileCounts;
 use tdb_types::TimestampedName;
 
 use super::facts::Facts;
-use super::refusal::Refusal;
+use tdb_job::Refusal;
 
 /// What would be done.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature};
 
 use super::facts::{Facts, expanded, union};
-use super::refusal::Refusal;
+use tdb_job::Refusal;
 
 /// What is asked for, as far as the rules go.
 #[derive(Clone, Copy, Debug)]

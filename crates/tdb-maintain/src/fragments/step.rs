@@ -16,11 +16,11 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, Feature, TimestampedName};
 
 use super::facts::Facts;
-use super::journal::{Journal, publish};
 use super::sound::{Asked, check};
 use super::{ConsolidateFragments, JoinedStep};
-use crate::lock::Lock;
-use crate::{MaintainError, Refusal, Result};
+use tdb_job::journal::{Journal, publish};
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Refusal, Result};
 
 impl ConsolidateFragments {
     /// Joins fragments that were chosen.
@@ -108,7 +108,7 @@ fn publish_joined(
     let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
         // What is committed of them, if anything, is seen by whoever looks.
-        let _ = super::journal::recover(array);
+        let _ = tdb_job::journal::recover(array);
         return Err(error.into());
     }
     publish(storage, &journal)?;

@@ -7,10 +7,10 @@ use tdb_metadata::CommitKind;
 use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::COMMITS_FOLDER;
 
-use crate::Result;
 use crate::draft::Draft;
 use crate::own_commits::own_commits;
 use crate::step::Planned;
+use tdb_job::Result;
 
 pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     let listing = array.listing()?;

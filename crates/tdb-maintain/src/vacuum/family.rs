@@ -7,8 +7,9 @@
 use std::collections::{HashMap, HashSet};
 
 use tdb_array::{CommitList, CommittedFragment, FragmentEntry};
-use tdb_types::names::{FRAGMENTS_FOLDER, file_name};
-use tdb_types::{Feature, TimestampedName};
+use tdb_job::journal::folder_of;
+use tdb_types::TimestampedName;
+use tdb_types::names::file_name;
 
 use super::chain::Replacement;
 
@@ -52,12 +53,6 @@ impl<'a> FragmentVacuum<'a> {
     pub(super) fn may_have_written(&self, name: &TimestampedName, folder: &str) -> bool {
         times(&self.name) == times(name) && !self.lists(folder)
     }
-}
-
-/// Where a fragment of this name lies.
-pub(crate) fn folder_of(name: &TimestampedName) -> Option<String> {
-    let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
-    Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
 }
 
 type Times = (u64, u64);

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use tdb_array::{Array, ArrayError};
 
-use crate::Result;
 use crate::draft::{Draft, Left, Reason};
-use crate::footer_files::footer_files;
 use crate::step::Planned;
+use tdb_job::Result;
+use tdb_job::footer_files;
 
 pub(crate) fn draft(array: &Array) -> Result<Draft> {
     let files = array.small_files();

@@ -14,34 +14,46 @@ use tdb_types::{ArrayType, Feature, TimestampedName};
 
 use super::chain::{in_its_time, verdicts};
 use super::complete::{New, Replaced, are_all_there, show_nothing, unsound};
-pub(crate) use super::family::folder_of;
 use super::family::{Families, FragmentVacuum};
-use crate::Result;
-use crate::disjoint::disjoint;
 use crate::draft::{Draft, Left, Reason};
 use crate::ignoring::ignoring;
 use crate::step::Planned;
-use crate::target::list;
+use tdb_job::Result;
+use tdb_job::journal::folder_of;
+use tdb_job::list;
+use tdb_rtree::disjoint;
+
+/// A file that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoreFile {
+    /// Its path below the folder of the array.
+    pub path: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
 
 /// What is to be said of a vacuum file.
-pub(crate) struct ListVerdict {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
+#[derive(Debug)]
+pub struct FragmentList {
+    /// Its path below the folder of the array.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
     /// The folder that it is named after.
-    pub(crate) folder: String,
+    pub folder: String,
     /// How many of the fragments that it lists are there.
-    pub(crate) targets: usize,
+    pub targets: usize,
     /// Whether what it lists may go.
-    pub(crate) verdict: Result<(), Reason>,
+    pub verdict: Result<(), Reason>,
 }
 
 /// Whether what vacuum files list may go.
-pub(crate) fn lists(array: &Array) -> Result<Vec<ListVerdict>> {
+pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
     let there = There::of(array, &listing, &inventory)?;
     let vacuums: Vec<FragmentVacuum<'_>> = inventory.vacuums.iter().filter_map(FragmentVacuum::of).collect();
-    let of = |(vacuum, verdict): (&FragmentVacuum<'_>, Result<(), Reason>)| ListVerdict {
+    let of = |(vacuum, verdict): (&FragmentVacuum<'_>, Result<(), Reason>)| FragmentList {
         path: vacuum.list.path.clone(),
         bytes: vacuum.list.size,
         folder: vacuum.folder.clone(),
@@ -201,7 +213,7 @@ impl<'a> There<'a> {
     ) -> Result<Vec<Planned>> {
         let storage = &**array.storage();
         let commits = removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
-        let mut steps: Vec<Planned> = ignoring_commits(array, names, inventory, &commits)?.into_iter().collect();
+        let mut steps: Vec<Planned> = planned_to_ignore(array, names, inventory, &commits)?.into_iter().collect();
         let mut folders = Vec::new();
         let paths: Vec<&str> = removed.values().copied().collect();
         let listed = at_once(storage.profile().in_flight, &paths, |folder| list(storage, folder));
@@ -275,7 +287,17 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
 }
 
 /// The file that takes these gathered commits back; none if there is nothing to take back.
-pub(crate) fn ignoring_commits(
+pub fn ignoring_commits(
+    array: &Array,
+    names: &Names,
+    inventory: &CommitInventory,
+    commits: &HashSet<&str>,
+) -> Result<Option<IgnoreFile>> {
+    let planned = planned_to_ignore(array, names, inventory, commits)?;
+    Ok(planned.map(|planned| IgnoreFile { content: planned.content().to_vec(), path: planned.step.path }))
+}
+
+fn planned_to_ignore(
     array: &Array,
     names: &Names,
     inventory: &CommitInventory,

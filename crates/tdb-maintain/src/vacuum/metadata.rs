@@ -6,11 +6,11 @@ use tdb_array::{ArrayError, SmallFiles, TimeRange};
 use tdb_metadata::MetadataValue;
 
 use super::chain::{Replacement, in_its_time, verdicts};
-use crate::Result;
 use crate::draft::{Draft, Left, Reason};
-use crate::metadata_files::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
 use crate::step::Planned;
-use crate::target::Target;
+use tdb_job::Result;
+use tdb_job::Target;
+use tdb_job::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
 
 impl Replacement for MetadataVacuum {
     fn replacement(&self) -> &str {
@@ -73,22 +73,25 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
 }
 
 /// What is to be said of a vacuum file of metadata.
-pub(crate) struct ListVerdict {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
+#[derive(Debug)]
+pub struct MetadataList {
+    /// Its path below the folder of the array or group.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
     /// How many of the files that it names are there.
-    pub(crate) targets: usize,
+    pub targets: usize,
     /// The name of the consolidated file, if it has another UUID.
-    pub(crate) renamed: Option<String>,
+    pub renamed: Option<String>,
     /// Whether they may go.
-    pub(crate) verdict: Result<(), Reason>,
+    pub verdict: Result<(), Reason>,
 }
 
 /// Whether what vacuum files of metadata name may go.
-pub(crate) fn lists(target: &Target) -> Result<Vec<ListVerdict>> {
+pub fn metadata_lists(target: &Target) -> Result<Vec<MetadataList>> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
-    let of = |(vacuum, targets, verdict): (&MetadataVacuum, Vec<&MetadataFile>, Result<(), Reason>)| ListVerdict {
+    let of = |(vacuum, targets, verdict): (&MetadataVacuum, Vec<&MetadataFile>, Result<(), Reason>)| MetadataList {
         path: vacuum.path.clone(),
         bytes: vacuum.bytes,
         targets: targets.len(),

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::fragments_support::{cells_at, create, open, storage_of};
-use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_maintain::tdb_array::{ArrayOptions, Names, NewCells};
-use tdb_maintain::tdb_types::{Datatype, FormatVersion, Limits, Scalar};
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Reason, Vacuum};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_array::{ArrayOptions, Names, NewCells};
+use tdb_job::MaintainError;
+use tdb_maintain::{Consolidate, ConsolidateFragments, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
 use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::{Datatype, FormatVersion, Limits, Scalar};
 
 const LOCK: &str = ".tdb-maintain.tmp";
 const JOURNAL: &str = ".tdb-journal-x.tmp";
@@ -639,7 +640,7 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
 #[test]
 fn deleted_keys_of_joined_metadata_stay_deleted() {
     let storage = array(22, false);
-    let value = |text: &str| tdb_maintain::tdb_array::MetadataValue::text(text).unwrap();
+    let value = |text: &str| tdb_array::MetadataValue::text(text).unwrap();
     let names = |time| Names::new().at(time).seeded(time);
     open(&storage).write_metadata().names(names(21)).put("k", value("a")).commit().unwrap();
     open(&storage).write_metadata().names(names(25)).put("other", value("b")).delete("k").commit().unwrap();

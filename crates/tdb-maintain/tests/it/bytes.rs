@@ -5,7 +5,8 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use crate::support::{Case, open_group};
-use tdb_maintain::{Consolidate, MaintainError};
+use tdb_job::MaintainError;
+use tdb_maintain::Consolidate;
 use tdb_metadata::{CommitKind, ConsolidatedCommits, PathList};
 use tdb_testkit::fixtures;
 use tdb_types::names::file_name;

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::{Case, Placed, differences, group_history};
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::{GroupOptions, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Consolidate, MaintainError, Vacuum};
+use tdb_job::MaintainError;
+use tdb_maintain::{Consolidate, Vacuum};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 

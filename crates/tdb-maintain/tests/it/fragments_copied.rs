@@ -7,9 +7,11 @@ use crate::fragments_support::{Random, cells_at, create, dense, open, storage_of
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_array::{Array, Names, NewCells, NewColumn, TileCounts};
 use tdb_filters::{Filter, FilterPipeline};
-use tdb_maintain::{ConsolidateFragments, MaintainError, Verify};
+use tdb_job::MaintainError;
+use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_verify::Verify;
 
 const CAPACITY: u32 = 4;
 const ZSTD: Filter = Filter::Zstd { level: 3 };

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::fragments_support::{
     Kind, Random, cells_at, cells_of, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
-use tdb_maintain::tdb_array::Names;
-use tdb_maintain::tdb_types::names::MAINTENANCE_LOCK;
-use tdb_maintain::tdb_types::{Datatype, Layout};
-use tdb_maintain::{ConsolidateFragments, Result};
+use tdb_array::Names;
+use tdb_job::Result;
+use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::names::MAINTENANCE_LOCK;
+use tdb_types::{Datatype, Layout};
 
 fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
     let disk = MemoryStorage::new();
@@ -39,7 +40,7 @@ fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
         Some(size) => consolidate.max_fragment_size(size),
         None => consolidate,
     };
-    let array = tdb_maintain::tdb_array::ArrayOptions::new().threads(1).open_on(storage.clone())?;
+    let array = tdb_array::ArrayOptions::new().threads(1).open_on(storage.clone())?;
     consolidate.run(&array).map(|_| ())
 }
 

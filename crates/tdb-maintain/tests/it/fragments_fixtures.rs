@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::fragments_support::{cells_of, storage_of};
-use tdb_maintain::tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
-use tdb_maintain::tdb_types::{ArrayType, Feature, names::COMMITS_FOLDER};
-use tdb_maintain::{ConsolidateFragments, MaintainError, Refusal};
+use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use tdb_job::MaintainError;
+use tdb_maintain::{ConsolidateFragments, Refusal};
 use tdb_metadata::PathList;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
+use tdb_types::{ArrayType, Feature, names::COMMITS_FOLDER};
 use tdb_types::{ByteReader, FormatVersion};
 
 /// The array now; none if this build lacks a filter or the key.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::memory_support::{Size, dense, sparse};
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayOptions, Names, NewCells, Order};
 use tdb_maintain::ConsolidateFragments;
-use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_maintain::tdb_array::{Array, ArrayOptions, Names, NewCells, Order};
-use tdb_maintain::tdb_types::{Datatype, Layout, Scalar};
 use tdb_testkit::allocations::peak_while;
+use tdb_types::{Datatype, Layout, Scalar};
 
 /// Of sparse arrays.
 const CONSTANT: u64 = 24 << 20;

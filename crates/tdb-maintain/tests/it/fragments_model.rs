@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::fragments_support::{
     Kind, Random, add_attribute, cells_at, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
+use tdb_array::Names;
 use tdb_maintain::ConsolidateFragments;
-use tdb_maintain::tdb_array::Names;
-use tdb_maintain::tdb_types::{Datatype, Layout};
 use tdb_storage::{MemoryStorage, Storage};
+use tdb_types::{Datatype, Layout};
 
 /// Times have two digits, for names of schemas are compared as text.
 const TIMES: std::ops::Range<u64> = 10..60;

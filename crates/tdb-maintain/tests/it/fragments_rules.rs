@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::fragments_support::{
     Kind, Random, cells_at, create, delete, dense, open, sparse, storage_of, write_dense_box, write_sparse,
 };
-use tdb_maintain::tdb_array::tdb_condition::Condition;
-use tdb_maintain::tdb_array::tdb_rtree::{DimRange, NdRange};
-use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_maintain::tdb_array::{Names, NewCells, NewColumn, TimeRange};
-use tdb_maintain::tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
-use tdb_maintain::{ConsolidateFragments, FindingKind, MaintainError, Refusal, Severity, Vacuum, Verify};
+use tdb_array::tdb_condition::Condition;
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_array::{Names, NewCells, NewColumn, TimeRange};
+use tdb_job::MaintainError;
+use tdb_maintain::{ConsolidateFragments, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::count_while;
+use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
+use tdb_verify::{FindingKind, Severity, Verify};
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());

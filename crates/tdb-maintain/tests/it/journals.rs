@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
-use tdb_maintain::tdb_array::{FragmentEntry, Names};
-use tdb_maintain::tdb_types::{Datatype, Layout, TimestampedName};
+use tdb_array::{FragmentEntry, Names};
 use tdb_maintain::{ConsolidateFragments, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
+use tdb_types::{Datatype, Layout, TimestampedName};
 
 const TITLE: &str = "tdb journal of joined fragments 1\n";
 const JOURNAL: &str = ".tdb-journal-abc.tmp";

@@ -1,13 +1,8 @@
 //! Tests of the public interface of `tdb-maintain`, one program.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod advise;
 mod alone;
 mod bytes;
-mod corruption;
-mod diff;
-mod doctor;
-mod doctor_labels;
 mod faults;
 mod fixtures;
 mod fragments_copied;
@@ -17,24 +12,7 @@ mod fragments_memory;
 mod fragments_model;
 mod fragments_rules;
 mod fragments_support;
-mod fuzz_replay;
-mod interrupted;
 mod journals;
-mod meanwhile;
 mod memory_support;
-mod migrate;
-mod migrate_floats;
-mod migrate_groups;
-mod migrate_labels;
-mod migrate_memory;
-mod migrate_wide;
-mod of_2_21_1;
-mod rebuild;
-mod relocate;
-mod relocate_kept;
 mod rules;
 mod support;
-mod verify_fixtures;
-mod verify_named;
-mod verify_run;
-mod verify_statistics;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::support::{Case, differences};
 use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange};
-use tdb_maintain::{Action, Consolidate, ConsolidateFragments, MaintainError, Reason, Report, Vacuum};
+use tdb_job::MaintainError;
+use tdb_maintain::{Action, Consolidate, ConsolidateFragments, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};

@@ -6,7 +6,8 @@ use tdb_cases::entries::value;
 use tdb_cases::history::{Deed, History, Join, Small, Turn};
 use tdb_cases::ours::{self, Manner, describe};
 use tdb_cases::writer::carry_out;
-use tdb_maintain::{Consolidate, ConsolidateFragments, MaintainError, Refusal, Vacuum};
+use tdb_job::MaintainError;
+use tdb_maintain::{Consolidate, ConsolidateFragments, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
 
 /// What became of something that ours did.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use tdb_cases::case::Case;
 use tdb_cases::history::{Deed, History, Join, Turn};
-use tdb_maintain::{Finding, FindingKind};
 use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
+use tdb_verify::{Finding, FindingKind};
 
 use super::names::names_in;
 use super::state::{Counted, Differing, Ties, Window};

@@ -6,9 +6,9 @@ use tdb_array::{ErrorCategory, TimeRange};
 use tdb_cases::case::Case;
 use tdb_cases::history::{Deed, History, Turn};
 use tdb_cases::ours::{self, describe};
-use tdb_maintain::{Finding, Verify};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::MeanwhileStorage;
+use tdb_verify::{Finding, Verify};
 
 use super::carry_out::{self, Done};
 
@@ -85,7 +85,7 @@ pub fn verification(case: &Case) -> Verify {
 
 fn verified(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<Vec<Finding>, String> {
     let report = verification(case).threads(1).storage(storage.clone()).map_err(|error| describe(&error))?;
-    let is_wrong = |finding: &Finding| finding.severity == tdb_maintain::Severity::Finding;
+    let is_wrong = |finding: &Finding| finding.severity == tdb_verify::Severity::Finding;
     Ok(report.findings.into_iter().filter(is_wrong).collect())
 }
 

@@ -10,9 +10,9 @@ use tdb_cases::ours;
 use tdb_cases::tally::Counts;
 use tdb_cases::verdict::{Failure, Kind, Verdict};
 use tdb_cases::writer::set_key;
-use tdb_maintain::Severity;
 use tdb_reference::{Reference, Result};
 use tdb_types::TimestampedName;
+use tdb_verify::Severity;
 
 use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them};

@@ -7,7 +7,7 @@ use tdb_cases::history::History;
 use tdb_cases::random::Random;
 use tdb_cases::scalars::{integer_bytes, integer_of};
 use tdb_cases::{build, generate, limits, overhang};
-use tdb_maintain::Migrate;
+use tdb_migrate::Migrate;
 use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, Pipeline};
 use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};

@@ -3,7 +3,7 @@
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::Deed;
 use tdb_cases::limits;
-use tdb_maintain::Obstacle;
+use tdb_migrate::Obstacle;
 use tdb_reference::Release;
 use tdb_reference::model::{AttributeSpec, FilterSpec, MetadataEntry, Pipeline};
 use tdb_types::Feature;

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use tdb_array::Array;
 use tdb_array::tdb_filters::FilterPipeline;
-use tdb_maintain::Migrate;
+use tdb_migrate::Migrate;
 use tdb_types::{FormatVersion, Layout, PhysicalType, Scalar, saturating_len};
 
 use crate::failure::{Failure, Result};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tdb_maintain::{GroupMigration, GroupMigrationReport};
+use tdb_migrate::{GroupMigration, GroupMigrationReport};
 
 use super::args::Args;
 use crate::failure::{Failure, Result};

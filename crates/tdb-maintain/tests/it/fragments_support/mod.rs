@@ -4,15 +4,11 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use tdb_maintain::tdb_array::tdb_condition::Condition;
-use tdb_maintain::tdb_array::tdb_schema::{
-    ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution,
-};
-use tdb_maintain::tdb_array::{
-    Array, ArrayOptions, CreateOptions, Duplicates, Names, NewCells, NewColumn, Order, TimeRange,
-};
-use tdb_maintain::tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_array::tdb_condition::Condition;
+use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, NewCells, NewColumn, Order, TimeRange};
 use tdb_storage::{MemoryStorage, Storage, forward_storage};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
 /// Numbers that look random, the same on every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -196,7 +192,7 @@ pub(crate) fn cells_of(array: &Array) -> Vec<String> {
         for batch in array.read().order(order).batches().unwrap() {
             let batch = batch.unwrap();
             for cell in 0..batch.len() {
-                let field = |column: &tdb_maintain::tdb_array::Column| match column.is_valid(cell) {
+                let field = |column: &tdb_array::Column| match column.is_valid(cell) {
                     true => format!("{}={:?}", column.name(), column.cell_bytes(cell)),
                     false => format!("{}=null", column.name()),
                 };

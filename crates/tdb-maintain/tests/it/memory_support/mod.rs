@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_maintain::tdb_array::{Array, Names, NewCells, NewColumn};
-use tdb_maintain::tdb_types::{Datatype, Scalar};
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, Names, NewCells, NewColumn};
+use tdb_types::{Datatype, Scalar};
 
 /// How many cells an array has in all, of 24 bytes each, and in how many fragments.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,130 @@
+//! What could be better about an array: what is slow or large, why, and which command mends it.
+
+use tdb_array::{Array, Group, Monitor};
+
+use crate::advice::{Advice, AdviceKind, AdviceLevel};
+use crate::costs::Costs;
+use crate::report::AdviceReport;
+use crate::seen::Seen;
+use crate::wanted::Sample;
+use crate::{dead, fields, files, fragments, notes, order, sample, tiles};
+use tdb_job::Result;
+use tdb_job::read_anew;
+
+/// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a
+/// [sample](Self::sample) of the tiles is wanted. Nothing is written.
+///
+/// ```
+/// use tdb_advise::Advise;
+///
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
+/// let report = Advise::new().array(&tdb_array::Array::open(folder)?)?;
+/// for advice in &report.advice {
+///     println!("{advice}");
+///     advice.remedy.iter().for_each(|remedy| println!("  {}", remedy.line(folder)));
+/// }
+/// assert!(report.is_healthy() && report.read.bytes > 0);
+/// # Ok::<(), tdb_job::MaintainError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is looked at before an array is given"]
+pub struct Advise {
+    costs: Costs,
+    sample: Option<Sample>,
+    monitor: Monitor,
+}
+
+impl Advise {
+    /// By metadata alone, with costs as they are in an object store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What reading costs where the array lies.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    /// Decodes some tiles, and tries other filters and other sizes on them.
+    pub fn sample(mut self, sample: Sample) -> Self {
+        self.sample = Some(sample);
+        self
+    }
+
+    /// What cancels the sample.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.monitor = monitor.clone();
+        self
+    }
+
+    /// Looks at an array as it is now, at whatever time it was opened.
+    ///
+    /// # Errors
+    /// The array can't be read; it was cancelled.
+    pub fn array(&self, array: &Array) -> Result<AdviceReport> {
+        read_anew(array, |array| self.look_at(array))
+    }
+
+    fn look_at(&self, array: &Array) -> Result<AdviceReport> {
+        let seen = Seen::of(array, self.costs)?;
+        let mut advice = Vec::new();
+        let many = fragments::many(&seen)?;
+        let is_worth = |advice: &Advice| advice.level != AdviceLevel::Note;
+        let has_many = many.as_ref().is_some_and(is_worth);
+        advice.extend(many);
+        if !has_many {
+            advice.extend(fragments::overwritten(&seen)?);
+        }
+        advice.extend(files::small_files(&seen, has_many)?);
+        advice.extend(files::replaced(&seen, self.sample.is_some())?);
+        advice.extend(order::order(&seen)?);
+        let trials = match self.sample {
+            Some(sample) => sample::take(&seen, sample, &self.monitor)?,
+            None => Vec::new(),
+        };
+        // Of many fragments with a tile each, the fragments are what is wrong.
+        advice.extend(tiles::fill(&seen)?);
+        advice.extend(tiles::size(&seen, &trials)?);
+        match self.sample {
+            Some(_) => {
+                advice.extend(dead::cells(&seen)?);
+                advice.extend(fields::of_sample(&seen, &trials));
+            }
+            None => advice.extend(fields::untried(&seen)),
+        }
+        // What isn't worth a word is no note, either.
+        advice.retain(|advice| is_worth(advice) || is_note(advice.kind));
+        advice.extend(notes::notes(&seen)?);
+        advice
+            .sort_by_key(|advice| (std::cmp::Reverse((advice.level != AdviceLevel::Note, advice.saves)), advice.kind));
+        let (tiles, cells) = seen.counts()?;
+        Ok(AdviceReport {
+            advice,
+            trials,
+            fragments: seen.fragments()?.len() as u64,
+            tiles,
+            cells,
+            stored: seen.stored,
+            metadata: seen.metadata,
+            looked_into: seen.chosen.len() as u64,
+            opening: seen.opening,
+            read: seen.array.counters(),
+            fields: seen.fields,
+        })
+    }
+
+    /// Looks at a group itself, without its members.
+    ///
+    /// # Errors
+    /// The group can't be read.
+    pub fn group(&self, group: &Group) -> Result<AdviceReport> {
+        let advice = files::of_group(group, self.costs)?;
+        Ok(AdviceReport { advice, read: group.counters(), ..AdviceReport::default() })
+    }
+}
+
+/// Kinds of which a note says something though nothing is slow because of it.
+fn is_note(kind: AdviceKind) -> bool {
+    matches!(kind, AdviceKind::Untried | AdviceKind::Enumeration)
+}

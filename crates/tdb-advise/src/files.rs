@@ -1,0 +1,143 @@
+//! The small files, and what others stand for: what plans of consolidation and vacuum say.
+
+use std::collections::BTreeMap;
+
+use tdb_array::{Fragment, Group};
+
+use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Size};
+use crate::costs::{Costs, NAMES_PER_LIST, SHARE};
+use crate::seen::Seen;
+use tdb_job::{MaintainError, Result};
+use tdb_maintain::Action;
+use tdb_maintain::Consolidate;
+use tdb_maintain::Plan;
+use tdb_maintain::Savings;
+use tdb_maintain::Vacuum;
+
+/// What the array's format doesn't have, or something that is already underway, is no advice; what can't be read is an error.
+fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
+    match plan {
+        Ok(plan) if plan.is_empty() => Ok(None),
+        Ok(plan) => Ok(Some(plan)),
+        Err(error @ (MaintainError::Array(_) | MaintainError::Storage(_))) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Requests that are saved: reads, and answers of listing.
+fn requests(savings: Savings) -> u64 {
+    savings.reads.saturating_add(savings.names / NAMES_PER_LIST)
+}
+
+fn gathered(seen: &Seen, kind: AdviceKind, plan: Option<Plan>, what: impl Fn(Savings) -> String) -> Option<Advice> {
+    let savings = plan?.savings();
+    let figures = vec![
+        Figure::count("files that are read one by one", savings.reads, 0),
+        Figure::count("names that are listed", savings.names, 0),
+    ];
+    let remedy = vec![AdvisedCommand::new("consolidate", ["--what", kind.name()]), AdvisedCommand::plain("vacuum")];
+    Some(seen.advice(kind, None, what(savings), figures, seen.costs.of(requests(savings), 0), remedy))
+}
+
+/// Advice on commits, footers and metadata.
+pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<Advice>> {
+    let array = &seen.array;
+    let mut advice = Vec::new();
+    let plan = possible(Consolidate::commits().plan(array))?;
+    advice.extend(gathered(seen, AdviceKind::Commits, plan, |savings| {
+        format!(
+            "commits have files of their own: opening lists {} names and reads {} files more than it needs to",
+            savings.names, savings.reads
+        )
+    }));
+    // Fewer fragments do more than footers in one file.
+    if !has_many_fragments {
+        let plan = possible(Consolidate::footers().plan(array))?;
+        advice.extend(gathered(seen, AdviceKind::Footers, plan, |savings| {
+            format!("the footers of fragments are {} reads more than they need to be", savings.reads)
+        }));
+    }
+    let plan = possible(Consolidate::metadata().plan(array))?;
+    advice.extend(gathered(seen, AdviceKind::Metadata, plan, |savings| {
+        format!("reading the metadata takes {} reads more than it needs to", savings.reads)
+    }));
+    Ok(advice)
+}
+
+/// Whether a vacuum may have to count cells to know that nothing is missing in what stands in place of others: then there are
+/// fewer cells in it, and it doesn't end with a tile that isn't full.
+fn needs_cells(seen: &Seen) -> Result<bool> {
+    if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
+        return Ok(false);
+    }
+    let (replaced, _) = seen.array.replaced_fragments()?;
+    let times = |fragment: &Fragment| (fragment.name().start(), fragment.name().end());
+    let mut together: BTreeMap<(u64, u64), Vec<&Fragment>> = BTreeMap::new();
+    for fragment in seen.fragments()?.iter().chain(&replaced) {
+        together.entry(times(fragment)).or_default().push(fragment);
+    }
+    let cells = |sum: u64, fragment: &Fragment| sum.saturating_add(fragment.cell_count());
+    let is_in_doubt = |(&(start, end), new): (&(u64, u64), &Vec<&Fragment>)| {
+        let is_older = |fragment: &&Fragment| {
+            let (from, to) = times(fragment);
+            start <= from && to <= end && (from, to) != (start, end)
+        };
+        let older = replaced.iter().filter(is_older).fold(0, cells);
+        let ends_early = |fragment: &Fragment| {
+            let last = fragment.tile_count().checked_sub(1).and_then(|last| fragment.cells_in_tile(last));
+            last.is_some_and(|cells| cells < fragment.schema().capacity())
+        };
+        let is_whole = matches!(new[..], [only] if ends_early(only));
+        !is_whole && new.iter().copied().fold(0, cells) < older
+    };
+    Ok(together.iter().any(is_in_doubt))
+}
+
+/// Advice on what a vacuum would remove; where only cells tell what that is, if they may be read.
+pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advice>> {
+    if !may_read_cells && needs_cells(seen)? {
+        return Ok(None);
+    }
+    let Some(plan) = possible(Vacuum::all().plan(&seen.array))? else { return Ok(None) };
+    let steps = plan.steps().filter(|step| step.action == Action::Remove);
+    let (files, bytes) = steps.fold((0, 0), |(files, bytes): (u64, u64), step| (files + 1, bytes + step.bytes));
+    let live = seen.stored.saturating_add(seen.metadata);
+    let share = live / SHARE;
+    if bytes < share && files < NAMES_PER_LIST {
+        return Ok(None);
+    }
+    let mut what = format!(
+        "{} in {files} files and folders are replaced by others, which count in their place: copies and listings still have them",
+        Size(bytes)
+    );
+    if plan.past().next().is_some() {
+        what.push_str(". Without them the array can no longer be read as it was at times before they were joined");
+    }
+    let figures =
+        vec![Figure::bytes("bytes that nobody reads", bytes, 0), Figure::count("files and folders of them", files, 0)];
+    let saves = seen.costs.of(files, bytes);
+    Ok(Some(seen.advice(AdviceKind::Replaced, None, what, figures, saves, vec![AdvisedCommand::plain("vacuum")])))
+}
+
+/// Advice on a group: of groups there is nothing but metadata.
+pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
+    let mut advice = Vec::new();
+    if let Some(plan) = possible(Consolidate::metadata().plan_group(group))? {
+        let savings = plan.savings();
+        let what = format!("reading the metadata takes {} reads more than it needs to", savings.reads);
+        let figures = vec![Figure::count("reads of metadata that would be spared", savings.reads, 0)];
+        let saves = costs.of(requests(savings), 0);
+        let remedy = vec![AdvisedCommand::new("consolidate", ["--what", "metadata"]), AdvisedCommand::plain("vacuum")];
+        advice.push(Advice {
+            kind: AdviceKind::Metadata,
+            level: costs.level(saves),
+            field: None,
+            what,
+            figures,
+            saves,
+            remedy,
+        });
+    }
+    advice.retain(|advice| advice.level != AdviceLevel::Note);
+    Ok(advice)
+}

@@ -1,0 +1,110 @@
+//! Fragments: how many there are, how they lie over each other, what of them nobody sees.
+
+use tdb_array::Fragment;
+use tdb_array::tdb_rtree::NdRange;
+
+use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure, Size};
+use crate::costs::{PLACES, SHARE, percent};
+use crate::seen::{Seen, data_bytes, middle, spread};
+use tdb_job::Result;
+use tdb_maintain::ConsolidateFragments;
+
+/// Advice on fragments that could be one.
+pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
+    let fragments = seen.fragments()?;
+    let now = fragments.len() as u64;
+    if now < 2 {
+        return Ok(None);
+    }
+    let plan = ConsolidateFragments::new().plan(&seen.array)?;
+    let joined: u64 = plan.steps.iter().map(|step| step.fragments.len() as u64).sum();
+    let then = now.saturating_sub(joined).saturating_add(plan.steps.len() as u64);
+    let rewritten = plan.steps.iter().fold(0, |sum: u64, step| sum.saturating_add(step.bytes));
+    if then >= now {
+        return Ok(None);
+    }
+    // Of each fragment the footer, the R-tree and of each file where its tiles lie, then the file.
+    let files: u64 = fragments.iter().map(files_of).sum();
+    let opening = seen.opening_requests();
+    let footers = now.min(opening);
+    let requests = |of: u64| {
+        let sections = if seen.schema().is_dense() { files } else { files + now };
+        (opening - footers).saturating_add(super::costs::scaled(footers + sections + files, of, now))
+    };
+    let (before, after) = (requests(now), requests(then));
+    let saves = seen.costs.of(before - after, 0);
+    // Where reading takes so long anyway, joining is much work for little.
+    if saves < seen.costs.of(before, seen.stored) / u32::try_from(SHARE).unwrap_or(1) {
+        return Ok(None);
+    }
+    let depth = depth(fragments);
+    let mut what = format!(
+        "{now} fragments of {} on average could be {then}: each is asked for by itself, when the array is opened and when its \
+         tiles are read",
+        Size(seen.stored / now)
+    );
+    if depth > 1 {
+        what.push_str(&format!(
+            "; at the place of a cell {depth} of them lie over each other, and a tile of each is read for it"
+        ));
+    }
+    let figures = vec![
+        Figure::count("fragments", now, then),
+        Figure::count("requests to open the array", opening, (opening - footers).saturating_add(footers * then / now)),
+        Figure::count("requests to read all of it", before, after),
+        Figure::count("fragments that lie over each other", depth, 1),
+        Figure::bytes("bytes that joining writes once, at most", rewritten, None),
+    ];
+    let remedy = vec![AdvisedCommand::plain("consolidate"), AdvisedCommand::plain("vacuum")];
+    Ok(Some(seen.advice(AdviceKind::Fragments, None, what, figures, saves, remedy)))
+}
+
+fn files_of(fragment: &Fragment) -> u64 {
+    fragment.footer().slots().iter().map(|field| fragment.files_of(field).len() as u64).sum()
+}
+
+/// How many fragments have a place within their boxes: the mean over the middles of an even choice of them.
+fn depth(fragments: &[Fragment]) -> u64 {
+    let domains: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
+    let places = spread(domains.len(), PLACES);
+    let over = |place: &usize| {
+        let at = middle(domains[*place]);
+        domains.iter().filter(|domain| domain.contains(&at)).count() as u64
+    };
+    let sum: u64 = places.iter().map(over).sum();
+    if places.is_empty() { 1 } else { (sum + places.len() as u64 / 2) / places.len() as u64 }
+}
+
+/// Advice on dense fragments all of whose cells newer ones have written again.
+pub(super) fn overwritten(seen: &Seen) -> Result<Option<Advice>> {
+    let fragments = seen.fragments()?;
+    if !seen.schema().is_dense() || fragments.len() < 2 {
+        return Ok(None);
+    }
+    // Of so many at most, since each is compared with all that are newer.
+    let chosen = spread(fragments.len(), PLACES * 16);
+    let is_hidden = |number: &usize| {
+        let Some(own) = fragments[*number].non_empty_domain() else { return false };
+        let newer = fragments[number + 1..].iter().filter(|newer| newer.footer().is_dense());
+        newer.filter_map(Fragment::non_empty_domain).any(|newer| newer.contains(own))
+    };
+    let hidden: Vec<usize> = chosen.into_iter().filter(is_hidden).collect();
+    let bytes = hidden.iter().fold(0_u64, |sum, number| sum.saturating_add(data_bytes(&fragments[*number])));
+    if bytes < seen.stored / SHARE || hidden.is_empty() {
+        return Ok(None);
+    }
+    let plan = ConsolidateFragments::new().plan(&seen.array)?;
+    if plan.steps.is_empty() {
+        return Ok(None);
+    }
+    let what = format!(
+        "{} of {} fragments, {}% of all bytes, hold cells of which newer fragments have other values",
+        hidden.len(),
+        fragments.len(),
+        percent(bytes, seen.stored)
+    );
+    let figures = vec![Figure::bytes("bytes of data", seen.stored, seen.stored - bytes)];
+    let saves = seen.costs.of(hidden.len() as u64, bytes);
+    let remedy = vec![AdvisedCommand::plain("consolidate"), AdvisedCommand::plain("vacuum")];
+    Ok(Some(seen.advice(AdviceKind::DeadCells, None, what, figures, saves, remedy)))
+}

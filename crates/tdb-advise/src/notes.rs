@@ -1,0 +1,117 @@
+//! What is slow or large for nobody, but good to know.
+
+use std::time::Duration;
+
+use tdb_array::Fragment;
+use tdb_array::tdb_filters::{Filter, FilterPipeline};
+use tdb_array::tdb_schema::FieldRef;
+use tdb_types::{Feature, FormatVersion};
+
+use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure};
+use crate::seen::Seen;
+use tdb_job::Result;
+use tdb_maintain::ConsolidateFragments;
+
+/// What arrays of old formats lack, and what that means to those who use them.
+const LACKS: [(Feature, &str); 5] = [
+    (Feature::PerDimensionFiles, "dimensions share one file, so that a range of one of them reads all"),
+    (Feature::TileStatistics, "tiles have no statistics, so that conditions on attributes read every tile"),
+    (Feature::CommitsFolder, "commits can't be gathered"),
+    (Feature::CellTimestamps, "joined fragments lose the times of their cells"),
+    (Feature::DeleteCommits, "cells can't be deleted"),
+];
+
+/// Notes on an array.
+pub(super) fn notes(seen: &Seen) -> Result<Vec<Advice>> {
+    let mut notes = Vec::new();
+    notes.extend(format(seen));
+    notes.extend(statistics(seen)?);
+    notes.extend(enumerations(seen));
+    notes.extend(checksums(seen)?);
+    Ok(notes)
+}
+
+fn note(kind: AdviceKind, what: String, figures: Vec<Figure>, remedy: Vec<AdvisedCommand>) -> Advice {
+    Advice { kind, level: AdviceLevel::Note, field: None, what, figures, saves: Duration::ZERO, remedy }
+}
+
+fn format(seen: &Seen) -> Option<Advice> {
+    let version = seen.schema().version();
+    let lacks: Vec<&str> = LACKS.iter().filter(|(feature, _)| !version.has(*feature)).map(|(_, what)| *what).collect();
+    if lacks.is_empty() {
+        return None;
+    }
+    let newest = FormatVersion::DEFAULT.number();
+    let what = format!("the array is of format {version}: {}", lacks.join("; "));
+    let figures = vec![Figure::count("format of the schema", u64::from(version.number()), u64::from(newest))];
+    Some(note(
+        AdviceKind::Format,
+        what,
+        figures,
+        vec![AdvisedCommand::new("migrate", ["--to".to_owned(), newest.to_string()])],
+    ))
+}
+
+/// Old fragments in an array whose new ones have more.
+fn statistics(seen: &Seen) -> Result<Option<Advice>> {
+    let fragments = seen.fragments()?;
+    let is_without = |fragment: &&Fragment| !fragment.version().has(Feature::TileStatistics);
+    let without: Vec<&Fragment> = fragments.iter().filter(is_without).collect();
+    if without.is_empty() || !seen.array.version_of_new_fragments().has(Feature::TileStatistics) {
+        return Ok(None);
+    }
+    if ConsolidateFragments::new().plan(&seen.array)?.steps.is_empty() {
+        return Ok(None);
+    }
+    let tiles = without.iter().map(|fragment| fragment.tile_count()).sum();
+    let what = format!(
+        "{} of {} fragments are of formats without statistics of tiles: conditions on attributes read each of their tiles. New \
+         fragments of this array have them, and so have joined ones",
+        without.len(),
+        fragments.len()
+    );
+    let figures = vec![Figure::count("tiles without statistics", tiles, 0)];
+    Ok(Some(note(
+        AdviceKind::Statistics,
+        what,
+        figures,
+        vec![AdvisedCommand::plain("consolidate"), AdvisedCommand::plain("vacuum")],
+    )))
+}
+
+fn enumerations(seen: &Seen) -> Option<Advice> {
+    let schema = seen.schema();
+    let is_used = |name: &str| schema.attributes().iter().any(|attribute| attribute.enumeration() == Some(name));
+    let unused: Vec<&str> =
+        schema.enumerations().iter().map(|known| known.name.as_str()).filter(|name| !is_used(name)).collect();
+    if unused.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = unused.iter().map(|name| format!("{name:?}")).collect();
+    let what = format!("no attribute refers to the enumerations {}", names.join(", "));
+    let figures = vec![Figure::count("enumerations that nothing refers to", unused.len() as u64, 0)];
+    Some(note(AdviceKind::Enumeration, what, figures, Vec::new()))
+}
+
+fn checksums(seen: &Seen) -> Result<Option<Advice>> {
+    let schema = seen.schema();
+    let lists = |field: FieldRef| schema.filters_of(field).into_owned();
+    let has_sum = |list: &FilterPipeline| {
+        list.filters.iter().any(|filter| matches!(filter, Filter::Md5 | Filter::Sha256 | Filter::Aes256Gcm))
+    };
+    let without = schema.fields().filter(|field| !has_sum(&lists(*field))).count() as u64;
+    if without == 0 || seen.fragments()?.is_empty() {
+        return Ok(None);
+    }
+    let what = "no field has a checksum among its filters: bytes that have changed on a disk may be read as other cells. \
+                `tdb verify --digest` notices them by files beside the array";
+    let figures = vec![Figure::count("fields without a checksum", without, None)];
+    Ok((without == schema.fields().count() as u64).then(|| {
+        note(
+            AdviceKind::Checksum,
+            what.to_owned(),
+            figures,
+            vec![AdvisedCommand::new("verify", ["--digest", "array.sha256"])],
+        )
+    }))
+}

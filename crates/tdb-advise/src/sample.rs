@@ -1,0 +1,169 @@
+//! A sample of tiles, and what other filters and other sizes of tiles really make of it.
+
+mod candidates;
+mod tile;
+mod trial;
+
+use std::collections::BTreeSet;
+
+use tdb_array::tdb_fragment::FragmentField;
+use tdb_array::tdb_schema::FieldRef;
+use tdb_array::{Fragment, Monitor, StoredTiles, TileReader};
+
+use crate::costs::{ENUMERATION, SAMPLE_BYTES};
+use crate::report::FieldTrials;
+use crate::seen::{Seen, spread};
+use crate::wanted::Sample;
+use tdb_job::Result;
+use tile::TileBytes;
+use trial::{Lists, Measured, Tried};
+
+/// Decodes a sample of the tiles of each field of the array's schema, and tries other filters and sizes on it.
+pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec<FieldTrials>> {
+    let workers = seen.array.tile_workers(monitor);
+    let mut all = Vec::new();
+    let names: Vec<String> = seen.readable_fields().map(|field| field.name.clone()).collect();
+    for name in names {
+        let Some(field) = seen.schema().field(&name) else { continue };
+        let Some(lists) = Lists::of(seen, field) else { continue };
+        let places = places(seen, &name, field, sample)?;
+        let bytes = places.iter().map(|(tiles, _)| tiles.bytes() / tiles.len().max(1)).sum();
+        let job = |(tiles, tile): (StoredTiles, u64), reader: &mut TileReader<'_>| {
+            let cells = TileBytes::of(&tiles.read(tile, reader)?);
+            // What some list can't do with these cells is no error: it isn't a choice then.
+            Ok((lists.try_on(&cells), cells))
+        };
+        let measured = workers.map(bytes, places, job)?;
+        all.extend(summed(&name, &lists, &measured));
+    }
+    Ok(all)
+}
+
+/// Tiles of a field in all fragments that have it, evenly spread.
+fn places(seen: &Seen, name: &str, field: FieldRef, sample: Sample) -> Result<Vec<(StoredTiles, u64)>> {
+    let fragments = seen.fragments()?;
+    let same = |fragment: &&Fragment| {
+        fragment.schema().field(name).and_then(|own| fragment.schema().field_type(own))
+            == seen.schema().field_type(field)
+    };
+    let fragments: Vec<&Fragment> = fragments.iter().filter(same).collect();
+    let count: u64 = fragments.iter().map(|fragment| fragment.tile_count()).sum();
+    let wanted = usize::try_from(sample.of(count)).unwrap_or(usize::MAX);
+    let mut places: Vec<(StoredTiles, u64)> = Vec::new();
+    let (mut before, mut fragments, mut room) = (0_u64, fragments.into_iter().peekable(), SAMPLE_BYTES);
+    let mut open: Option<StoredTiles> = None;
+    for number in spread(usize::try_from(count).unwrap_or(usize::MAX), wanted) {
+        let number = number as u64;
+        while fragments.peek().is_some_and(|fragment| before + fragment.tile_count() <= number) {
+            before += fragments.next().map_or(0, Fragment::tile_count);
+            open = None;
+        }
+        let Some(fragment) = fragments.peek() else { break };
+        let tiles = match &open {
+            Some(tiles) => tiles.clone(),
+            None => {
+                let own = own_field(fragment, name);
+                let Some(tiles) = own.and_then(|own| fragment.stored_tiles(own).ok()) else { continue };
+                open.insert(tiles).clone()
+            }
+        };
+        let decoded = seen.fields.iter().find(|known| known.name == name).map_or(0, |known| known.tile.0);
+        // At least one, however large.
+        if decoded > room && !places.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(decoded);
+        places.push((tiles, number - before));
+    }
+    Ok(places)
+}
+
+fn own_field(fragment: &Fragment, name: &str) -> Option<FragmentField> {
+    Some(match fragment.schema().field(name)? {
+        FieldRef::Attribute(index) => FragmentField::Attribute(index),
+        FieldRef::Dimension(index) => FragmentField::Dimension(index),
+    })
+}
+
+fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<FieldTrials> {
+    let mut tried = Tried::default();
+    let (mut cells, mut decoded, tiles) = (0, 0, measured.len() as u64);
+    let mut different = Some(BTreeSet::new());
+    let mut joined = Joined::default();
+    for (one, tile) in measured {
+        tried.add(one);
+        cells += tile.len() as u64;
+        decoded += tile.bytes();
+        if tile.offsets.is_none() {
+            different = None;
+        }
+        if let Some(known) = &mut different {
+            note(tile, known);
+            if known.len() > ENUMERATION {
+                different = None;
+            }
+        }
+        joined.push(tile);
+    }
+    if tiles == 0 {
+        return None;
+    }
+    let mut sizes = tried.sizes.clone();
+    sizes.extend(joined.try_with(lists, &tried));
+    Some(FieldTrials {
+        name: name.to_owned(),
+        tiles,
+        cells,
+        decoded,
+        trials: lists.trials(&tried),
+        sizes: sizes.into_iter().map(|(share, measured)| (share, measured.stored)).collect(),
+        stages: lists.stages(&tried),
+        different: different.map(|known| known.len() as u64),
+    })
+}
+
+/// Adds the different values of a tile, until there are too many.
+fn note(tile: &TileBytes, known: &mut BTreeSet<Vec<u8>>) {
+    let Some(offsets) = &tile.offsets else { return };
+    for ends in offsets.windows(2) {
+        let range = usize::try_from(ends[0]).unwrap_or(0)..usize::try_from(ends[1]).unwrap_or(0);
+        let value = &tile.values[range];
+        if !known.contains(value) {
+            known.insert(value.to_vec());
+        }
+        if known.len() > ENUMERATION {
+            return;
+        }
+    }
+}
+
+/// The tiles of a sample, as if they were one.
+#[derive(Default)]
+struct Joined {
+    tile: Option<TileBytes>,
+    tiles: u64,
+}
+
+impl Joined {
+    /// As many as make a tile of some megabytes.
+    fn push(&mut self, tile: &TileBytes) {
+        match &mut self.tile {
+            None => self.tile = Some(tile.clone()),
+            Some(own) if own.bytes() < SAMPLE_BYTES / 8 => own.join(tile),
+            Some(_) => return,
+        }
+        self.tiles += 1;
+    }
+
+    /// What the array's own filters make of it, in bytes for all of the sample.
+    fn try_with(self, lists: &Lists, tried: &Tried) -> Option<(u64, Measured)> {
+        let (tile, tiles) = (self.tile?, self.tiles);
+        let all = tried.tiles;
+        if tiles < 2 {
+            return None;
+        }
+        let mut measured = lists.own(&tile)?;
+        measured.stored = super::costs::scaled(measured.stored, all, tiles);
+        Some((100 * tiles, measured))
+    }
+}

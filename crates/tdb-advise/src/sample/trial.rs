@@ -1,0 +1,200 @@
+//! One tile through one list of filters, and back.
+
+use std::time::Instant;
+
+use tdb_array::tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind};
+use tdb_array::tdb_schema::FieldRef;
+use tdb_types::{CellValNum, Feature, FormatVersion};
+
+use super::candidates;
+use super::tile::TileBytes;
+use crate::report::Trial;
+use crate::seen::Seen;
+
+/// The lists that are tried on a field.
+pub(super) struct Lists {
+    /// The array's own is the first.
+    lists: Vec<List>,
+    /// The first filter of the own list, the first two, ….
+    stages: Vec<List>,
+}
+
+/// A list that is bound to the parts of a tile.
+struct List {
+    text: String,
+    values: BoundPipeline,
+    offsets: Option<BoundPipeline>,
+}
+
+/// What came of a tile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) stored: u64,
+    pub(super) encoding: u64,
+    pub(super) decoding: u64,
+}
+
+/// What came of some tiles.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    pub(super) tiles: u64,
+    /// Of each list; none if it can't be used.
+    lists: Vec<Option<Measured>>,
+    stages: Vec<Option<Measured>>,
+    /// Of the own list, on tiles of other sizes, in percent.
+    pub(super) sizes: Vec<(u64, Measured)>,
+}
+
+/// How small parts of a tile are tried: a quarter, and a quarter of that.
+const PARTS: [usize; 2] = [4, 16];
+
+impl Lists {
+    /// None if the field's own list can't be used.
+    pub(super) fn of(seen: &Seen, field: FieldRef) -> Option<Self> {
+        let schema = seen.schema();
+        let version = seen.array.version_of_new_fragments();
+        let kind = schema.field_type(field)?;
+        let is_var = kind.cell_val_num == CellValNum::Var;
+        let own = schema.filters_in(version, field).into_owned();
+        let bind = |list: &FilterPipeline| {
+            let values = match kind.cell_val_num {
+                CellValNum::Fixed(number) => TileKind::fixed(kind.datatype, number.get(), version),
+                CellValNum::Var => TileKind::var_data(kind.datatype, version),
+            };
+            let offsets = is_var.then(|| BoundPipeline::bind(schema.offsets_filters(), TileKind::offsets(version)));
+            Some(List {
+                text: list.to_string(),
+                values: BoundPipeline::bind(list, values).ok()?,
+                offsets: offsets.transpose().ok()?,
+            })
+        };
+        let mut lists = vec![bind(&own)?];
+        let known = |list: &FilterPipeline| list.filters.iter().all(|filter| is_known(filter, version));
+        lists.extend(candidates::of(&own, kind.datatype, is_var).iter().filter(|list| known(list)).filter_map(bind));
+        let firsts = (1..own.filters.len())
+            .map(|count| FilterPipeline { filters: own.filters[..count].to_vec(), ..own.clone() });
+        Some(Self { lists, stages: firsts.filter_map(|list| bind(&list)).collect() })
+    }
+
+    /// What each list makes of a tile.
+    pub(super) fn try_on(&self, tile: &TileBytes) -> Tried {
+        let mut scratch = Scratch::new();
+        let mut on = |list: &List| list.measure(tile, &mut scratch);
+        let lists = self.lists.iter().map(&mut on).collect();
+        let stages = self.stages.iter().map(&mut on).collect();
+        let mut sizes: Vec<(u64, Measured)> = Vec::new();
+        for parts in PARTS.iter().rev().copied().filter(|parts| tile.len() >= 2 * parts) {
+            let ends: Vec<usize> = (0..=parts).map(|part| part * tile.len() / parts).collect();
+            let mut sum = Measured::default();
+            for ends in ends.windows(2) {
+                let part = tile.part(ends[0]..ends[1]);
+                if let Some(measured) = self.lists[0].measure(&part, &mut Scratch::new()) {
+                    sum.add(measured);
+                }
+            }
+            sizes.push((100 / parts as u64, sum));
+        }
+        Tried { tiles: 1, lists, stages, sizes }
+    }
+
+    /// What the array's own list makes of a tile.
+    pub(super) fn own(&self, tile: &TileBytes) -> Option<Measured> {
+        self.lists[0].measure(tile, &mut Scratch::new())
+    }
+
+    pub(super) fn trials(&self, tried: &Tried) -> Vec<Trial> {
+        let trial = |(list, measured): (&List, &Option<Measured>)| {
+            let Measured { stored, encoding, decoding } = (*measured)?;
+            Some(Trial { filters: list.text.clone(), stored, encoding, decoding })
+        };
+        self.lists.iter().zip(&tried.lists).filter_map(trial).collect()
+    }
+
+    /// What is left behind each filter of the own list; the last one gives what is stored.
+    pub(super) fn stages(&self, tried: &Tried) -> Vec<(String, u64)> {
+        let stages = self.stages.iter().zip(&tried.stages);
+        let stages = stages.chain(self.lists.iter().take(1).zip(&tried.lists));
+        stages.filter_map(|(list, measured)| Some((list.text.clone(), measured.as_ref()?.stored))).collect()
+    }
+}
+
+/// Whether all releases that read the version know the filter.
+fn is_known(filter: &Filter, version: FormatVersion) -> bool {
+    match filter {
+        Filter::Dictionary { .. } => version.has(Feature::DictionaryStringOffsets),
+        // It came with release 2.12; formats from 17 on are of later ones.
+        Filter::Xor => version.has(Feature::Utf8StringOffsets),
+        _ => true,
+    }
+}
+
+impl Measured {
+    fn add(&mut self, other: Self) {
+        self.stored += other.stored;
+        self.encoding += other.encoding;
+        self.decoding += other.decoding;
+    }
+}
+
+impl Tried {
+    pub(super) fn add(&mut self, one: &Self) {
+        if self.tiles == 0 {
+            (self.lists, self.stages, self.sizes) = (one.lists.clone(), one.stages.clone(), one.sizes.clone());
+            self.tiles = one.tiles;
+            return;
+        }
+        self.tiles += one.tiles;
+        let both = |sum: &mut Option<Measured>, one: &Option<Measured>| match (sum.as_mut(), one) {
+            (Some(sum), Some(one)) => sum.add(*one),
+            _ => *sum = None,
+        };
+        self.lists.iter_mut().zip(&one.lists).for_each(|(sum, one)| both(sum, one));
+        self.stages.iter_mut().zip(&one.stages).for_each(|(sum, one)| both(sum, one));
+        // A tile that is too small to be cut counts as it is.
+        self.sizes.retain(|(share, _)| one.sizes.iter().any(|(other, _)| other == share));
+        for (share, sum) in &mut self.sizes {
+            one.sizes.iter().filter(|(other, _)| other == share).for_each(|(_, one)| sum.add(*one));
+        }
+    }
+}
+
+impl List {
+    /// Filters a tile and unfilters it again; none if this list can't, or gives something else back.
+    ///
+    /// Of two runs the shorter one counts: in the first, memory and contexts of codecs are made.
+    fn measure(&self, tile: &TileBytes, scratch: &mut Scratch) -> Option<Measured> {
+        let (cold, warm) = (self.once(tile, scratch)?, self.once(tile, scratch)?);
+        let (encoding, decoding) = (cold.encoding.min(warm.encoding), cold.decoding.min(warm.decoding));
+        Some(Measured { stored: warm.stored, encoding, decoding })
+    }
+
+    fn once(&self, tile: &TileBytes, scratch: &mut Scratch) -> Option<Measured> {
+        let (mut values, mut offsets) = (Vec::new(), Vec::new());
+        let starts = tile.offsets.as_deref().and_then(|offsets| offsets.split_last()).map(|(_, starts)| starts);
+        let begin = Instant::now();
+        self.values.encode_tile(&tile.values, starts, &mut values, scratch).ok()?;
+        match (&self.offsets, starts) {
+            (Some(_), Some(_)) if self.values.carries_offsets() => offsets.extend_from_slice(&0_u64.to_le_bytes()),
+            (Some(pipeline), Some(starts)) => {
+                let bytes: Vec<u8> = starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+                pipeline.encode_tile(&bytes, None, &mut offsets, scratch).ok()?;
+            }
+            _ => {}
+        }
+        let encoding = nanoseconds(begin);
+        let mut out = vec![0; tile.values.len()];
+        let begin = Instant::now();
+        if self.values.carries_offsets() {
+            self.values.decode_strings(&values, &mut out, &mut Vec::new(), tile.len() as u64, scratch).ok()?;
+        } else {
+            self.values.decode_tile(&values, &mut out, scratch).ok()?;
+        }
+        let decoding = nanoseconds(begin);
+        let stored = values.len() as u64 + offsets.len() as u64;
+        (out == tile.values).then_some(Measured { stored, encoding, decoding })
+    }
+}
+
+fn nanoseconds(begin: Instant) -> u64 {
+    u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

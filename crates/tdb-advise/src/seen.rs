@@ -1,0 +1,220 @@
+//! What names, footers and a few sections say of an array.
+
+use tdb_array::tdb_fragment::{FragmentField, Part, Tiles};
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_schema::{ArraySchema, FieldRef};
+use tdb_array::tdb_storage::Counters;
+use tdb_array::{Array, Fragment};
+use tdb_types::CellValNum;
+
+use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure};
+use crate::costs::{Costs, MOST_FRAGMENTS, STRONG, scaled};
+use crate::report::FieldFacts;
+use std::time::Duration;
+use tdb_job::Result;
+
+/// An array as it is now, and what was read of it.
+pub(super) struct Seen {
+    pub(super) array: Array,
+    pub(super) costs: Costs,
+    pub(super) opening: Counters,
+    pub(super) fields: Vec<FieldFacts>,
+    pub(super) stored: u64,
+    pub(super) metadata: u64,
+    /// The numbers of the fragments of which sections were read.
+    pub(super) chosen: Vec<usize>,
+}
+
+/// What is added up of one field.
+struct Sum {
+    facts: FieldFacts,
+    /// Of the chosen fragments: values of variable length as stored, and before the filters.
+    var: (u64, u64),
+    tiles: u64,
+}
+
+impl Seen {
+    pub(super) fn of(array: &Array, costs: Costs) -> Result<Self> {
+        let array = array.reopened()?;
+        let fragments = array.fragments()?;
+        let opening = array.counters();
+        let chosen = spread(fragments.len(), MOST_FRAGMENTS);
+        let mut sums: Vec<(String, Sum)> = Vec::new();
+        for (number, fragment) in fragments.iter().enumerate() {
+            add_fragment(&array, fragment, chosen.binary_search(&number).is_ok(), &mut sums)?;
+        }
+        let fields: Vec<FieldFacts> = sums.into_iter().map(|(_, sum)| sum.finish()).collect();
+        let stored = fields.iter().map(FieldFacts::stored_bytes).fold(0, u64::saturating_add);
+        // With consolidated footers, asking for the sizes of all files would cost what these save.
+        let mut metadata = 0_u64;
+        for &number in &chosen {
+            let fragment = &fragments[number];
+            metadata = metadata.saturating_add(fragment.bytes()?.saturating_sub(data_bytes(fragment)));
+        }
+        let metadata = scaled(metadata, fragments.len() as u64, chosen.len() as u64);
+        Ok(Self { array, costs, opening, fields, stored, metadata, chosen })
+    }
+
+    pub(super) fn fragments(&self) -> Result<&[Fragment]> {
+        Ok(self.array.fragments()?)
+    }
+
+    pub(super) fn schema(&self) -> &ArraySchema {
+        self.array.schema()
+    }
+
+    /// How many requests opening takes for who hasn't read any of it yet: lists of folders, and reads.
+    pub(super) fn opening_requests(&self) -> u64 {
+        self.opening.lists + self.opening.reads + self.opening.kept
+    }
+
+    /// Tiles and cells of all fragments.
+    pub(super) fn counts(&self) -> Result<(u64, u64)> {
+        Ok(self.fragments()?.iter().fold((0, 0), |(tiles, cells): (u64, u64), fragment| {
+            (tiles.saturating_add(fragment.tile_count()), cells.saturating_add(fragment.cell_count()))
+        }))
+    }
+
+    /// The fields that queries may ask for: all but the format's own.
+    pub(super) fn readable_fields(&self) -> impl Iterator<Item = &FieldFacts> {
+        self.fields.iter().filter(|field| !field.name.starts_with("__"))
+    }
+}
+
+/// At most so many of the numbers below `count`, evenly spread, the first and the last among them.
+pub(super) fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|number| number * (count - 1) / (most - 1).max(1)).collect()
+}
+
+/// Bytes of a fragment's data files.
+pub(super) fn data_bytes(fragment: &Fragment) -> u64 {
+    let files = fragment.footer().slots().iter().flat_map(|field| fragment.files_of(field));
+    files.fold(0, |sum, (_, _, bytes)| sum.saturating_add(bytes))
+}
+
+fn add_fragment(array: &Array, fragment: &Fragment, is_chosen: bool, sums: &mut Vec<(String, Sum)>) -> Result<()> {
+    let schema = fragment.schema();
+    for field in fragment.footer().slots().iter() {
+        let files = fragment.files_of(field);
+        if files.is_empty() {
+            continue;
+        }
+        let (name, number, size) = shape(schema, field);
+        let place = match sums.iter().position(|(known, _)| *known == name) {
+            Some(place) => place,
+            None => {
+                sums.push((name.clone(), Sum::new(array, name, number)));
+                sums.len() - 1
+            }
+        };
+        let sum = &mut sums[place].1;
+        let tiles = fragment.footer().tiles();
+        sum.tiles = sum.tiles.saturating_add(tiles.count());
+        let cells = tiles.cell_count();
+        for (part, _, bytes) in files {
+            let (index, decoded) = match part {
+                Part::Fixed => (0, cells.saturating_mul(size)),
+                Part::Var => (1, 0),
+                Part::Validity => (2, cells),
+            };
+            sum.facts.stored[index] = sum.facts.stored[index].saturating_add(bytes);
+            sum.facts.decoded[index] = sum.facts.decoded[index].saturating_add(decoded);
+            if part == Part::Var && is_chosen {
+                let sizes = fragment.stored_var_sizes(field)?;
+                let all = (0..tiles.count()).filter_map(|tile| sizes.get(tile));
+                let (whole, largest) =
+                    all.fold((0_u64, 0_u64), |(whole, most), size| (whole.saturating_add(size), most.max(size)));
+                sum.var = (sum.var.0.saturating_add(bytes), sum.var.1.saturating_add(whole));
+                sum.facts.tile.0 = sum.facts.tile.0.max(largest);
+            }
+        }
+        sum.facts.tile.0 = sum.facts.tile.0.max(cells_of_a_tile(tiles).saturating_mul(size));
+    }
+    Ok(())
+}
+
+/// Cells of a fragment's largest tile.
+fn cells_of_a_tile(tiles: &Tiles) -> u64 {
+    (tiles.cells_in(0)).unwrap_or(0)
+}
+
+/// A field's name, how many values a cell has, and the bytes of a cell or its offset.
+fn shape(schema: &ArraySchema, field: FragmentField) -> (String, CellValNum, u64) {
+    match field {
+        FragmentField::Attribute(index) => {
+            let attribute = &schema.attributes()[index];
+            (attribute.name().to_owned(), attribute.cell_val_num(), attribute.cell_size().unwrap_or(8))
+        }
+        FragmentField::Dimension(index) => {
+            let dimension = &schema.dimensions()[index];
+            let size = if dimension.is_var() { 8 } else { dimension.datatype().size() as u64 };
+            (dimension.name().to_owned(), dimension.cell_val_num(), size)
+        }
+        FragmentField::Coordinates => {
+            let size = schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum();
+            (field.to_string(), CellValNum::ONE, size)
+        }
+        other => (other.to_string(), CellValNum::ONE, 8),
+    }
+}
+
+impl Sum {
+    fn new(array: &Array, name: String, cell_val_num: CellValNum) -> Self {
+        let schema = array.schema();
+        let field = schema.field(&name);
+        let filters = match field {
+            Some(field) => schema.filters_of(field).to_string(),
+            None => schema.coords_filters().to_string(),
+        };
+        let is_attribute = matches!(field, Some(FieldRef::Attribute(_)));
+        let facts =
+            FieldFacts { name, is_attribute, cell_val_num, stored: [0; 3], decoded: [0; 3], tile: (0, 0), filters };
+        Self { facts, var: (0, 0), tiles: 0 }
+    }
+
+    fn finish(self) -> FieldFacts {
+        let Self { mut facts, var: (stored, decoded), tiles } = self;
+        facts.decoded[1] = scaled(decoded, facts.stored[1], stored);
+        facts.tile.1 = facts.stored_bytes() / tiles.max(1);
+        facts
+    }
+}
+
+/// The middle of a box, as a place that other boxes may hold or not.
+pub(super) fn middle(domain: &NdRange) -> NdRange {
+    let at = |range: &DimRange| match range {
+        DimRange::Fixed { lo, hi } => {
+            let key = lo + (hi - lo) / 2;
+            DimRange::Fixed { lo: key, hi: key }
+        }
+        DimRange::Var { lo, .. } => DimRange::strings(lo.clone(), lo.clone()),
+    };
+    NdRange(domain.0.iter().map(at).collect())
+}
+
+impl Costs {
+    pub(crate) fn level(&self, saves: Duration) -> AdviceLevel {
+        match saves {
+            saves if saves < self.worth => AdviceLevel::Note,
+            saves if saves < self.worth.saturating_mul(STRONG) => AdviceLevel::Weak,
+            _ => AdviceLevel::Strong,
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn advice(
+        &self,
+        kind: AdviceKind,
+        field: Option<&str>,
+        what: String,
+        figures: Vec<Figure>,
+        saves: Duration,
+        remedy: Vec<AdvisedCommand>,
+    ) -> Advice {
+        Advice { kind, level: self.costs.level(saves), field: field.map(str::to_owned), what, figures, saves, remedy }
+    }
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod footer_files;
+pub mod journal;
+pub mod links;
+pub mod lock;
+mod metadata_files;
+mod rounds;
+mod settle;
+mod target;
+
+pub use error::{MaintainError, Obstacle, PlaceProblem, RebuildProblem, Refusal, Result};
+pub use footer_files::{FooterFile, footer_files};
+pub use metadata_files::{Changes, MetadataFile, MetadataFiles, MetadataVacuum, merged};
+pub use rounds::{Looked, is_gone, read_anew, until_settled};
+pub use settle::{settle_all, settled};
+pub use target::{DEEPEST, Stamp, Target, kind_of, list};
+
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+pub use tdb_array;
+pub use tdb_types;

@@ -1,0 +1,89 @@
+//! Symbolic links in the folder of an array or group. What they lead to may be anybody's: nothing of it is ever removed. And
+//! what else lies there that no listing shows.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tdb_storage::{Storage, StorageError};
+
+use crate::error::Result;
+
+/// The first part of a path that is a symbolic link.
+pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
+    Ok(Links::of(storage).on(path))
+}
+
+/// Which folders of a storage of this machine are symbolic links, each asked once.
+struct Links<'a> {
+    /// The storage's own folder, without links; none if it isn't on this machine.
+    root: Option<PathBuf>,
+    /// What is none.
+    folders: HashSet<&'a str>,
+}
+
+impl<'a> Links<'a> {
+    fn of(storage: &dyn Storage) -> Self {
+        let place = |uri: String| Some(PathBuf::from(format!("{}/", uri.strip_prefix("file://")?)));
+        Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
+    }
+
+    /// The first part of a path that is one.
+    fn on(&mut self, path: &'a str) -> Option<String> {
+        let root = self.root.as_ref()?;
+        let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
+        for part in ends.map(|end| &path[..end]).filter(|part| !part.is_empty()) {
+            if self.folders.contains(part) {
+                continue;
+            }
+            match fs::symlink_metadata(root.join(part)) {
+                Ok(metadata) if metadata.is_symlink() => return Some(part.to_owned()),
+                // What isn't there leads nowhere.
+                Ok(_) | Err(_) => self.folders.insert(part),
+            };
+        }
+        None
+    }
+}
+
+/// Whether a path is a symbolic link, be it one that leads nowhere.
+pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
+    let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
+    matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
+}
+
+/// Something in a folder of this machine that no listing shows, and that would go with the folder all the same: a name that
+/// isn't UTF-8, a link that leads nowhere, a pipe. With `is_deep` it is looked for in the folders below as well.
+pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
+    let uri = storage.uri(folder);
+    match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
+        Some(place) => unlisted_at(Path::new(place), is_deep),
+        None => Ok(None),
+    }
+}
+
+/// The same of a path.
+pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
+    let mut folders = vec![place.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let failed = |error| StorageError::from_io(folder.display().to_string(), error);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            other => other.map_err(failed)?,
+        };
+        for item in entries {
+            let item = item.map_err(failed)?;
+            let kind = item.file_type().map_err(failed)?;
+            let leads_somewhere = || fs::metadata(item.path()).is_ok_and(|there| there.is_file() || there.is_dir());
+            let is_shown = kind.is_file() || kind.is_dir() || kind.is_symlink() && leads_somewhere();
+            if !is_shown || item.file_name().to_str().is_none() {
+                return Ok(Some(item.path()));
+            }
+            if is_deep && kind.is_dir() {
+                folders.push(item.path());
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,133 @@
+//! The files of metadata, and which of them stand for which.
+
+use std::collections::{BTreeMap, HashSet};
+
+use tdb_array::{ArrayError, SmallFiles, TimeRange};
+use tdb_metadata::{CommitKind, MetadataValue, PathList};
+use tdb_storage::EntryKind;
+use tdb_types::names::{METADATA_FOLDER, file_name};
+use tdb_types::{ByteReader, TimestampedName};
+
+use crate::error::Result;
+use crate::target::list;
+
+/// What lies in the folder of metadata.
+#[derive(Debug, Default)]
+pub struct MetadataFiles {
+    /// In the order in which they change the metadata.
+    pub files: Vec<MetadataFile>,
+    /// The vacuum files.
+    pub vacuums: Vec<MetadataVacuum>,
+}
+
+/// A file of metadata.
+#[derive(Clone, Debug)]
+pub struct MetadataFile {
+    /// Its name.
+    pub name: TimestampedName,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A vacuum file.
+#[derive(Debug)]
+pub struct MetadataVacuum {
+    /// Its path below the folder of the array or group.
+    pub path: String,
+    /// Its name.
+    pub name: TimestampedName,
+    /// The name of the consolidated file: the same, but where release 2.21.1 has written it.
+    pub replacement: TimestampedName,
+    /// Its size.
+    pub bytes: u64,
+    /// The names of the others.
+    pub targets: Vec<String>,
+}
+
+impl MetadataFile {
+    /// The path of the file below the folder of the array or group.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{METADATA_FOLDER}/{}", self.name)
+    }
+}
+
+impl MetadataFiles {
+    /// What is there now.
+    pub fn list(files: &SmallFiles) -> Result<Self> {
+        let mut all = Self::default();
+        for entry in list(&**files.storage(), METADATA_FOLDER)? {
+            let Some(name) = TimestampedName::parse(&entry.name).filter(|_| entry.kind == EntryKind::File) else {
+                continue;
+            };
+            if !entry.name.contains('.') {
+                all.files.push(MetadataFile { name, bytes: entry.size });
+            } else if CommitKind::of(&entry.name) == Some(CommitKind::Vacuum) {
+                let path = format!("{METADATA_FOLDER}/{}", entry.name);
+                let targets = targets(files, &path)?;
+                let replacement = name.clone();
+                all.vacuums.push(MetadataVacuum { path, name, replacement, bytes: entry.size, targets });
+            }
+        }
+        all.files.sort_by(|a, b| a.name.cmp(&b.name));
+        let Self { files, vacuums } = &mut all;
+        vacuums.iter_mut().for_each(|vacuum| vacuum.find_replacement(files));
+        Ok(all)
+    }
+
+    /// The names that vacuum files within `time` take out of account.
+    pub fn hidden(&self, time: TimeRange) -> HashSet<&str> {
+        let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
+        visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
+    }
+}
+
+impl MetadataVacuum {
+    /// Whether it has another UUID than the consolidated file.
+    pub fn is_renamed(&self) -> bool {
+        self.replacement != self.name
+    }
+
+    /// Release 2.21.1 gives the vacuum file another UUID than the consolidated file. Of the files of the same times one alone may be it.
+    fn find_replacement(&mut self, files: &[MetadataFile]) {
+        if files.iter().any(|file| file.name == self.name) {
+            return;
+        }
+        let times = |name: &TimestampedName| (name.start(), name.end());
+        let may_be = |file: &&MetadataFile| {
+            times(&file.name) == times(&self.name) && !self.targets.iter().any(|target| target == file.name.as_str())
+        };
+        let mut found = files.iter().filter(may_be);
+        if let (Some(only), None) = (found.next(), found.next()) {
+            self.replacement = only.name.clone();
+        }
+    }
+}
+
+/// What a file says last of each key: its value, or that it was deleted.
+pub type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
+
+/// What some files together say.
+pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>) -> Result<Changes, ArrayError> {
+    let mut merged = Changes::new();
+    for file in of {
+        let changes = files.read_metadata(&file.path())?;
+        merged.extend(changes.into_iter().map(|change| (change.key, change.value)));
+    }
+    Ok(merged)
+}
+
+fn targets(files: &SmallFiles, path: &str) -> Result<Vec<String>> {
+    // A list of names, which takes no more room than commits may.
+    let bytes = files.read_list(path)?;
+    let mut targets = Vec::new();
+    let take = |line: std::borrow::Cow<'_, str>| {
+        let name = file_name(PathList::target(&line));
+        if TimestampedName::is_one(name) {
+            targets.push(name.to_owned());
+        }
+    };
+    PathList::for_each(&mut ByteReader::new(&bytes), take)
+        .map_err(|source| ArrayError::Commits { file: files.storage().describe(path), source })?;
+    Ok(targets)
+}

@@ -1,0 +1,89 @@
+//! What is interrupted is finished or undone before anybody takes an array as it is: copies would have cells twice for ever.
+//!
+//! A journal lies in the array's folder from before new fragments are committed until after the vacuum file says what they
+//! replace. Whoever looks twice, finds the same commits both times, and no journal in between, hasn't seen that moment.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, MemberKind, TimeRange};
+use tdb_storage::{Storage, is_temporary};
+use tdb_types::names::{COMMITS_FOLDER, JOURNAL_PREFIX, VACUUM_EXTENSION, file_name};
+
+use crate::error::{MaintainError, Result};
+use crate::journal::{NOT_OURS, journals, recover};
+use crate::lock::Lock;
+use crate::target::{kind_of, list};
+
+/// How often it is looked whether others have joined fragments meanwhile, before it is given up.
+const ROUNDS: usize = 20;
+
+/// The array of a range of time, opened anew at a moment at which no fragments are being joined.
+pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
+    let storage = array.storage();
+    for _ in 0..ROUNDS {
+        settle(array, false)?;
+        let before = lists(&**storage)?;
+        let now = array.reopened_between(time)?;
+        if journals(&**storage)?.is_empty() && lists(&**storage)? == before {
+            return Ok(now);
+        }
+    }
+    let what = "fragments were joined again and again while it was opened".to_owned();
+    Err(MaintainError::Conflict { path: storage.describe(""), what })
+}
+
+/// Finishes or undoes what is interrupted in those arrays of a storage in whose folders these temporary files lie. Gives
+/// whether there was anything.
+pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
+    let mut is_any = false;
+    for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {
+        let place = match path.rsplit_once('/') {
+            Some((folder, _)) => storage.sub(folder)?,
+            None => storage.clone(),
+        };
+        if kind_of(&place)? != MemberKind::Array || journals(&*place)?.is_empty() {
+            continue;
+        }
+        is_any = true;
+        let array = match ArrayOptions::new().between(TimeRange::ALL).open_on(place) {
+            Ok(array) => array,
+            Err(error) => return Err(unsettled(&**storage, path, &error.to_string())),
+        };
+        settle(&array, take_over)?;
+    }
+    Ok(is_any)
+}
+
+/// Finishes or undoes what is interrupted in an array.
+fn settle(array: &Array, take_over: bool) -> Result<()> {
+    let storage = array.storage();
+    let Some(first) = journals(&**storage)?.into_iter().next() else { return Ok(()) };
+    let outcome = Lock::take(storage, take_over).and_then(|_lock| recover(array));
+    match outcome {
+        Ok(recovered) => match recovered.left.first() {
+            Some(path) => Err(unsettled(&**storage, path, NOT_OURS)),
+            None => Ok(()),
+        },
+        Err(error @ (MaintainError::Busy { .. } | MaintainError::Conflict { .. })) => Err(error),
+        // Not everybody who may look may write.
+        Err(error) => Err(unsettled(&**storage, &first, &error.to_string())),
+    }
+}
+
+fn unsettled(storage: &dyn Storage, path: &str, why: &str) -> MaintainError {
+    MaintainError::Unsettled { path: storage.describe(path), why: why.to_owned() }
+}
+
+/// The vacuum files of fragments.
+fn lists(storage: &dyn Storage) -> Result<Vec<String>> {
+    let is_list = |name: &str| {
+        name.rsplit_once('.').is_some_and(|(_, extension)| extension == VACUUM_EXTENSION) && !is_temporary(name)
+    };
+    let mut lists = Vec::new();
+    for folder in ["", COMMITS_FOLDER] {
+        let names = list(storage, folder)?.into_iter().map(|entry| entry.name);
+        lists.extend(names.filter(|name| is_list(name)));
+    }
+    lists.sort_unstable();
+    Ok(lists)
+}

@@ -1,0 +1,129 @@
+//! What is maintained: an array or a group.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, Group, Listing, MemberKind, SmallFiles, TimeRange};
+use tdb_storage::{Entry, EntryKind, Storage, StorageError, is_temporary};
+use tdb_types::Feature;
+use tdb_types::names::{
+    COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER,
+};
+
+use crate::error::{MaintainError, Result};
+
+/// Folders in folders, at most, that anybody looks into: a link may lead in a circle.
+pub const DEEPEST: usize = 64;
+
+/// Names in the folders of an array or group at one moment. Files never change under their names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stamp(Vec<(String, EntryKind)>);
+
+/// What is maintained.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// An array.
+    Array(Array),
+    /// A group.
+    Group(Box<Group>),
+}
+
+impl Target {
+    /// Where its files are.
+    #[must_use]
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        match self {
+            Self::Array(array) => array.storage(),
+            Self::Group(group) => group.storage(),
+        }
+    }
+
+    /// Its small files.
+    #[must_use]
+    pub fn small_files(&self) -> SmallFiles {
+        match self {
+            Self::Array(array) => array.small_files(),
+            Self::Group(group) => group.small_files(),
+        }
+    }
+
+    /// The range of time that was opened.
+    pub fn time(&self) -> TimeRange {
+        match self {
+            Self::Array(array) => array.time(),
+            Self::Group(group) => group.time(),
+        }
+    }
+
+    /// How a vacuum file of metadata names a file: by its path from format 19 on, before and in groups by an absolute URI.
+    pub fn line_of_metadata(&self, path: &str) -> Result<String> {
+        let is_relative = match self {
+            Self::Array(array) => array.small_files().version().has(Feature::RelativeVacuum),
+            Self::Group(_) => false,
+        };
+        match is_relative {
+            true => Ok(format!("/{path}")),
+            false => self.uri(path, "consolidated metadata"),
+        }
+    }
+
+    /// The absolute URI of a path.
+    pub fn uri(&self, path: &str, what: &'static str) -> Result<String> {
+        let none = || MaintainError::NoUri { path: self.storage().describe(""), what };
+        self.storage().uri(path).ok_or_else(none)
+    }
+
+    /// What lies in all folders that matter.
+    pub fn stamp(&self) -> Result<Stamp> {
+        Stamp::of(&**self.storage())
+    }
+}
+
+impl Stamp {
+    /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between. Files that
+    /// are being made, and those of maintenance, say nothing of that.
+    pub fn of(storage: &dyn Storage) -> Result<Self> {
+        let folders =
+            ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
+        let mut all = Vec::new();
+        for folder in folders {
+            all.push((folder.to_owned(), EntryKind::Folder));
+            let names = match storage.names(folder) {
+                Err(StorageError::NotFound { .. }) => Vec::new(),
+                other => other?,
+            };
+            all.extend(names.into_iter().filter(|(name, _)| !is_temporary(name)));
+        }
+        Ok(Self(all))
+    }
+}
+
+/// What is in a folder, nothing if there is none.
+pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
+    match storage.list(folder) {
+        Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
+        other => Ok(other?),
+    }
+}
+
+/// What lies at the root of a storage.
+pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
+    let mut listing = Listing::default();
+    listing.root = match storage.list("") {
+        Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
+        other => other?,
+    };
+    // Some stores go on listing folders whose files have all gone.
+    if storage.profile().is_remote() {
+        for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
+            let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;
+            if listing.root.iter().any(is_listed) && !storage.exists(name)? {
+                listing.root.retain(|entry| !is_listed(entry));
+            }
+        }
+    }
+    Ok(match (listing.is_array(), listing.is_group()) {
+        (true, _) => MemberKind::Array,
+        (false, true) => MemberKind::Group,
+        (false, false) => MemberKind::Invalid,
+    })
+}

@@ -1,0 +1,233 @@
+//! What of an array is copied.
+
+use std::collections::BTreeSet;
+
+use tdb_array::{Array, Batch, Fragment, Names, NewCells, Order, Written};
+use tdb_metadata::{MetadataChange, MetadataValue};
+use tdb_rtree::NdRange;
+use tdb_types::names::file_name;
+use tdb_types::{Feature, FormatVersion, TimestampedName};
+
+use crate::obstacle;
+use tdb_job::MetadataFiles;
+use tdb_job::Obstacle;
+use tdb_job::Result;
+
+/// What makes up the history of an array.
+#[derive(Debug)]
+pub(super) struct Copied {
+    /// Oldest first.
+    pub(super) fragments: Vec<Fragment>,
+    /// The paths of delete commits.
+    pub(super) deletes: Vec<String>,
+}
+
+impl Copied {
+    /// Of an array over all time.
+    pub(super) fn of(array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Self> {
+        let inventory = array.commit_inventory(&array.listing()?)?;
+        let (replaced, _) = array.replaced_fragments()?;
+        let all: Vec<Fragment> = array.fragments()?.iter().chain(&replaced).cloned().collect();
+        let there: BTreeSet<&str> = all.iter().map(Fragment::folder).collect();
+        let mut left_out: BTreeSet<String> = BTreeSet::new();
+        for list in &inventory.vacuums {
+            let Some(name) = TimestampedName::parse(file_name(&list.path)) else { continue };
+            let is_of =
+                |fragment: &&Fragment| (fragment.name().start(), fragment.name().end()) == (name.start(), name.end());
+            let joined: Vec<&Fragment> =
+                all.iter().filter(is_of).filter(|f| !list.names.iter().any(|n| n == f.folder())).collect();
+            // What was deleted when fragments were joined has to be known from its commit still.
+            let mut are_known = true;
+            for fragment in &joined {
+                let conditions = fragment.processed_conditions()?;
+                are_known &= conditions.iter().all(|path| inventory.paths.contains(path));
+            }
+            if are_known && list.names.iter().all(|folder| there.contains(folder.as_str())) {
+                match &joined[..] {
+                    [] => {}
+                    [one] => drop(left_out.insert(one.folder().to_owned())),
+                    _ => against.push(Obstacle::NotVacuumed(list.path.clone())),
+                }
+            } else {
+                // Where cells carry their times, the fragment that was made of them says all that they say.
+                let is_seen = |folder: &String| there.contains(folder.as_str());
+                let has_times = |fragment: &&Fragment| fragment.footer().header().has_timestamps;
+                if list.names.iter().any(is_seen) && !joined.iter().all(has_times) {
+                    against.push(Obstacle::PartlyGone(list.path.clone()));
+                }
+                left_out.extend(list.names.iter().cloned());
+            }
+        }
+        let mut fragments: Vec<Fragment> = all.into_iter().filter(|one| !left_out.contains(one.folder())).collect();
+        fragments.sort_by(|a, b| a.name().cmp(b.name()));
+        for fragment in &fragments {
+            against.extend(of_fragment(array, fragment, version));
+            if new_date(fragment, version).is_some() {
+                let (start, end) = (fragment.name().start(), fragment.name().end());
+                let is_between = |time: u64| (start..=end).contains(&time);
+                let others = fragments.iter().filter(|other| other.folder() != fragment.folder());
+                let deletes =
+                    array.directory().deletes.iter().filter_map(|path| TimestampedName::parse(file_name(path)));
+                if others.map(|other| other.name().start()).chain(deletes.map(|name| name.start())).any(is_between) {
+                    against.push(Obstacle::Between(fragment.name().to_string()));
+                }
+            }
+        }
+        let (updates, deletes): (Vec<String>, Vec<String>) =
+            array.directory().deletes.iter().cloned().partition(|path| path.ends_with(".upd"));
+        against.extend(updates.into_iter().map(Obstacle::Update));
+        if !deletes.is_empty() && !version.has(Feature::DeleteCommits) {
+            against.push(Obstacle::Deletes(deletes.len()));
+        }
+        Ok(Self { fragments, deletes })
+    }
+}
+
+/// The one time that stands for the range of a sparse fragment whose cells don't carry theirs. Before format 15 readers see
+/// such a fragment from its end on, later from its start on.
+pub(super) fn new_date(fragment: &Fragment, version: FormatVersion) -> Option<u64> {
+    let (header, name) = (fragment.footer().header(), fragment.name());
+    if header.dense || header.has_timestamps || name.start() == name.end() {
+        return None;
+    }
+    match (header.version.has(Feature::PartialTimeOverlap), version.has(Feature::PartialTimeOverlap)) {
+        (false, true) => Some(name.end()),
+        (true, false) => Some(name.start()),
+        _ => None,
+    }
+}
+
+fn of_fragment(array: &Array, fragment: &Fragment, version: FormatVersion) -> Vec<Obstacle> {
+    let (name, header) = (fragment.name().to_string(), fragment.footer().header());
+    let mut against = Vec::new();
+    let feature = if header.has_delete_metadata { Feature::ProcessedConditions } else { Feature::PartialTimeOverlap };
+    if (header.has_timestamps || header.has_delete_metadata) && !version.has(feature) {
+        against.push(Obstacle::CellTimes { fragment: name.clone(), since: feature.row().since });
+    }
+    if version.has(Feature::LegacyFragmentMetadata) && fragment.name().start() != fragment.name().end() {
+        against.push(Obstacle::Range(name.clone()));
+    }
+    if array.schema().is_dense() && !header.dense {
+        against.push(Obstacle::SparseInDense(name));
+    }
+    against
+}
+
+/// The files of metadata that make up its history, with what they say.
+fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataChange>)>> {
+    let files = array.small_files();
+    let all = MetadataFiles::list(&files)?;
+    let there: BTreeSet<&str> = all.files.iter().map(|file| file.name.as_str()).collect();
+    let mut left_out: BTreeSet<&str> = BTreeSet::new();
+    for list in &all.vacuums {
+        match list.targets.iter().all(|name| there.contains(name.as_str())) {
+            true => drop(left_out.insert(list.name.as_str())),
+            false => left_out.extend(list.targets.iter().map(String::as_str)),
+        }
+    }
+    let counting = all.files.iter().filter(|file| !left_out.contains(file.name.as_str()));
+    counting.map(|file| Ok((file.name.clone(), files.read_metadata(&file.path())?))).collect()
+}
+
+/// What `version` can't say of the metadata: of all that it ever said, or of what it says at the time that was opened.
+pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: bool) -> Result<Vec<Obstacle>> {
+    let of = |key: &[u8], value: &MetadataValue| obstacle::of_metadata(key, value.datatype(), version);
+    Ok(match flatten {
+        true => array.metadata()?.entries().iter().filter_map(|(key, value)| of(key, value)).collect(),
+        false => {
+            let changes = metadata_files(array)?.into_iter().flat_map(|(_, changes)| changes);
+            changes.filter_map(|change| of(&change.key, change.value.as_ref()?)).collect()
+        }
+    })
+}
+
+/// Copies the files of metadata, with their times. How many there were.
+pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
+    let mut count = 0;
+    for (name, changes) in metadata_files(array)? {
+        let mut writer = new.write_metadata().names(Names::new().like(&name));
+        for change in changes {
+            writer = match change.value {
+                Some(value) => writer.put(change.key, value),
+                None => writer.delete(change.key),
+            };
+        }
+        writer.commit()?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Writes what the metadata says at the time that was opened.
+pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
+    let entries = array.metadata()?.entries();
+    if entries.is_empty() {
+        return Ok(0);
+    }
+    let mut writer = new.write_metadata().names(names(array));
+    for (key, value) in entries {
+        writer = writer.put(key.clone(), value.clone());
+    }
+    writer.commit()?;
+    Ok(1)
+}
+
+/// The time of what has no history: that of the newest fragment.
+fn names(array: &Array) -> Names {
+    match array.directory().fragments.iter().map(|entry| entry.name.end().min(array.time().end)).max() {
+        Some(time) => Names::new().at(time),
+        None => Names::new(),
+    }
+}
+
+/// Writes the cells that there are at the time that was opened; of a dense array those of some boxes.
+pub(super) fn flattened(
+    array: &Array,
+    new: &Array,
+    boxes: &[NdRange],
+    (version, budget): (FormatVersion, usize),
+) -> Result<Written> {
+    if array.schema().is_dense() {
+        let mut all = Written::default();
+        for one in boxes {
+            let copy = new.copy_dense_cells(array, names(array))?.within(one)?;
+            let written = copy.budget(budget).version(version).write()?;
+            all.fragments.extend(written.fragments);
+            all.cells += written.cells;
+        }
+        return Ok(all);
+    }
+    let order = |array: &Array| {
+        let schema = array.schema();
+        let extents: Vec<_> = schema.dimensions().iter().map(tdb_array::tdb_schema::Dimension::tile_extent).collect();
+        (schema.cell_order(), schema.tile_order(), extents)
+    };
+    let fields = |array: &Array| -> Vec<String> {
+        let schema = array.schema();
+        schema.fields().filter_map(|field| schema.field_name(field).map(str::to_owned)).collect()
+    };
+    let (from, to) = (fields(array), fields(new));
+    let batches = array.read().select(&from)?.order(Order::Global).budget(budget / 2).batches()?;
+    let write = new.write().names(names(array)).version(version).any_utf8().budget(budget / 4);
+    if order(array) == order(new) {
+        let mut writer = write.global_order()?;
+        for batch in batches {
+            writer.push(renamed(&batch?, &to))?;
+        }
+        return Ok(writer.commit()?);
+    }
+    // Each batch is sorted for itself; no cell is in two of them.
+    let mut all = Written::default();
+    for batch in batches {
+        let written = write.clone().cells(renamed(&batch?, &to))?;
+        all.fragments.extend(written.fragments);
+        all.cells += written.cells;
+    }
+    Ok(all)
+}
+
+/// The cells under the names that fields have in the new array.
+fn renamed<'a>(batch: &'a Batch, names: &'a [String]) -> NewCells<'a> {
+    let columns = names.iter().zip(batch.columns());
+    columns.fold(NewCells::new(), |cells, (name, column)| cells.with(name.as_str(), column))
+}

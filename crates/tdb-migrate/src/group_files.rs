@@ -1,0 +1,186 @@
+//! The own files of a group in another place, for other releases, or with another key.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdb_array::{Group, GroupOptions, Names, TimeRange};
+use tdb_filters::EncryptionKey;
+use tdb_metadata::tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
+use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, METADATA_FOLDER};
+use tdb_types::{ByteWriter, FormatVersion, Limits, NameForm, TimestampedName};
+
+use tdb_job::list;
+use tdb_job::{MaintainError, Result};
+use tdb_relocate::building::Places;
+
+/// The first format whose releases know groups that name their members, and the first whose releases know files that change
+/// a list of members.
+const DETAILS_SINCE: u32 = 12;
+const CHANGES_SINCE: u32 = 18;
+/// When members are said to have been added that a group has by lying in its folder: before any release wrote anything.
+const FIRST: u64 = 1_000_000_000_000;
+/// No file of members is larger that somebody wrote.
+const FILE_BYTES: u64 = 256 << 20;
+
+/// What becomes of the files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rewriting<'a> {
+    /// Where it lay and will lie, if elsewhere.
+    pub(super) places: Option<&'a Places>,
+    pub(super) version: Option<FormatVersion>,
+    pub(super) old_key: Option<&'a EncryptionKey>,
+    pub(super) key: Option<&'a EncryptionKey>,
+}
+
+/// Whether a file below the folder of a group is one of those that [`Rewriting::write`] writes.
+pub(super) fn is_own(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(folder, name)| {
+        (folder == GROUP_FOLDER || folder == METADATA_FOLDER)
+            && !name.contains('.')
+            && TimestampedName::parse(name).is_some()
+    })
+}
+
+impl Rewriting<'_> {
+    /// Writes the lists of members and the metadata of the group at `path` below the root into `to`, whose folders and
+    /// markers are there.
+    pub(super) fn write(&self, path: &str, group: &Group, to: &Arc<dyn Storage>) -> Result<()> {
+        if let Some(version) = self.version
+            && version.number() < DETAILS_SINCE
+            && !to.exists(GROUP_MARKER)?
+        {
+            // That is what makes a folder a group for these releases.
+            to.create_new(GROUP_MARKER, &[])?;
+        }
+        let options = GroupOptions::new().between(TimeRange::ALL);
+        let new = self.key.map_or(options.clone(), |key| options.key(key.clone())).open_on(Arc::clone(to))?;
+        self.details(path, group, &new)?;
+        self.metadata(group, &new)?;
+        self.verify(group, to)
+    }
+
+    /// Whether releases of the format that is wanted know nothing but whole lists of members.
+    fn wants_lists(&self) -> bool {
+        self.version.is_some_and(|version| (DETAILS_SINCE..CHANGES_SINCE).contains(&version.number()))
+    }
+
+    fn details(&self, path: &str, group: &Group, new: &Group) -> Result<()> {
+        if group.is_legacy() {
+            return match self.version {
+                Some(version) if version.number() >= DETAILS_SINCE && !group.members().is_empty() => {
+                    self.first_details(group, new, version)
+                }
+                _ => Ok(()),
+            };
+        }
+        let mut decoder = GenericTileDecoder::new(Limits::default());
+        if let Some(key) = self.old_key {
+            decoder = decoder.with_key(key.clone());
+        }
+        let mut members = BTreeMap::new();
+        for name in names_in(group, GROUP_FOLDER)? {
+            let file = format!("{GROUP_FOLDER}/{name}");
+            let bytes = group.storage().read_up_to(&file, FILE_BYTES)?;
+            let wrap = |source| tdb_array::ArrayError::GenericTile { file: group.storage().describe(&file), source };
+            let mut details = GroupDetails::parse_file(&bytes, &mut decoder, None).map_err(wrap)?;
+            let mut is_other = self.old_key != self.key;
+            if let Some(places) = self.places {
+                for member in details.members.iter_mut().filter(|member| !member.relative) {
+                    is_other |= places.member(path, member);
+                }
+            }
+            let mut new_name = name.clone();
+            if self.wants_lists() {
+                let is_list = details.version == DetailsVersion::Complete;
+                details.apply(&mut members);
+                details = listed(members.values().cloned());
+                if !is_list {
+                    is_other = true;
+                    let uuid = name.uuid().unwrap_or_default();
+                    new_name = TimestampedName::new(NameForm::Unversioned, name.start(), name.end(), uuid);
+                }
+            }
+            let bytes = if is_other { encoded(&details, new, self.version)? } else { bytes };
+            new.storage().create_new(&format!("{GROUP_FOLDER}/{new_name}"), &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Names the members of a group of before release 2.8, whose newer releases would see none.
+    fn first_details(&self, group: &Group, new: &Group, version: FormatVersion) -> Result<()> {
+        let member = |member: &tdb_array::Member| GroupMember {
+            kind: member.kind,
+            relative: true,
+            uri: member.uri.clone(),
+            name: member.name.clone(),
+            deleted: false,
+            version: if self.wants_lists() { DetailsVersion::Complete } else { DetailsVersion::Changes },
+        };
+        let members: Vec<GroupMember> = group.members().iter().map(member).collect();
+        let (details, form) = match self.wants_lists() {
+            true => (listed(members.into_iter()), NameForm::Unversioned),
+            false => (GroupDetails { version: DetailsVersion::Changes, members }, NameForm::Versioned(2)),
+        };
+        let time = TimeRange { start: FIRST, end: FIRST };
+        let name = new.small_files().new_name(&Names::new(), form, time)?;
+        new.storage().create_folder(GROUP_FOLDER)?;
+        let bytes = encoded(&details, new, Some(version))?;
+        Ok(new.storage().create_new(&format!("{GROUP_FOLDER}/{name}"), &bytes)?)
+    }
+
+    fn metadata(&self, group: &Group, new: &Group) -> Result<()> {
+        let (old_files, new_files) = (group.small_files(), new.small_files());
+        for name in names_in(group, METADATA_FOLDER)? {
+            let file = format!("{METADATA_FOLDER}/{name}");
+            let bytes = match self.old_key == self.key {
+                true => old_files.storage().read_up_to(&file, FILE_BYTES)?,
+                false => new_files.encode_metadata(old_files.read_metadata(&file)?)?,
+            };
+            new.storage().create_new(&file, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the new group with the old one.
+    fn verify(&self, group: &Group, to: &Arc<dyn Storage>) -> Result<()> {
+        let options = GroupOptions::new().between(TimeRange::ALL);
+        let new = self.key.map_or(options.clone(), |key| options.key(key.clone())).open_on(Arc::clone(to))?;
+        let known = |group: &Group| -> Vec<(tdb_array::MemberKind, Option<String>)> {
+            group.members().iter().map(|member| (member.kind, member.name.clone())).collect()
+        };
+        let are_lost = known(group) != known(&new);
+        if !are_lost && group.metadata()?.entries() == new.metadata()?.entries() {
+            return Ok(());
+        }
+        let what = if are_lost { "members" } else { "metadata" };
+        let what = format!("the new group doesn't have the {what} of the old one");
+        Err(MaintainError::Array(tdb_array::ArrayError::Corrupt { file: to.describe(""), what }))
+    }
+}
+
+fn listed(members: impl Iterator<Item = GroupMember>) -> GroupDetails {
+    let version = DetailsVersion::Complete;
+    GroupDetails { version, members: members.map(|member| GroupMember { version, ..member }).collect() }
+}
+
+/// The names of the files in a folder, in the order in which they count.
+fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
+    let entries = list(&**group.storage(), folder)?;
+    let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
+    let mut names: Vec<TimestampedName> = files.filter_map(|entry| TimestampedName::parse(&entry.name)).collect();
+    names.sort_by(|a, b| (a.start(), a.as_str()).cmp(&(b.start(), b.as_str())));
+    Ok(names)
+}
+
+/// The bytes of a file, with the version in its header that the wanted releases know.
+fn encoded(details: &GroupDetails, new: &Group, version: Option<FormatVersion>) -> Result<Vec<u8>> {
+    let version = version.filter(|version| version.number() >= DETAILS_SINCE).unwrap_or(FormatVersion::DEFAULT);
+    let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());
+    details.write(&mut payload);
+    let mut encoder: GenericTileEncoder = new.small_files().encoder(version)?;
+    let wrap = |source| tdb_array::ArrayError::GenericTile { file: new.storage().describe(GROUP_FOLDER), source };
+    encoder.encode(payload.as_slice(), &mut file).map_err(wrap)?;
+    Ok(file.into_bytes())
+}

@@ -1,0 +1,441 @@
+//! Arrays of all releases in every format: the same cells at every time, or a reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::tdb_schema::{self, Attribute, SchemaEvolution};
+use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
+use tdb_diff::{Diff, Difference};
+use tdb_job::MaintainError;
+use tdb_maintain::ConsolidateFragments;
+use tdb_migrate::{InPlace, Migrate, Obstacle, is_migration_interrupted, recover_migration};
+use tdb_relocate::PlaceProblem;
+use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_testkit::fixtures::{self, Fixture};
+use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
+
+/// Options to open a fixture, and to make others like it.
+fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
+    let key =
+        fixture.expected().encryption_key.as_ref().map(|key| EncryptionKey::new(key.as_bytes().try_into().unwrap()));
+    match key {
+        Some(key) => (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key)),
+        None => (ArrayOptions::new(), CreateOptions::new()),
+    }
+}
+
+/// All times at which something happened, and those just before.
+fn times(array: &Array) -> BTreeSet<u64> {
+    let inventory = array.commit_inventory(&array.listing().unwrap()).unwrap();
+    let fragments = inventory.fragments.iter().map(|fragment| fragment.entry.name.clone());
+    let deletes = inventory.paths.iter().filter_map(|path| TimestampedName::parse(path.rsplit('/').next()?));
+    let all = fragments.chain(deletes).flat_map(|name| [name.start(), name.end()]);
+    all.flat_map(|time| [time.saturating_sub(1), time]).collect()
+}
+
+fn difference(a: &Array, b: &Array) -> Option<String> {
+    let mut first = None;
+    let counts = Diff::new(a, b).run(|difference| {
+        if !matches!(difference, Difference::Schema { .. }) {
+            first = Some(format!("{difference:?}"));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    counts.map_or_else(|error| Some(error.to_string()), |_| first)
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    migrated: u32,
+    refused: u32,
+    times: u32,
+    reasons: BTreeMap<String, u32>,
+}
+
+fn migrate_all(fixtures: impl Iterator<Item = Fixture>, counts: &mut Counts, problems: &mut Vec<String>) {
+    for fixture in fixtures {
+        let (open, create) = options(&fixture);
+        let Ok(array) = open.clone().open_on(fixture.array_storage()) else { continue };
+        for version in FormatVersion::all() {
+            let context = format!("{} to {version}", fixture.name());
+            let migration = match Migrate::new().to(version).plan(&array) {
+                Ok(migration) => migration,
+                Err(MaintainError::CannotMigrate { against, .. }) => {
+                    counts.refused += 1;
+                    for obstacle in against {
+                        let kind = format!("{obstacle:?}").split([' ', '(']).next().unwrap().to_owned();
+                        let detail = if matches!(obstacle, Obstacle::Schema(_)) { obstacle.to_string() } else { kind };
+                        *counts.reasons.entry(detail).or_default() += 1;
+                    }
+                    continue;
+                }
+                Err(error) => {
+                    problems.push(format!("{context}: {error}"));
+                    continue;
+                }
+            };
+            let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+            if let Err(error) = migration.into_storage(&storage, &create) {
+                problems.push(format!("{context}: {error}"));
+                continue;
+            }
+            counts.migrated += 1;
+            for time in times(&array) {
+                let at = |storage: Arc<dyn Storage>| open.clone().between(TimeRange::until(time)).open_on(storage);
+                let (Ok(old), Ok(new)) = (at(fixture.array_storage()), at(storage.clone())) else {
+                    problems.push(format!("{context} at {time}: one can't be opened"));
+                    continue;
+                };
+                counts.times += 1;
+                if let Some(what) = difference(&old, &new) {
+                    problems.push(format!("{context} at {time}: {what}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_array_in_every_format() {
+    let (mut counts, mut problems) = (Counts::default(), Vec::new());
+    migrate_all(fixtures::all().into_iter().chain(fixtures::of_older_releases()), &mut counts, &mut problems);
+    eprintln!("{counts:#?}");
+    let mut by_fixture: BTreeMap<String, u32> = BTreeMap::new();
+    for problem in &problems {
+        *by_fixture.entry(problem.split(" to ").next().unwrap().to_owned()).or_default() += 1;
+    }
+    let mut seen = BTreeSet::new();
+    problems.retain(|problem| seen.insert(problem.split(" to ").next().unwrap().to_owned()));
+    let shown: Vec<String> = problems.iter().take(60).map(|problem| problem.chars().take(400).collect()).collect();
+    assert!(problems.is_empty(), "{by_fixture:?}\n{}", shown.join("\n"));
+    assert!(counts.migrated > 5000 && counts.times > 10_000, "{counts:?}");
+}
+
+/// The fixture of that name, in memory.
+fn fixture(name: &str) -> Arc<dyn Storage> {
+    fixtures::all()
+        .into_iter()
+        .chain(fixtures::of_older_releases())
+        .find(|one| one.name() == name)
+        .unwrap()
+        .array_storage()
+}
+
+#[test]
+fn other_tiles_orders_and_filters() {
+    let changes: [fn(Migrate) -> Migrate; 4] = [
+        |migrate| migrate.tile_order(Layout::ColMajor).cell_order(Layout::ColMajor),
+        |migrate| migrate.capacity(2).filters("__offsets", "gzip(3)".parse().unwrap()),
+        |migrate| migrate.filters("__coords", "bitshuffle | zstd(2)".parse().unwrap()),
+        |migrate| migrate.cell_order(Layout::Hilbert),
+    ];
+    let mut done = 0;
+    for name in [
+        "v22-by-2.30.0-sparse-2d",
+        "v22-by-2.30.0-dense-2d-row-row",
+        "v4-by-1.7.7-sparse",
+        "v22-by-2.30.0-sparse-deletes",
+    ] {
+        for (number, change) in changes.iter().enumerate() {
+            for flatten in [false, true] {
+                let array = ArrayOptions::new().open_on(fixture(name)).unwrap();
+                let migrate = change(Migrate::new().to(FormatVersion::DEFAULT));
+                let migrate = if flatten { migrate.flatten() } else { migrate };
+                let migration = match migrate.plan(&array) {
+                    Ok(migration) => migration,
+                    Err(MaintainError::CannotMigrate { .. }) if array.schema().is_dense() && number == 3 => continue,
+                    Err(error) => panic!("{name} {number}: {error}"),
+                };
+                let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+                migration.into_storage(&storage, &CreateOptions::new()).unwrap();
+                let new = ArrayOptions::new().open_on(storage).unwrap();
+                assert_eq!(difference(&array, &new), None, "{name} {number} {flatten}");
+                assert_eq!(
+                    Some(new.schema()),
+                    migration.definition().map(|definition| Arc::new(definition.schema().clone())).as_ref()
+                );
+                done += 1;
+            }
+        }
+    }
+    assert_eq!(done, 30);
+}
+
+#[test]
+fn all_reasons_are_told_at_once() {
+    let array = ArrayOptions::new().open_on(fixture("v22-by-2.30.0-sparse-deletes")).unwrap();
+    let wrong =
+        Migrate::new().to(FormatVersion::new(4).unwrap()).capacity(3).tile_extent("none", tdb_types::Scalar::U8(1));
+    let MaintainError::CannotMigrate { against, .. } = wrong.plan(&array).unwrap_err() else { panic!() };
+    assert!(against.iter().any(|one| matches!(one, Obstacle::Deletes(_))), "{against:?}");
+    assert!(against.iter().any(|one| matches!(one, Obstacle::NoSuchField { .. })), "{against:?}");
+}
+
+/// What its metadata ever said, a format has to be able to say; without history, what it says now.
+#[test]
+fn metadata_that_came_later() {
+    let put = |names: &Names, storage: &Arc<dyn Storage>, value: Option<MetadataValue>| {
+        let writer = ArrayOptions::new().open_on(storage.clone()).unwrap().write_metadata().names(names.clone());
+        match value {
+            Some(value) => writer.put("k", value).commit().unwrap(),
+            None => writer.delete("k").commit().unwrap(),
+        }
+    };
+    let refused = |storage: &Arc<dyn Storage>, version: u32, flatten: bool| {
+        let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+        let migrate = Migrate::new().to(FormatVersion::new(version).unwrap());
+        match if flatten { migrate.flatten() } else { migrate }.plan(&array) {
+            Ok(_) => Vec::new(),
+            Err(MaintainError::CannotMigrate { against, .. }) => against,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let storage = fixture("v22-by-2.30.0-sparse-2d");
+    let later = Obstacle::Feature { what: "metadata \"k\" of datatype geom_wkb".to_owned(), since: 21 };
+    let value = MetadataValue::new(Datatype::GeomWkb, vec![1, 2, 3]).unwrap();
+    put(&Names::new().at(1_750_000_000_000), &storage, Some(value));
+    assert_eq!(refused(&storage, 21, false), []);
+    for flatten in [false, true] {
+        assert!(refused(&storage, 20, flatten).contains(&later), "{:?}", refused(&storage, 20, flatten));
+    }
+    // Deleted, it still belongs to the past.
+    put(&Names::new().at(1_750_000_000_001), &storage, None);
+    assert_eq!(refused(&storage, 20, false), [later]);
+    assert_eq!(refused(&storage, 20, true), []);
+    let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+    assert_eq!(refused(&storage, 3, true).contains(&Obstacle::Metadata), !array.metadata().unwrap().is_empty());
+    assert!(refused(&storage, 3, false).contains(&Obstacle::Metadata));
+}
+
+/// What the new array is encrypted with is up to whoever makes it.
+#[test]
+fn other_keys() {
+    let key = |byte: u8| EncryptionKey::new([byte; 32]);
+    let made = |array: &Array, key: Option<EncryptionKey>, flatten: bool| -> Arc<dyn Storage> {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let options = key.map_or_else(CreateOptions::new, |key| CreateOptions::new().key(key));
+        let migrate = if flatten { Migrate::new().flatten() } else { Migrate::new() };
+        migrate.plan(array).unwrap().into_storage(&storage, &options).unwrap();
+        storage
+    };
+    let open = |storage: &Arc<dyn Storage>, key: Option<EncryptionKey>| {
+        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key));
+        options.open_on(storage.clone())
+    };
+    for flatten in [false, true] {
+        let plain = open(&fixture("v22-by-2.30.0-sparse-2d"), None).unwrap();
+        let encrypted = made(&plain, Some(key(1)), flatten);
+        assert!(open(&encrypted, None).is_err() && open(&encrypted, Some(key(2))).is_err());
+        let encrypted = open(&encrypted, Some(key(1))).unwrap();
+        assert_eq!(difference(&plain, &encrypted), None);
+        let other = made(&encrypted, Some(key(2)), flatten);
+        assert!(open(&other, Some(key(1))).is_err());
+        let other = open(&other, Some(key(2))).unwrap();
+        assert_eq!(difference(&plain, &other), None);
+        let again = open(&made(&other, None, flatten), None).unwrap();
+        assert_eq!(difference(&plain, &again), None);
+    }
+}
+
+/// What was joined and is gone in part shows to readers of earlier times, but can't be told apart in a copy.
+#[test]
+fn joined_fragments_of_which_one_is_gone() {
+    let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
+    let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
+    ConsolidateFragments::new().amplification(1e9).run(&open()).unwrap();
+    let (replaced, _) = open().replaced_fragments().unwrap();
+    assert!(replaced.len() > 1);
+    assert!(Migrate::new().plan(&open()).is_ok());
+    let gone = replaced.iter().max_by_key(|fragment| fragment.name().start()).unwrap();
+    storage.remove_file(&format!("__commits/{}.wrt", gone.name())).unwrap();
+    storage.remove_folder(gone.folder()).unwrap();
+    let MaintainError::CannotMigrate { against, .. } = Migrate::new().plan(&open()).unwrap_err() else { panic!() };
+    assert!(matches!(&against[..], [Obstacle::PartlyGone(path)] if path.ends_with(".vac")), "{against:?}");
+    assert!(Migrate::new().flatten().plan(&open()).is_ok());
+}
+
+/// Releases with format 2 divide by the size of dates, which they don't know.
+#[test]
+fn dates_came_with_format_3() {
+    let dimension = tdb_schema::Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
+    let schema = tdb_schema::SchemaBuilder::sparse().dimension(dimension);
+    let schema = schema.attribute(Attribute::new("a", Datatype::DatetimeDay)).build().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    CreateOptions::new().create_on(&storage, &tdb_schema::ArrayDefinition::new(schema).unwrap()).unwrap();
+    let array = ArrayOptions::new().open_on(storage).unwrap();
+    let to = |version: u32| Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array);
+    let MaintainError::CannotMigrate { against, .. } = to(2).unwrap_err() else { panic!() };
+    assert_eq!(against, [Obstacle::Feature { what: "attribute \"a\" of datatype datetime_day".to_owned(), since: 3 }]);
+    assert!(to(3).is_ok());
+}
+
+/// A copy of a fixture in a folder.
+fn on_disk(name: &str, folder: &Path) {
+    fn copy(storage: &dyn Storage, path: &str, folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        for entry in storage.list(path).unwrap() {
+            let inside = if path.is_empty() { entry.name.clone() } else { format!("{path}/{}", entry.name) };
+            match entry.kind {
+                EntryKind::Folder => copy(storage, &inside, &folder.join(&entry.name)),
+                _ => std::fs::write(folder.join(&entry.name), storage.read(&inside).unwrap()).unwrap(),
+            }
+        }
+    }
+    copy(&*fixture(name), "", folder);
+}
+
+#[test]
+fn in_place_and_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("array");
+    let beside = |name: &str| folder.path().join(name);
+    let (new, old, journal) =
+        (beside(".array.tdb-migrating"), beside("array.before-migration"), beside(".array.tdb-migration"));
+    on_disk("v4-by-1.7.7-sparse", &place);
+    let array = Array::open(&place).unwrap();
+    let plan = Migrate::new().to(FormatVersion::DEFAULT).plan(&array).unwrap();
+    assert_eq!(recover_migration(&place).unwrap(), InPlace::Nothing);
+    // Somebody else maintains it.
+    std::fs::write(place.join(".tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
+    assert!(matches!(plan.in_place(&place, &CreateOptions::new(), false), Err(MaintainError::Busy { .. })));
+    std::fs::remove_file(place.join(".tdb-maintain.tmp")).unwrap();
+    plan.in_place(&place, &CreateOptions::new(), false).unwrap();
+    let (before, after) = (Array::open(&old).unwrap(), Array::open(&place).unwrap());
+    assert_eq!((before.schema().version().number(), after.schema().version()), (4, FormatVersion::DEFAULT));
+    assert_eq!(difference(&before, &after), None);
+    assert!(!new.exists() && !journal.exists() && !old.join(".tdb-maintain.tmp").exists());
+    assert!(plan.into_folder(&place, &CreateOptions::new()).is_err());
+    // After each step of the two renames.
+    let text = "tdb journal of a migration 1\n";
+    let version = || Array::open(&place).unwrap().schema().version().number();
+    std::fs::rename(&place, &new).unwrap();
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Finished, 22));
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Finished, 22));
+    std::fs::rename(&place, &new).unwrap();
+    std::fs::rename(&old, &place).unwrap();
+    std::fs::write(&journal, text).unwrap();
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
+    assert!(!new.exists() && !journal.exists());
+}
+
+/// Between the two renames nothing is at the place, and links that lead to it lead nowhere.
+#[cfg(unix)]
+#[test]
+fn interrupted_behind_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("data")).unwrap();
+    std::fs::create_dir_all(at("links/more")).unwrap();
+    symlink("../data", at("links/folder")).unwrap();
+    symlink("../folder/array", at("links/more/relative")).unwrap();
+    symlink(at("links/more/relative"), at("absolute")).unwrap();
+    symlink("circle", at("circle")).unwrap();
+    let (place, new) = (at("data/array"), at("data/.array.tdb-migrating"));
+    on_disk("v4-by-1.7.7-sparse", &place);
+    for link in ["links/more/relative", "absolute", "links/folder/array", "links/more/../folder/array"] {
+        assert!(!is_migration_interrupted(&at(link)), "{link}");
+        let plan = Migrate::new().plan(&Array::open(at(link)).unwrap()).unwrap();
+        plan.in_place(&at(link), &CreateOptions::new(), false).unwrap();
+        std::fs::rename(&place, &new).unwrap();
+        std::fs::write(at("data/.array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+        assert!(is_migration_interrupted(&at(link)), "{link}");
+        assert_eq!(recover_migration(&at(link)).unwrap(), InPlace::Finished, "{link}");
+        assert!(Array::open(at(link)).is_ok() && !is_migration_interrupted(&at(link)));
+        std::fs::remove_dir_all(at("data/array.before-migration")).unwrap();
+    }
+    assert!(recover_migration(&at("circle")).is_err() && !is_migration_interrupted(&at("circle")));
+    assert!(!is_migration_interrupted(&at("nothing")));
+}
+
+/// What comes while a migration is planned and written isn't lost, whatever it is.
+#[test]
+fn written_to_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("array");
+    on_disk("v22-by-2.30.0-sparse-2d", &place);
+    let changes: [&dyn Fn(&Array); 3] = [
+        &|array| {
+            let value = tdb_array::MetadataValue::text("new").unwrap();
+            array.write_metadata().put("k", value).commit().unwrap();
+        },
+        &|array| {
+            let attribute = Attribute::new("later", Datatype::Int32);
+            array.evolve(&SchemaEvolution::new().add_attribute(attribute), &Names::new()).unwrap();
+        },
+        &|_| std::fs::write(place.join("notes.txt"), "somebody's").unwrap(),
+    ];
+    for change in changes {
+        let array = Array::open(&place).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&array).unwrap();
+        change(&array);
+        let error = plan.in_place(&place, &CreateOptions::new(), true).unwrap_err();
+        assert!(matches!(error, MaintainError::Conflict { .. }), "{error}");
+        assert!(!folder.path().join(".array.tdb-migrating").exists());
+    }
+    assert!(Array::open(&place).unwrap().schema().field("later").is_some());
+}
+
+/// Nothing behind a link is touched, and nothing is put into arrays.
+#[cfg(unix)]
+#[test]
+fn in_the_way() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let beside = |name: &str| folder.path().join(name);
+    on_disk("v22-by-2.30.0-sparse-2d", &beside("array"));
+    std::fs::create_dir(beside("own")).unwrap();
+    std::fs::write(beside("own/notes.txt"), "somebody's").unwrap();
+    let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&Array::open(beside("array")).unwrap()).unwrap();
+    let options = CreateOptions::new();
+    for (link, place) in [(".array.tdb-migrating", "array"), (".out.tdb-migrating", "out")] {
+        symlink("own", beside(link)).unwrap();
+        let error = match place {
+            "array" => plan.in_place(&beside(place), &options, false),
+            _ => plan.into_folder(&beside(place), &options),
+        };
+        let error = error.unwrap_err();
+        assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Link, .. }), "{error}");
+        std::fs::remove_file(beside(link)).unwrap();
+    }
+    for inside in ["array/out", "array/__fragments/out"] {
+        let error = plan.into_folder(&beside(inside), &options).unwrap_err();
+        assert!(matches!(error, MaintainError::Place { why: PlaceProblem::InArray, .. }), "{error}");
+    }
+    // Somebody is between the two renames, alive.
+    let (old, new) = (beside("array.before-migration"), beside(".array.tdb-migrating"));
+    plan.in_place(&beside("array"), &options, false).unwrap();
+    std::fs::rename(beside("array"), &new).unwrap();
+    std::fs::write(beside(".array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
+    std::fs::write(old.join(".tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
+    assert!(matches!(recover_migration(&beside("array")), Err(MaintainError::Busy { .. })));
+    std::fs::remove_file(old.join(".tdb-maintain.tmp")).unwrap();
+    assert_eq!(recover_migration(&beside("array")).unwrap(), InPlace::Finished);
+    assert_eq!(std::fs::read_to_string(beside("own/notes.txt")).unwrap(), "somebody's");
+}
+
+/// Whatever operation fails, the error is told, and the old array is as it was.
+#[test]
+fn faults() {
+    for (name, version) in [("v22-by-2.30.0-sparse-2d", 4), ("v4-by-1.7.7-dense", 22)] {
+        let array = ArrayOptions::new().open_on(fixture(name)).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array).unwrap();
+        let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
+        plan.into_storage(&(Arc::new(sound.clone()) as _), &CreateOptions::new()).unwrap();
+        assert!(sound.changes() > 15, "{name}: {}", sound.changes());
+        for fault in [Fault::Fails, Fault::Stops] {
+            for n in 0..sound.changes() {
+                let faulty = FaultyStorage::new(Arc::new(MemoryStorage::new()), fault, n);
+                let error = plan.into_storage(&(Arc::new(faulty) as _), &CreateOptions::new()).unwrap_err();
+                assert!(matches!(error.category(), ErrorCategory::Unavailable), "{name} {n}: {error}");
+            }
+        }
+    }
+}

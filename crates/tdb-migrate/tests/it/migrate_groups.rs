@@ -1,0 +1,285 @@
+//! Groups are migrated with all arrays in them, at once or not at all.
+
+use crate::support;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::{Array, ArrayOptions, CreateOptions, Group, GroupOptions, MemberPlace, TimeRange};
+use tdb_diff::{Diff, Difference};
+use tdb_job::MaintainError;
+use tdb_migrate::Migrate;
+use tdb_storage::{LocalStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::FormatVersion;
+
+fn version(number: u32) -> FormatVersion {
+    FormatVersion::new(number).unwrap()
+}
+
+fn group_at(folder: &Path, key: Option<&EncryptionKey>, time: TimeRange) -> Group {
+    let options = GroupOptions::new().between(time);
+    key.map_or(options.clone(), |key| options.key(key.clone())).open(folder).unwrap()
+}
+
+/// What a group has at each time at which its files say something: members by kind and name, and metadata.
+fn history(folder: &Path, key: Option<&EncryptionKey>, times: &BTreeSet<u64>) -> Vec<String> {
+    let at = |time: &u64| {
+        let group = group_at(folder, key, TimeRange::until(*time));
+        let members: Vec<_> = group.members().iter().map(|member| (member.kind, member.name.clone())).collect();
+        format!("{time} {members:?} {:?}", group.metadata().unwrap())
+    };
+    times.iter().map(at).collect()
+}
+
+#[test]
+fn groups_of_all_releases() {
+    let all: Vec<_> = fixtures::groups().into_iter().chain(fixtures::groups_of_older_releases()).collect();
+    assert!(all.len() > 8, "{}", all.len());
+    let other = EncryptionKey::new([3; 32]);
+    for fixture in all {
+        let folder = tempfile::tempdir().unwrap();
+        fixture.unpack_into(folder.path());
+        let from = folder.path().join("group");
+        let key =
+            fixture.name().contains("encrypted").then(|| EncryptionKey::new(*b"0123456789abcdef0123456789ABCDEF"));
+        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&from));
+        let times = support::times(&*storage);
+        let before = history(&from, key.as_ref(), &times);
+        let group = group_at(&from, key.as_ref(), TimeRange::ALL);
+        for to in [None, Some(5), Some(12), Some(17), Some(18), Some(22)] {
+            for new_key in [None, Some(&other), key.as_ref()] {
+                let context = format!("{} to {to:?}", fixture.name());
+                let migrate = to.map_or(Migrate::new(), |to| Migrate::new().to(version(to)));
+                let plan = match migrate.plan_group(&group, key.as_ref()) {
+                    Ok(plan) => plan,
+                    // Strings as dimensions and the like.
+                    Err(MaintainError::CannotMigrateMembers { .. }) if to == Some(5) => continue,
+                    Err(error) => panic!("{context}: {error}"),
+                };
+                let new = folder.path().join("new");
+                plan.into_folder(&new, new_key).unwrap_or_else(|error| panic!("{context}: {error}"));
+                assert_eq!(history(&new, new_key, &times), before, "{context}");
+                // Releases of formats 12 to 17 know whole lists, whose names have no version.
+                let lists = || std::fs::read_dir(new.join("__group")).into_iter().flatten();
+                let is_change = |name: String| name.ends_with("_2");
+                if matches!(to, Some(12 | 17)) {
+                    assert!(!lists().any(|entry| is_change(entry.unwrap().file_name().into_string().unwrap())));
+                }
+                std::fs::remove_dir_all(&new).unwrap();
+            }
+        }
+    }
+}
+
+/// A group with an array, a group with an array of an old format, a member elsewhere, one that is missing, an array that is no
+/// member, and a file of somebody's.
+struct Nested {
+    folder: tempfile::TempDir,
+}
+
+impl Nested {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let it = Self { folder };
+        Group::create(it.root()).unwrap();
+        Group::create(it.root().join("sub")).unwrap();
+        for (name, place) in [
+            ("v22-by-2.30.0-sparse-2d", "group/a"),
+            ("v4-by-1.7.7-dense", "group/sub/b"),
+            ("v22-by-2.30.0-dense-labels", "elsewhere"),
+            ("v4-by-1.7.7-sparse", "group/no-member"),
+            ("v4-by-1.7.7-sparse", "group/gone"),
+        ] {
+            let unpacked = it.folder.path().join("unpacked");
+            fixtures::named(name).unpack_into(&unpacked);
+            std::fs::rename(unpacked.join("array"), it.folder.path().join(place)).unwrap();
+            std::fs::remove_dir_all(&unpacked).unwrap();
+        }
+        std::fs::write(it.root().join("notes.txt"), "of somebody").unwrap();
+        let elsewhere = it.folder.path().canonicalize().unwrap().join("elsewhere");
+        let whole = it.folder.path().canonicalize().unwrap().join("group/sub/b");
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        Group::open(it.root().join("sub")).unwrap().change().add("b", true, None).commit().unwrap();
+        let change = Group::open(it.root()).unwrap().change().add("a", true, Some("first")).add("sub", true, None);
+        let change = change.add(text(&elsewhere), false, Some("far")).add("gone", true, None);
+        change.add(text(&whole), false, Some("whole")).commit().unwrap();
+        std::fs::remove_dir_all(it.root().join("gone")).unwrap();
+        it
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("group")
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// All files in the folder, with their bytes.
+    fn files(&self, path: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
+        support::files(&LocalStorage::new(self.at(path)))
+    }
+}
+
+fn assert_same_cells(a: &Path, b: &Path, key: Option<&EncryptionKey>) {
+    let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key.clone()));
+    let (a, b) = (Array::open(a).unwrap(), options.open(b).unwrap());
+    Diff::new(&a, &b)
+        .run(|difference| {
+            assert!(matches!(difference, Difference::Schema { .. }), "{difference:?}");
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn all_that_is_in_a_group() {
+    let nested = Nested::new();
+    let group = Group::open(nested.root()).unwrap();
+    let plan = Migrate::new().to(version(21)).plan_group(&group, None).unwrap();
+    assert_eq!(plan.arrays().map(|(path, _)| path).collect::<Vec<_>>(), ["a", "sub/b"]);
+    assert_eq!(plan.groups().collect::<Vec<_>>(), ["", "sub"]);
+    assert_eq!(plan.left().len(), 2, "{:?}", plan.left());
+    let before = nested.files("group");
+    let key = EncryptionKey::new([9; 32]);
+    for key in [None, Some(&key)] {
+        let new = nested.at("new");
+        let report = plan.into_folder(&new, key).unwrap();
+        assert_eq!((report.arrays.len(), report.groups), (2, 2));
+        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key.clone()));
+        for path in ["a", "sub/b"] {
+            let array = options.open(new.join(path)).unwrap();
+            assert_eq!(array.schema().version(), version(21));
+            assert_same_cells(&nested.root().join(path), &new.join(path), key);
+        }
+        let new_group = group_at(&new, key, TimeRange::ALL);
+        let place = |name: &str| new_group.member(name).unwrap().place.clone();
+        // Where it lay in the group's folder by its whole path, it lies in the new one's.
+        assert_eq!(place("whole"), MemberPlace::Inside("sub/b".to_owned()));
+        assert!(new_group.member("whole").unwrap().relative && new_group.member("first").unwrap().relative);
+        assert!(matches!(place("far"), MemberPlace::Outside(_)));
+        assert_eq!(std::fs::read(new.join("notes.txt")).unwrap(), b"of somebody");
+        // Who isn't a member stays as it is.
+        assert_eq!(nested.files("new/no-member"), nested.files("group/no-member"));
+        if key.is_some() {
+            assert!(Group::open(&new).is_err() && Group::open(new.join("sub")).is_err());
+        }
+        std::fs::remove_dir_all(new).unwrap();
+    }
+    assert!(matches!(plan.into_folder(&nested.at("group/inside"), None), Err(MaintainError::Place { .. })));
+    assert!(matches!(plan.into_folder(&nested.at("elsewhere"), None), Err(MaintainError::Place { .. })));
+    assert_eq!(nested.files("group"), before);
+}
+
+#[test]
+fn in_place() {
+    let nested = Nested::new();
+    let group = Group::open(nested.root()).unwrap();
+    let before = nested.files("group");
+    let names = || -> BTreeSet<String> {
+        std::fs::read_dir(nested.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    let listed = names();
+    let plan = Migrate::new().to(version(21)).plan_group(&group, None).unwrap();
+    // Somebody maintains an array in it.
+    std::fs::write(nested.at("group/sub/b/.tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
+    assert!(matches!(plan.in_place(&nested.root(), None, false), Err(MaintainError::Busy { .. })));
+    std::fs::remove_file(nested.at("group/sub/b/.tdb-maintain.tmp")).unwrap();
+    // Somebody writes.
+    std::fs::write(nested.at("group/more.txt"), "").unwrap();
+    assert!(matches!(plan.in_place(&nested.root(), None, false), Err(MaintainError::Conflict { .. })));
+    std::fs::remove_file(nested.at("group/more.txt")).unwrap();
+    assert_eq!((nested.files("group"), names()), (before.clone(), listed.clone()));
+    plan.in_place(&nested.root(), None, false).unwrap();
+    assert_eq!(nested.files("group.before-migration"), before);
+    assert_eq!(names().difference(&listed).collect::<Vec<_>>(), ["group.before-migration"]);
+    for path in ["a", "sub/b"] {
+        assert_eq!(Array::open(nested.root().join(path)).unwrap().schema().version(), version(21));
+        assert_same_cells(&nested.at("group.before-migration").join(path), &nested.root().join(path), None);
+    }
+    // What names its members by whole paths does so as before.
+    assert_eq!(Group::open(nested.root()).unwrap().members(), group.members());
+    assert_eq!(nested.files("group/__group"), nested.files("group.before-migration/__group"));
+    // Once more, and without what was there before.
+    std::fs::remove_dir_all(nested.at("group.before-migration")).unwrap();
+    let group = Group::open(nested.root()).unwrap();
+    let plan = Migrate::new().plan_group(&group, None).unwrap();
+    plan.in_place(&nested.root(), None, true).unwrap();
+    // What no group names stays there, too.
+    let left = |path: &str| nested.files("group.before-migration").keys().all(|file| !file.starts_with(path));
+    assert!(left("a/") && left("sub/") && left("__group/"));
+    assert!(nested.at("group.before-migration/notes.txt").exists() && nested.at("group/notes.txt").exists());
+    std::fs::remove_dir_all(nested.at("group.before-migration")).unwrap();
+    assert_eq!(names(), listed);
+}
+
+/// All that stands against it in any of the arrays is told before anything is written.
+#[test]
+fn refusals_name_the_arrays() {
+    let nested = Nested::new();
+    for name in ["enumerations", "other"] {
+        let unpacked = nested.at("unpacked");
+        fixtures::named("v22-by-2.30.0-dense-enumerations").unpack_into(&unpacked);
+        std::fs::rename(unpacked.join("array"), nested.root().join(name)).unwrap();
+        Group::open(nested.root()).unwrap().change().add(name, true, None).commit().unwrap();
+    }
+    let before = nested.files("");
+    let group = Group::open(nested.root()).unwrap();
+    let error = Migrate::new().to(version(9)).plan_group(&group, None).unwrap_err();
+    let MaintainError::CannotMigrateMembers { against, .. } = &error else { panic!("{error}") };
+    assert_eq!(against.len(), 2);
+    let text = error.to_string();
+    assert!(
+        text.contains("group/enumerations") && text.contains("group/other") && !text.contains("group/sub"),
+        "{text}"
+    );
+    assert_eq!(nested.files(""), before);
+    // A key that isn't theirs.
+    assert!(Migrate::new().plan_group(&group, Some(&EncryptionKey::new([1; 32]))).is_err());
+}
+
+/// What a group of before release 2.8 has by lying in its folder, later releases are told.
+#[test]
+fn groups_without_a_list() {
+    let nested = Nested::new();
+    for folder in ["group/__group", "group/sub/__group", "group/__meta", "group/sub/__meta"] {
+        std::fs::remove_dir_all(nested.at(folder)).unwrap();
+    }
+    let old = Group::open(nested.root()).unwrap();
+    assert!(old.is_legacy());
+    assert_eq!(old.members().len(), 3);
+    for (to, is_list) in [(12, true), (22, false)] {
+        let new = nested.at("new");
+        Migrate::new().to(version(to)).plan_group(&old, None).unwrap().into_folder(&new, None).unwrap();
+        for time in [TimeRange::ALL, TimeRange::until(1_400_000_000_000)] {
+            let group = group_at(&new, None, time);
+            assert!(!group.is_legacy());
+            let keys = |group: &Group| group.members().iter().map(|one| one.key().to_owned()).collect::<Vec<_>>();
+            assert_eq!(keys(&group), keys(&old));
+        }
+        let list = std::fs::read_dir(new.join("__group")).unwrap().next().unwrap().unwrap().file_name();
+        assert_eq!(list.to_str().unwrap().ends_with("_2"), !is_list);
+        assert_eq!(Group::open(new.join("sub")).unwrap().members().len(), 1);
+        std::fs::remove_dir_all(new).unwrap();
+    }
+    // For releases that know no lists it stays what it is.
+    let new = nested.at("new");
+    std::fs::remove_dir_all(nested.at("group/a")).unwrap();
+    let old = Group::open(nested.root()).unwrap();
+    Migrate::new().to(version(5)).plan_group(&old, None).unwrap().into_folder(&new, None).unwrap();
+    assert!(Group::open(&new).unwrap().is_legacy());
+    // What is made anew has its history.
+    CreateOptions::new().create_group(nested.at("empty")).unwrap();
+    let empty = Group::open(nested.at("empty")).unwrap();
+    std::fs::remove_file(nested.at("empty/__tiledb_group.tdb")).unwrap();
+    let plan = Migrate::new().to(version(5)).plan_group(&empty, None).unwrap();
+    plan.into_folder(&nested.at("marked"), None).unwrap();
+    assert!(nested.at("marked/__tiledb_group.tdb").exists());
+}

@@ -1,0 +1,359 @@
+//! What copies, moves and removals keep: what was set aside, what is no file of the format, what somebody else is at.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::support::files;
+use tdb_array::{Array, CreateOptions, Group};
+use tdb_job::MaintainError;
+use tdb_migrate::Migrate;
+use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove};
+use tdb_storage::{LocalStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_types::FormatVersion;
+use tdb_verify::Doctor;
+
+/// An array at a place.
+fn array(root: &Path, place: &str) {
+    let staging = tempfile::tempdir_in(root).unwrap();
+    fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
+    std::fs::rename(staging.path().join("array"), root.join(place)).unwrap();
+}
+
+/// All that a folder holds.
+fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    files(&LocalStorage::new(folder))
+}
+
+fn why<T: std::fmt::Debug>(result: Result<T, MaintainError>) -> PlaceProblem {
+    match result.unwrap_err() {
+        MaintainError::Place { why, .. } => why,
+        other => panic!("{other}"),
+    }
+}
+
+/// Moves a temporary file and a fragment that was never committed aside.
+fn set_aside(folder: &Path) -> Vec<String> {
+    let fragment = "__fragments/__1_1_0123456789abcdef0123456789abcdef_22";
+    std::fs::write(folder.join(".tdb-4711-0.tmp"), "half of a file").unwrap();
+    std::fs::create_dir_all(folder.join(fragment)).unwrap();
+    std::fs::write(folder.join(fragment).join("a0.tdb"), "cells").unwrap();
+    let array = Array::open(folder).unwrap();
+    let found = Doctor::new().look_at(&array).unwrap();
+    assert_eq!(Doctor::new().mend(&array, &found).unwrap().done.len(), 2, "{found:?}");
+    // Temporary files in what was moved aside are none that somebody is writing.
+    std::fs::write(folder.join(".tdb-aside/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
+        .unwrap();
+    vec![fragment.to_owned(), ".tdb-4711-0.tmp".to_owned()]
+}
+
+/// A migration that leaves nothing of the old array is as careful with what lies in it as a removal.
+#[test]
+fn migrations_remove_no_more_than_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    array(&root, "a");
+    set_aside(&root.join("a"));
+    let before = all(&root.join("a"));
+    let in_place = |to: u32| {
+        let opened = Array::open(root.join("a")).unwrap();
+        let plan = Migrate::new().to(FormatVersion::new(to).unwrap()).plan(&opened).unwrap();
+        plan.in_place(&root.join("a"), &CreateOptions::new(), true)
+    };
+    assert!(matches!(why(in_place(21)), PlaceProblem::Aside));
+    assert_eq!(all(&root.join("a")), before);
+    // What isn't of the format stays.
+    std::fs::remove_dir_all(root.join("a/.tdb-aside")).unwrap();
+    std::fs::write(root.join("a/notes.txt"), "mine").unwrap();
+    in_place(21).unwrap();
+    let old = root.join("a.before-migration");
+    assert_eq!(all(&old), BTreeMap::from([("notes.txt".to_owned(), b"mine".to_vec())]));
+    std::fs::remove_dir_all(&old).unwrap();
+    // A removal that was interrupted goes on.
+    array(&root, "b");
+    std::fs::rename(root.join("b"), &old).unwrap();
+    std::fs::rename(old.join("__schema"), old.join(".tdb-removed.tmp")).unwrap();
+    in_place(22).unwrap();
+    assert!(!old.exists());
+    assert_eq!(Array::open(root.join("a")).unwrap().schema().version().number(), 22);
+}
+
+/// Whoever wants back what the doctor has moved aside finds it where the array is.
+#[test]
+fn what_was_set_aside_goes_along() {
+    for by_copying in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Group::create(root.join("g")).unwrap();
+        array(&root, "g/a");
+        Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
+        let mut aside = set_aside(&root.join("g/a"));
+        let before = all(&root.join("g/a/.tdb-aside"));
+        assert_eq!(before.len(), 4);
+        let moved = MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
+        assert_eq!(moved.copied.map(|copied| copied.left_out).unwrap_or_default(), [""; 0]);
+        assert!(!root.join("g").exists());
+        assert_eq!(all(&root.join("h/a/.tdb-aside")), before, "by copying {by_copying}");
+        let mut back = Doctor::new().undo(&Array::open(root.join("h/a")).unwrap()).unwrap().restored;
+        aside.sort();
+        back.sort();
+        assert_eq!(back, aside);
+    }
+}
+
+/// It may be the only copy of something: who removes it has to say so.
+#[test]
+fn what_was_set_aside_is_not_removed_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    array(&root, "a");
+    set_aside(&root.join("a"));
+    let before = all(&root.join("a"));
+    assert_eq!(why(Remove::new().plan(root.join("a"))), PlaceProblem::Aside);
+    assert_eq!(why(Remove::new().folder(root.join("a"))), PlaceProblem::Aside);
+    assert_eq!(all(&root.join("a")), before);
+    // The same of one that is to go with its group, and of the array of a label.
+    Group::create(root.join("g")).unwrap();
+    std::fs::rename(root.join("a"), root.join("g/a")).unwrap();
+    Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
+    assert_eq!(why(Remove::new().recursive(true).folder(root.join("g"))), PlaceProblem::Aside);
+    array(&root, "b");
+    std::fs::create_dir_all(root.join("b/__labels/l/.tdb-aside/1")).unwrap();
+    std::fs::write(root.join("b/__labels/l/.tdb-aside/1/1-x"), "mine").unwrap();
+    assert_eq!(why(Remove::new().folder(root.join("b"))), PlaceProblem::Aside);
+    Remove::new().with_aside(true).folder(root.join("b")).unwrap();
+    Remove::new().with_aside(true).recursive(true).folder(root.join("g")).unwrap();
+    assert!(!root.join("g").exists() && !root.join("b").exists());
+}
+
+/// What no listing shows would go with its folder: names that aren't UTF-8, links that lead nowhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_not_listed_is_not_removed() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let strange = std::ffi::OsStr::from_bytes(b"\xff\xfe");
+    for (number, place) in ["", "__fragments", "__meta", "__labels/l", "g"].into_iter().enumerate() {
+        for is_link in [false, true] {
+            let name = format!("{number}{is_link}");
+            let of_group = place == "g";
+            if of_group {
+                Group::create(root.join(&name)).unwrap();
+            } else {
+                array(&root, &name);
+            }
+            let holds = if of_group { root.join(&name) } else { root.join(&name).join(place) };
+            std::fs::create_dir_all(&holds).unwrap();
+            let foreign = if is_link { holds.join("dangling") } else { holds.join(strange) };
+            if is_link {
+                std::os::unix::fs::symlink("/nothing/is/there", &foreign).unwrap();
+            } else {
+                std::fs::write(&foreign, "mine").unwrap();
+            }
+            let before = all(&root.join(&name));
+            assert_eq!(why(Remove::new().plan(root.join(&name))), PlaceProblem::Foreign, "{name} {place}");
+            assert_eq!(why(Remove::new().folder(root.join(&name))), PlaceProblem::Foreign, "{name} {place}");
+            let moving = MoveTo::new().by_copying(true).folder(root.join(&name), root.join("moved"));
+            assert_eq!(why(moving), PlaceProblem::Foreign, "{name} {place}");
+            assert!(foreign.symlink_metadata().is_ok() && !root.join("moved").exists());
+            assert_eq!(all(&root.join(&name)), before);
+            // A copy leaves it out, and says so.
+            let copied = CopyTo::new().folder(root.join(&name), root.join("copy")).unwrap();
+            assert_eq!(copied.left_out.len(), 1, "{copied:?}");
+            std::fs::remove_dir_all(root.join("copy")).unwrap();
+            // At once all of it goes along.
+            MoveTo::new().folder(root.join(&name), root.join("moved")).unwrap();
+            let below = foreign.strip_prefix(root.join(&name)).unwrap();
+            assert!(root.join("moved").join(below).symlink_metadata().is_ok());
+            std::fs::remove_dir_all(root.join("moved")).unwrap();
+        }
+    }
+}
+
+/// The same where the folder around has such a name, so that no URI names it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let around = folder.path().canonicalize().unwrap().join(std::ffi::OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&around).unwrap();
+    array(&around, "a");
+    let foreign = around.join("a/__fragments").join(std::ffi::OsStr::from_bytes(b"\xfe"));
+    std::fs::write(&foreign, "mine").unwrap();
+    assert_eq!(why(Remove::new().folder(around.join("a"))), PlaceProblem::Foreign);
+    assert_eq!(why(MoveTo::new().by_copying(true).folder(around.join("a"), around.join("b"))), PlaceProblem::Foreign);
+    std::fs::remove_file(foreign).unwrap();
+    MoveTo::new().by_copying(true).folder(around.join("a"), around.join("b")).unwrap();
+    Remove::new().folder(around.join("b")).unwrap();
+    assert!(!around.join("a").exists() && !around.join("b").exists());
+}
+
+/// The folder in which a copy grows leads nowhere else.
+#[cfg(unix)]
+#[test]
+fn copies_do_not_grow_behind_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    array(&root, "a");
+    std::fs::create_dir_all(root.join("mine/content")).unwrap();
+    std::fs::write(root.join("mine/content/notes.txt"), "mine").unwrap();
+    for target in ["mine", "nothing"] {
+        let link = root.join(".tdb-copy-b.tmp");
+        std::os::unix::fs::symlink(root.join(target), &link).unwrap();
+        for moving in [false, true] {
+            let to = root.join("b");
+            let result = match moving {
+                true => MoveTo::new().by_copying(true).folder(root.join("a"), to).map(drop),
+                false => CopyTo::new().folder(root.join("a"), to).map(drop),
+            };
+            assert_eq!(why(result), PlaceProblem::LinkedTemporary, "{target}");
+        }
+        assert!(link.symlink_metadata().is_ok() && Array::open(root.join("a")).is_ok());
+        std::fs::remove_file(link).unwrap();
+    }
+    assert_eq!(all(&root.join("mine")).len(), 1);
+    assert!(!root.join("nothing").exists() && !root.join("b").exists());
+}
+
+/// A source that goes away while it is copied leaves no copy of nothing.
+#[test]
+fn nothing_is_no_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for after in 1..6 {
+        array(&root, "a");
+        let from: Arc<dyn Storage> = Arc::new(Vanishing {
+            inner: Arc::new(LocalStorage::new(root.join("a"))),
+            left: Arc::new(after.into()),
+            folder: root.join("a"),
+        });
+        let parent: Arc<dyn Storage> = Arc::new(LocalStorage::new(&root));
+        let result = CopyTo::new().run(&from, &parent, "b");
+        assert!(!root.join("a").exists(), "it has gone");
+        assert!(result.is_err(), "after {after}: {result:?}");
+        assert!(!root.join("b").exists() && !root.join(".tdb-copy-b.tmp").exists());
+    }
+}
+
+/// A storage whose folder is removed before it is listed for the nth time.
+#[derive(Clone, Debug)]
+struct Vanishing {
+    inner: Arc<dyn Storage>,
+    left: Arc<std::sync::atomic::AtomicUsize>,
+    folder: std::path::PathBuf,
+}
+
+impl Storage for Vanishing {
+    tdb_storage::forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, describe, uri);
+    tdb_storage::forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder, rename);
+
+    fn list(&self, folder: &str) -> Result<Vec<tdb_storage::Entry>, tdb_storage::StorageError> {
+        if self.left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) == 1 {
+            std::fs::remove_dir_all(&self.folder).unwrap();
+        }
+        self.inner.list(folder)
+    }
+
+    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>, tdb_storage::StorageError> {
+        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, ..self.clone() }))
+    }
+}
+
+/// What can't be removed afterwards isn't copied before.
+#[cfg(unix)]
+#[test]
+fn a_move_that_could_not_end_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    array(&root, "a");
+    std::fs::rename(root.join("a/__fragments"), root.join("away")).unwrap();
+    std::os::unix::fs::symlink(root.join("away"), root.join("a/__fragments")).unwrap();
+    let before = all(&root);
+    let seen = std::sync::atomic::AtomicBool::new(false);
+    let seen = Arc::new(seen);
+    let hears = Arc::clone(&seen);
+    let observer = move |_, _| {
+        hears.store(true, std::sync::atomic::Ordering::Relaxed);
+        true
+    };
+    let moving = MoveTo::new().by_copying(true).observer(observer).folder(root.join("a"), root.join("b"));
+    assert_eq!(why(moving), PlaceProblem::Link);
+    assert!(!seen.load(std::sync::atomic::Ordering::Relaxed), "nothing was copied");
+    assert_eq!(all(&root), before);
+    // At once the link goes along.
+    MoveTo::new().folder(root.join("a"), root.join("b")).unwrap();
+    assert!(Array::open(root.join("b")).is_ok());
+}
+
+/// A group isn't moved or removed while somebody maintains one of its arrays, and nothing of it changes.
+#[test]
+fn members_that_are_maintained_hold_their_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    Group::create(root.join("g")).unwrap();
+    Group::create(root.join("g/inner")).unwrap();
+    for place in ["g/a", "g/inner/b", "g/no-member"] {
+        array(&root, place);
+    }
+    let whole = root.join("g/a").to_str().unwrap().to_owned();
+    Group::open(root.join("g/inner")).unwrap().change().add("b", true, None).commit().unwrap();
+    Group::open(root.join("g")).unwrap().change().add(whole, false, None).add("inner", true, None).commit().unwrap();
+    let lock = ".tdb-maintain.tmp";
+    for held in ["g/a", "g/inner", "g/inner/b", "g/no-member"] {
+        std::fs::write(root.join(held).join(lock), "process 1\non elsewhere\n").unwrap();
+        let before = all(&root);
+        let is_busy = |result: Result<(), MaintainError>| {
+            let error = result.unwrap_err();
+            assert!(matches!(&error, MaintainError::Busy { path, .. } if path.contains(held)), "{held}: {error}");
+            assert_eq!(all(&root), before, "{held}");
+        };
+        is_busy(MoveTo::new().folder(root.join("g"), root.join("h")).map(drop));
+        is_busy(MoveTo::new().by_copying(true).folder(root.join("g"), root.join("h")).map(drop));
+        // What isn't removed needn't be left alone by others.
+        if held != "g/no-member" {
+            is_busy(Remove::new().recursive(true).folder(root.join("g")).map(drop));
+        }
+        std::fs::remove_file(root.join(held).join(lock)).unwrap();
+    }
+    for (by_copying, from, to) in [(false, "g", "h"), (true, "h", "i")] {
+        MoveTo::new().by_copying(by_copying).folder(root.join(from), root.join(to)).unwrap();
+        let left: Vec<String> = all(&root).into_keys().filter(|path| path.contains(".tdb-")).collect();
+        assert_eq!(left, [""; 0], "by copying {by_copying}");
+        assert!(Array::open(root.join(to).join("inner/b")).is_ok());
+    }
+    assert!(root.join("h/no-member").exists(), "what is no member stays, after it was copied");
+    Remove::new().recursive(true).folder(root.join("i")).unwrap();
+    assert!(!root.join("i/a").exists() && root.join("i/no-member").exists());
+}
+
+/// A group that can't be read says nothing of its members: that is told, and it goes along.
+#[test]
+fn groups_that_cannot_be_read_are_told() {
+    for by_copying in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Group::create(root.join("g")).unwrap();
+        Group::create(root.join("g/inner")).unwrap();
+        std::fs::write(root.join("g/inner/__group/__1_1_0123456789abcdef0123456789abcdef_2"), "damaged").unwrap();
+        assert_eq!(CopyTo::new().folder(root.join("g"), root.join("c")).unwrap().unread, ["inner"]);
+        let moved = MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
+        assert_eq!(moved.unread, ["inner"]);
+        assert!(root.join("h/inner/__group/__1_1_0123456789abcdef0123456789abcdef_2").exists());
+    }
+}
+
+/// Journals lie in arrays. What is called so elsewhere keeps nobody from moving.
+#[test]
+fn what_is_no_journal_holds_nothing() {
+    for by_copying in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Group::create(root.join("g")).unwrap();
+        std::fs::write(root.join("g/.tdb-journal-1.tmp"), "mine").unwrap();
+        MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
+        assert!(Group::open(root.join("h")).is_ok());
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+
+mod copying;
+mod held;
+mod local;
+mod moving;
+mod removing;
+mod rewrite;
+mod staged;
+mod walk;
+
+/// Parts of a copy, for other jobs that build a new array or group in a folder next to its place.
+pub mod building {
+    pub use crate::copying::check;
+    pub use crate::local::{check_not_in_array, named};
+    pub use crate::removing::REMOVED;
+    pub use crate::rewrite::{Kind, Places, Rewritten};
+    pub use crate::staged::{clear_unfinished, staged};
+    pub use crate::walk::{Tree, walk};
+}
+
+pub use copying::{Copied, CopyTo};
+pub use local::place_in;
+pub use moving::{MoveTo, Moved};
+pub use removing::{Remove, Removed};
+pub use tdb_job::PlaceProblem;
+pub use tdb_job::{MaintainError, Result};
+
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+pub use tdb_array;

@@ -1,0 +1,422 @@
+//! Moving an array or a group.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, Names, TimeRange};
+use tdb_storage::Storage;
+use tdb_types::names::{MAINTENANCE_LOCK, file_name};
+
+use crate::copying::{Copied, CopyTo, LIST_BYTES, check, is_closed};
+use crate::held::{Held, objects};
+use crate::local::{check_not_in_array, common, holders, is_one_disk, named, place};
+use crate::removing::{REMOVED, Remove, check_nameable};
+use crate::rewrite::{Kind, Places, Rewritten};
+use crate::walk::{is_aside, walk};
+use tdb_job::PlaceProblem;
+use tdb_job::journal::is_journal;
+use tdb_job::kind_of;
+use tdb_job::settle_all;
+use tdb_job::{MaintainError, Result};
+use tdb_verify::Doctor;
+use tdb_verify::change_members;
+use tdb_verify::{FileChange, Manifest};
+
+/// In what is moved: says whence and whither, so that the next run goes on.
+const MOVING: &str = ".tdb-moving.tmp";
+
+/// Moves an array or a group with all that lies in its folder.
+///
+/// On one disk it has its new name at once. Else it is [copied](CopyTo), every byte of the copy is compared, and only then the source
+/// is [removed](Remove); what the doctor has set aside goes along. While it goes, the array or group and all arrays and groups in
+/// its folder are locked, so that nobody maintains them. Members that a group has by whole paths in its own folder are made relative before, and those that lie elsewhere in
+/// what is moved are named at their new place.
+///
+/// ```
+/// use tdb_relocate::MoveTo;
+/// use tdb_array::Group;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+/// Group::create(&old)?;
+/// assert!(MoveTo::new().folder(&old, &new)?.copied.is_none()); // it was renamed
+/// assert!(Group::open(&new).is_ok() && !old.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is moved before a place is given"]
+pub struct MoveTo {
+    copy: CopyTo,
+    take_over: bool,
+    by_copying: bool,
+}
+
+/// What was moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moved {
+    /// What was copied, if it couldn't be renamed.
+    pub copied: Option<Copied>,
+    /// What members that were made relative are known by.
+    pub made_relative: Vec<String>,
+    /// What members are known by that lie elsewhere in what was moved, and have their new whole path now.
+    pub repointed: Vec<String>,
+    /// The groups that have it as a member at its old place.
+    pub held_by: Vec<String>,
+    /// Paths that were left in the old place.
+    pub left: Vec<String>,
+    /// The paths of groups that can't be read, as without their key: members that they have by whole paths were left as they are.
+    pub unread: Vec<String>,
+}
+
+impl MoveTo {
+    /// At once, if that can be.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Who hears how many of how many bytes were copied, and says whether to go on.
+    pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
+        self.copy = self.copy.observer(observer);
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self.copy = self.copy.take_over(take_over);
+        self
+    }
+
+    /// Copies, compares and removes, also where it could be renamed.
+    pub fn by_copying(mut self, by_copying: bool) -> Self {
+        self.by_copying = by_copying;
+        self
+    }
+
+    /// Moves between folders of this machine.
+    ///
+    /// # Errors
+    /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself, the copy
+    /// isn't what was copied, something can't be removed after it was copied, as behind a link.
+    /// [`MaintainError::Busy`]: somebody maintains it, or an array or group in its folder. Whatever the storage can't do; then it is at its
+    /// old place, or at its new one, or at both, and the next run goes on from there.
+    pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
+        // One that was renamed by an interrupted run isn't there any more.
+        let from = match std::fs::canonicalize(from.as_ref()) {
+            Ok(path) => path,
+            Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
+        };
+        check_not_in_array(to.as_ref(), Some(&from))?;
+        let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
+        let held_by = holders(&old_parent, &old);
+        let target = new_parent.join(&new);
+        let by_copying = self.by_copying || !is_one_disk(&old_parent, &new_parent);
+        if by_copying && from.symlink_metadata().is_ok() {
+            check_nameable(&old_parent, &old)?;
+        }
+        let moved = match common(&from, &target) {
+            Some((disk, from, to)) => self.clone().by_copying(by_copying).run(&disk, &from, &to)?,
+            None => {
+                let ((from, old), (to, new)) = (named(&from)?, named(&target)?);
+                self.go(&Ends { from, old, to, new, disk: None })?
+            }
+        };
+        Ok(Moved { held_by, ..moved })
+    }
+
+    /// Moves within a storage, from one path to another.
+    ///
+    /// # Errors
+    /// As [`folder`](Self::folder).
+    pub fn run(&self, disk: &Arc<dyn Storage>, from: &str, to: &str) -> Result<Moved> {
+        let end = |path: &str| -> Result<(Arc<dyn Storage>, String)> {
+            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+            Ok((disk.sub(parent)?, name.to_owned()))
+        };
+        let ((from_parent, old), (to_parent, new)) = (end(from)?, end(to)?);
+        let disk = (!self.by_copying).then(|| (Arc::clone(disk), from.to_owned(), to.to_owned()));
+        self.go(&Ends { from: from_parent, old, to: to_parent, new, disk })
+    }
+
+    /// Moves from the place `old` of a storage to the place `new` of another, or of the same: copies, compares every byte, and removes.
+    ///
+    /// # Errors
+    /// As [`folder`](Self::folder).
+    pub fn between(&self, from: (&Arc<dyn Storage>, &str), to: (&Arc<dyn Storage>, &str)) -> Result<Moved> {
+        let (from, old, to, new) = (from.0.clone(), from.1.to_owned(), to.0.clone(), to.1.to_owned());
+        self.go(&Ends { from, old, to, new, disk: None })
+    }
+
+    fn go(&self, ends: &Ends) -> Result<Moved> {
+        if let Some(moved) = self.go_on(ends)? {
+            return Ok(moved);
+        }
+        if !ends.from.exists(&ends.old)? {
+            return Err(tdb_storage::StorageError::NotFound { path: ends.from.describe(&ends.old) }.into());
+        }
+        let source = ends.source()?;
+        check(&source, &ends.to, &ends.new)?;
+        if ends.disk.is_none() {
+            // What can't be removed in the end isn't copied.
+            self.removal().check(&ends.from, &ends.old)?;
+        }
+        // Journals of old formats name files by where they lie.
+        settle_all(&source, &walk(&*source)?.1, self.take_over)?;
+        let mut held = self.hold(&source, ends.disk.is_some())?;
+        let mut moved = Moved::default();
+        make_relative(&source, &mut moved)?;
+        match &ends.disk {
+            Some(disk) => {
+                let repointed = ends.rename(disk);
+                if !ends.from.exists(&ends.old).unwrap_or(true) {
+                    held.moved(&ends.target()?)?;
+                }
+                moved.repointed = repointed?;
+            }
+            None => {
+                ends.note(&source)?;
+                let copied = self.copy.clone().with_aside().run(&source, &ends.to, &ends.new);
+                // What isn't there can't be gone on with.
+                let mut copied = copied.inspect_err(|_| forget(&source))?;
+                // These are our own.
+                copied.left_out.retain(|path| path != MOVING && file_name(path) != MAINTENANCE_LOCK);
+                ends.compare(&copied.left_out)?;
+                moved.left = self.remove(ends, &mut held)?;
+                moved.copied = Some(copied);
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The locks of all arrays and groups that are moved.
+    fn hold(&self, source: &Arc<dyn Storage>, is_renamed: bool) -> Result<Held> {
+        let mut held = Held::default();
+        let objects = objects(source, &walk(&**source)?.0)?;
+        match is_renamed {
+            true => held.take_for_rename(source, objects, self.take_over)?,
+            false => held.take(source, objects, self.take_over)?,
+        }
+        // Whoever was joining fragments until just now may have been killed. Journals lie in arrays, and mean nothing elsewhere.
+        for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if kind_of(&source.sub(folder)?)? == MemberKind::Array {
+                let what = "joining fragments was interrupted meanwhile".to_owned();
+                return Err(MaintainError::Conflict { path: source.describe(path), what });
+            }
+        }
+        Ok(held)
+    }
+
+    /// Finishes what an earlier run has begun, if it was to the same place.
+    fn go_on(&self, ends: &Ends) -> Result<Option<Moved>> {
+        let (source, target) = (ends.source()?, ends.target()?);
+        if kind_of(&target)? == MemberKind::Invalid {
+            return Ok(None);
+        }
+        let mut moved = Moved::default();
+        if !ends.from.exists(&ends.old)? {
+            if !ends.is_noted(&target)? {
+                return Ok(None);
+            }
+            // It was renamed, but not all members are named at their new place.
+            moved.repointed = repoint(&target, &ends.places()?)?;
+            target.remove_file(MOVING)?;
+            return Ok(Some(moved));
+        }
+        let is_going = kind_of(&source)? == MemberKind::Invalid && source.exists(REMOVED)?;
+        if !is_going && !ends.is_noted(&source)? {
+            return Ok(None);
+        }
+        // It was copied. What is still there has to be in the copy.
+        let mut held = self.hold(&source, false)?;
+        ends.compare(&[])?;
+        moved.left = self.remove(ends, &mut held)?;
+        Ok(Some(moved))
+    }
+
+    fn removal(&self) -> Remove {
+        Remove::new().copied().recursive(true).take_over(self.take_over)
+    }
+
+    /// Removes what has been moved.
+    fn remove(&self, ends: &Ends, held: &mut Held) -> Result<Vec<String>> {
+        Ok(self.removal().run_holding(&ends.from, &ends.old, held)?.left)
+    }
+}
+
+/// Where it lies, and where it goes.
+struct Ends {
+    from: Arc<dyn Storage>,
+    old: String,
+    to: Arc<dyn Storage>,
+    new: String,
+    /// The storage that holds both, and the paths there, if it is to be renamed.
+    disk: Option<(Arc<dyn Storage>, String, String)>,
+}
+
+impl Ends {
+    fn source(&self) -> Result<Arc<dyn Storage>> {
+        Ok(self.from.sub(&self.old)?)
+    }
+
+    fn target(&self) -> Result<Arc<dyn Storage>> {
+        Ok(self.to.sub(&self.new)?)
+    }
+
+    fn places(&self) -> Result<Places> {
+        let uri = |parent: &Arc<dyn Storage>, name: &str| parent.uri(name).unwrap_or_else(|| parent.describe(name));
+        Ok(Places { from: uri(&self.from, &self.old), to: uri(&self.to, &self.new) })
+    }
+
+    /// What says in what is moved that it is, and whither.
+    fn text(&self) -> Result<String> {
+        let Places { from, to } = self.places()?;
+        Ok(format!("tdb move 1\nfrom {from}\nto {to}\n"))
+    }
+
+    fn note(&self, source: &Arc<dyn Storage>) -> Result<()> {
+        if source.exists(MOVING)? {
+            source.remove_file(MOVING)?;
+        }
+        Ok(source.create_new(MOVING, self.text()?.as_bytes())?)
+    }
+
+    fn is_noted(&self, storage: &Arc<dyn Storage>) -> Result<bool> {
+        match storage.read_up_to(MOVING, 1 << 20) {
+            Ok(bytes) => Ok(bytes == self.text()?.as_bytes()),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Renames, and names members at their new place. Gives what these are known by. If that can't be done, it goes back to its
+    /// old place.
+    fn rename(&self, (disk, from, to): &(Arc<dyn Storage>, String, String)) -> Result<Vec<String>> {
+        let source = self.source()?;
+        let has_groups = !groups(&source)?.0.is_empty();
+        if has_groups {
+            self.note(&source)?;
+        }
+        disk.rename(from, to).inspect_err(|_| forget(&source))?;
+        if !has_groups {
+            return Ok(Vec::new());
+        }
+        let (target, Places { from: was, to: is }) = (self.target()?, self.places()?);
+        let repointed = repoint(&target, &Places { from: was.clone(), to: is.clone() }).inspect_err(|_| {
+            // The first error is the one to report.
+            let back = disk.rename(to, from).map_err(MaintainError::from);
+            if back.and_then(|()| repoint(&source, &Places { from: is, to: was })).is_ok() {
+                forget(&source);
+            }
+        })?;
+        // All is in its place.
+        target.remove_file(MOVING)?;
+        Ok(repointed)
+    }
+
+    /// Whether every byte that is in the old place has arrived in the new one.
+    fn compare(&self, left_out: &[String]) -> Result<()> {
+        let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
+        let monitor = Monitor::new();
+        let manifest = |storage: &Arc<dyn Storage>| {
+            let profile = storage.profile();
+            Manifest::of(&**storage, if profile.is_remote() { profile.in_flight } else { 1 }, &monitor)
+        };
+        let (before, after) = (manifest(&source)?, manifest(&copy)?);
+        let is_left_out = |path: &String| {
+            left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
+                || !is_aside(path) && path.split('/').any(tdb_storage::is_temporary)
+        };
+        for (path, change) in before.changes(&after) {
+            // An interrupted removal has taken some away.
+            if is_left_out(&path) || change == FileChange::New {
+                continue;
+            }
+            let expected = match Kind::of(&path).filter(|_| !is_aside(&path)) {
+                Some(kind) => places.rewrite(&path, kind, &source.read_up_to(&path, LIST_BYTES)?),
+                None => Rewritten::Same,
+            };
+            let is_as_expected = match expected {
+                Rewritten::Same => false,
+                Rewritten::LeftOut => change == FileChange::Missing,
+                Rewritten::Bytes(bytes) => change != FileChange::Missing && copy.read(&path)? == bytes,
+            };
+            if !is_as_expected {
+                return Err(MaintainError::Place { path: copy.describe(&path), why: PlaceProblem::Unverified });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As far as possible: there is another error to report.
+fn forget(storage: &Arc<dyn Storage>) {
+    let _ = storage.remove_file(MOVING);
+}
+
+/// The groups in a folder, with all their members, and the paths of those that can't be read: one whose key isn't known can't
+/// be changed, and nobody else knows its members.
+fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
+    let (tree, _) = walk(&**source)?;
+    let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
+    let options = GroupOptions::new().between(TimeRange::ALL);
+    let (mut groups, mut unread) = (Vec::new(), Vec::new());
+    for path in std::iter::once("").chain(below) {
+        let storage = source.sub(path)?;
+        if kind_of(&storage)? == MemberKind::Group {
+            let uri = storage.uri("");
+            let folder = uri.as_deref().and_then(|uri| uri.strip_prefix("file://"));
+            let opened = match folder {
+                Some(folder) => options.open_on_folder(storage, folder),
+                None => options.open_on(storage),
+            };
+            match opened {
+                Ok(group) => groups.push(group),
+                Err(error) if is_closed(&error) => unread.push(path.to_owned()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok((groups, unread))
+}
+
+/// Makes members of all groups relative that these have by whole paths in their own folders.
+fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
+    let (groups, unread) = groups(source)?;
+    moved.unread = unread;
+    for group in groups {
+        let is_absolute = |member: &&Member| !member.relative && matches!(member.place, MemberPlace::Inside(_));
+        let keys: Vec<String> =
+            group.members().iter().filter(is_absolute).map(|member| member.key().to_owned()).collect();
+        if keys.is_empty() {
+            continue;
+        }
+        let found = Doctor::new().look_at_group(&group)?;
+        let found: Vec<_> = found.into_iter().filter(|one| keys.contains(&one.path)).collect();
+        change_members(&group, &Names::new(), found.iter().map(|one| &one.remedy))?;
+        moved.made_relative.extend(keys);
+    }
+    Ok(())
+}
+
+/// Names members at their new place that groups have by whole paths outside of their own folders, but in what is moved. Gives
+/// what they are known by.
+fn repoint(folder: &Arc<dyn Storage>, places: &Places) -> Result<Vec<String>> {
+    let mut keys = Vec::new();
+    for group in groups(folder)?.0 {
+        let absolute = group.members().iter().filter(|member| !member.relative);
+        let mut change = group.change();
+        let before = keys.len();
+        for member in absolute {
+            if let Some(uri) = places.moved(&member.uri) {
+                change = change.remove(member.key()).add(uri, false, member.name.as_deref());
+                keys.push(member.key().to_owned());
+            }
+        }
+        if keys.len() > before {
+            change.commit()?;
+        }
+    }
+    Ok(keys)
+}

@@ -1,0 +1,393 @@
+//! Removing an array or a group.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use tdb_array::{GroupOptions, MemberKind, MemberPlace, TimeRange};
+use tdb_storage::{Entry, EntryKind, Storage, check_path, is_temporary};
+use tdb_types::TimestampedName;
+use tdb_types::names::{
+    COMMITS_FOLDER, FOOTERS_EXTENSION, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER,
+    LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
+};
+
+use crate::held::Held;
+use crate::local::{holders, named};
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::links::{link_on, unlisted, unlisted_at};
+use tdb_job::{DEEPEST, list};
+use tdb_job::{MaintainError, Result};
+use tdb_verify::{ASIDE, first_unknown};
+
+/// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
+/// a group, and by it the next run knows that there is something to finish.
+pub const REMOVED: &str = ".tdb-removed.tmp";
+
+/// An empty folder in it if it was a group.
+const WAS_GROUP: &str = "group";
+
+/// Removes an array or a group: the files and folders that the format has, and nothing else.
+///
+/// Nobody takes it for an array from the first step on, so that an interrupted removal never looks like an array with fewer
+/// cells; the next one finishes it.
+///
+/// ```
+/// use tdb_relocate::Remove;
+/// use tdb_array::Group;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("group");
+/// Group::create(&path)?;
+/// std::fs::write(path.join("notes.txt"), "mine")?;
+/// let removed = Remove::new().folder(&path)?;
+/// assert_eq!(removed.left, ["notes.txt"]); // so that the folder stays, too
+/// assert!(Group::open(&path).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is removed before a place is given"]
+pub struct Remove {
+    recursive: bool,
+    take_over: bool,
+    is_copied: bool,
+    with_aside: bool,
+}
+
+/// What is removed, or is going to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Removed {
+    /// The arrays and groups, by their paths below what was named; that itself is the last one, and has no path.
+    pub objects: Vec<(String, MemberKind)>,
+    /// Members that are symbolic links, by their paths: the links go, and what they lead to stays.
+    pub links: Vec<String>,
+    /// Paths of what isn't of the format, and is left where it is.
+    pub left: Vec<String>,
+    /// The groups that have it as a member.
+    pub held_by: Vec<String>,
+}
+
+impl Remove {
+    /// Without members of groups.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether members that lie in the folder of a group go, too.
+    pub fn recursive(mut self, recursive: bool) -> Self {
+        self.recursive = recursive;
+        self
+    }
+
+    /// Whether what the [doctor](tdb_verify::Doctor) has moved aside goes, too. By default that is refused
+    /// ([`PlaceProblem::Aside`]): it may be the only copy of something.
+    pub fn with_aside(mut self, with_aside: bool) -> Self {
+        self.with_aside = with_aside;
+        self
+    }
+
+    /// All that lies there was copied, whatever it is.
+    pub(super) fn copied(mut self) -> Self {
+        self.is_copied = true;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// What is going to be removed from a folder of this machine, and what isn't.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn plan(&self, path: impl AsRef<Path>) -> Result<Removed> {
+        let (place, name) = super::local::place(path.as_ref())?;
+        let (parent, _) = named(path.as_ref())?;
+        check_nameable(&place, &name)?;
+        Ok(Removed { held_by: holders(&place, &name), ..self.plan_in(&parent, &name)? })
+    }
+
+    /// Removes what lies in a folder of this machine.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn folder(&self, path: impl AsRef<Path>) -> Result<Removed> {
+        let (place, name) = super::local::place(path.as_ref())?;
+        let (parent, _) = named(path.as_ref())?;
+        check_nameable(&place, &name)?;
+        let held_by = holders(&place, &name);
+        Ok(Removed { held_by, ..self.run(&parent, &name)? })
+    }
+
+    /// What is going to be removed from the folder `name` of a storage, and what isn't.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn plan_in(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        check_named(&**parent, name)?;
+        let mut removed = self.check(parent, name)?;
+        let (objects, links) = (&removed.objects, &removed.links);
+        removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
+        Ok(removed)
+    }
+
+    /// Removes what lies in the folder `name` of a storage.
+    ///
+    /// # Errors
+    /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link, or
+    /// holds what isn't of the format or what no listing shows; something was [set aside](Self::with_aside) in it.
+    /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
+    pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        check_named(&**parent, name)?;
+        self.run_holding(parent, name, &mut Held::default())
+    }
+
+    /// All that would go. Nothing is changed.
+    pub(super) fn check(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+        let mut removed = Removed::default();
+        check_no_link(&**parent, name)?;
+        self.find(&parent.sub(name)?, "", 0, &mut removed)?;
+        Ok(removed)
+    }
+
+    /// The same for those who have some of the locks.
+    pub(super) fn run_holding(&self, parent: &Arc<dyn Storage>, name: &str, held: &mut Held) -> Result<Removed> {
+        let whole = parent.sub(name)?;
+        let mut removed = self.check(parent, name)?;
+        // Who finds that somebody is at one of them has removed nothing.
+        let objects: BTreeSet<String> = removed.objects.iter().map(|(path, _)| path.clone()).collect();
+        held.take(&whole, objects, self.take_over)?;
+        removed.left.clear();
+        for link in &removed.links {
+            remove_link(&**parent, &format!("{name}/{link}"))?;
+        }
+        for (path, kind) in removed.objects.clone() {
+            let storage = whole.sub(&path)?;
+            let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
+            // Somebody may have put a link there just now.
+            check_no_link(&**parent, &place)?;
+            clear(&**parent, &place, kind)?;
+            // Others may have put something there just now.
+            let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
+            let left: Vec<String> = left.filter(|name| name != REMOVED && name != MAINTENANCE_LOCK).collect();
+            if left.is_empty() {
+                gone(parent.remove_folder(&place))?;
+            } else {
+                gone(parent.remove_folder(&format!("{place}/{REMOVED}")))?;
+            }
+            held.release(&path);
+            let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
+            removed.left.extend(left.into_iter().map(at));
+        }
+        // What holds others that have gone is gone, too.
+        removed.left.retain(|left| whole.exists(left).unwrap_or(true));
+        Ok(removed)
+    }
+
+    /// All that goes: members before their groups.
+    fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
+        let storage = whole.sub(path)?;
+        let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
+        if depth > DEEPEST {
+            return problem(PlaceProblem::TooDeep);
+        }
+        let kind = match kind_of(&storage)? {
+            MemberKind::Invalid if storage.exists(REMOVED)? => {
+                let was_group = storage.exists(&format!("{REMOVED}/{WAS_GROUP}"))?;
+                if was_group { MemberKind::Group } else { MemberKind::Array }
+            }
+            MemberKind::Invalid => return problem(PlaceProblem::Neither),
+            kind => kind,
+        };
+        if kind == MemberKind::Group && !storage.exists(REMOVED)? {
+            let group = GroupOptions::new().between(TimeRange::ALL).open_on(storage.clone())?;
+            let members: Vec<String> = group.members().iter().filter_map(|member| inside(&*storage, member)).collect();
+            for member in members {
+                let path = if path.is_empty() { member.clone() } else { format!("{path}/{member}") };
+                self.find_member(whole, &path, depth, found)?;
+            }
+        }
+        check_all_listed(&*storage, "", false)?;
+        for entry in list(&*storage, "")? {
+            let is_own = is_own(kind, &entry);
+            if is_own && entry.kind == EntryKind::Folder {
+                check_no_link(&*storage, &entry.name)?;
+                check_all_listed(&*storage, &entry.name, true)?;
+            }
+            if !is_own {
+                found.left.push(if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) });
+            }
+        }
+        if !self.is_copied
+            && let Some(path) = first_unknown(&*storage, kind)?
+        {
+            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Foreign });
+        }
+        if !self.is_copied
+            && !self.with_aside
+            && let Some(path) = set_aside(&*storage, kind)?
+        {
+            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Aside });
+        }
+        found.objects.push((path.to_owned(), kind));
+        Ok(())
+    }
+
+    /// A member goes if it is asked for. Of one that is a symbolic link the link goes; one behind a link lies elsewhere.
+    fn find_member(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
+        let place = whole.sub(path)?;
+        let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
+        if !self.recursive || !is_there || found.objects.iter().any(|(other, _)| other == path) {
+            return Ok(());
+        }
+        match link_on(&**whole, path)? {
+            None => self.find(whole, path, depth + 1, found),
+            Some(link) => {
+                if link == path && !found.links.contains(&link) {
+                    found.links.push(link);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A root has no name, and is somebody's.
+fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('/') || check_path(name).is_err() {
+        return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::NoName });
+    }
+    Ok(())
+}
+
+/// Refuses what a symbolic link leads to: it may be anybody's.
+fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
+    match link_on(storage, path)? {
+        Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what no listing shows, and what would go with its folder.
+fn check_all_listed(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<()> {
+    foreign(unlisted(storage, folder, is_deep)?)
+}
+
+/// The same where no URI names the folder around, so that nothing could be told of a part.
+pub(super) fn check_nameable(parent: &Path, name: &str) -> Result<()> {
+    if parent.to_str().is_some() {
+        return Ok(());
+    }
+    foreign(unlisted_at(&parent.join(name), true)?)
+}
+
+fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
+    match path {
+        Some(path) => Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::Foreign }),
+        None => Ok(()),
+    }
+}
+
+/// The folder of what was moved aside in an array or group, or in the array of one of its labels.
+fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
+    let mut places = vec![ASIDE.to_owned()];
+    if kind == MemberKind::Array {
+        let labels = list(storage, LABELS_FOLDER)?.into_iter();
+        places.extend(labels.map(|label| format!("{LABELS_FOLDER}/{}/{ASIDE}", label.name)));
+    }
+    for place in places {
+        if storage.exists(&place)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+/// Removes a link, and nothing of what it leads to.
+fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
+    gone(parent.remove_file(path))
+}
+
+/// What isn't there needn't be removed: others may be at it, and some stores list folders whose files have all gone.
+fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
+    match removed {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Where a member lies below the folder of its group.
+fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
+    let below = match &member.place {
+        MemberPlace::Inside(path) => path.clone(),
+        _ if member.relative => return None,
+        _ => {
+            let here = storage.uri("")?;
+            let plain = here.strip_prefix("file://").unwrap_or(&here);
+            let rest = member.uri.strip_prefix(here.as_str()).or_else(|| member.uri.strip_prefix(plain))?;
+            rest.strip_prefix('/')?.trim_end_matches('/').to_owned()
+        }
+    };
+    (!below.is_empty() && check_path(&below).is_ok()).then_some(below)
+}
+
+/// Removes what is of the format from the folder `place` of a storage, but for the folder that says that something is being
+/// removed. All by way of the storage around it, which removes nothing behind links.
+fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
+    let at = |name: &str| format!("{place}/{name}");
+    let removed = at(REMOVED);
+    parent.create_folder(&if kind == MemberKind::Group {
+        format!("{removed}/{WAS_GROUP}")
+    } else {
+        removed.clone()
+    })?;
+    // From here on nobody takes it for an array or a group.
+    for file in [LEGACY_SCHEMA, GROUP_MARKER].map(at) {
+        if parent.exists(&file)? {
+            parent.remove_file(&file)?;
+        }
+    }
+    for folder in [SCHEMA_FOLDER, GROUP_FOLDER] {
+        if parent.exists(&at(folder))? {
+            parent.rename(&at(folder), &format!("{removed}/{folder}"))?;
+        }
+    }
+    for entry in list(parent, place)? {
+        match entry.kind {
+            _ if entry.name == REMOVED || entry.name == MAINTENANCE_LOCK || !is_own(kind, &entry) => {}
+            EntryKind::File => gone(parent.remove_file(&at(&entry.name)))?,
+            EntryKind::Folder => gone(parent.remove_folder(&at(&entry.name)))?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether the format has this in the folder of an array or a group.
+fn is_own(kind: MemberKind, entry: &Entry) -> bool {
+    let name = entry.name.as_str();
+    let is_file = entry.kind == EntryKind::File;
+    if is_temporary(name) || name == ASIDE {
+        return true;
+    }
+    let of_both = if is_file { name == LOCK_FILE } else { name == METADATA_FOLDER };
+    if kind == MemberKind::Group {
+        return of_both || if is_file { name == GROUP_MARKER } else { name == GROUP_FOLDER };
+    }
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    let has_time = TimestampedName::is_one(name);
+    of_both
+        || match is_file {
+            true => {
+                let is_list = tdb_metadata::CommitKind::of(name).is_some() || extension == Some(FOOTERS_EXTENSION);
+                name == LEGACY_SCHEMA || has_time && is_list
+            }
+            false => {
+                let folders = [SCHEMA_FOLDER, FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, LABELS_FOLDER];
+                folders.contains(&name) || has_time && extension.is_none()
+            }
+        }
+}

@@ -1,0 +1,112 @@
+//! Something new in a place where nothing is, which is there when it is whole.
+
+use std::sync::Arc;
+
+use tdb_array::MemberKind;
+use tdb_storage::{EntryKind, Storage, check_path};
+use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER};
+
+use tdb_job::PlaceProblem;
+use tdb_job::kind_of;
+use tdb_job::links::is_link;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
+
+/// The part of the temporary folder that becomes what is new.
+const CONTENT: &str = "content";
+
+/// In what is being put in its place: names what is ours, so that the next run can remove it.
+const UNFINISHED: &str = ".tdb-unfinished.tmp";
+
+/// Nobody has more in a folder.
+const LIST_BYTES: u64 = 64 << 20;
+
+/// Has something made beside the place `name` of a storage, and puts it there.
+pub fn staged<T>(
+    parent: &Arc<dyn Storage>,
+    name: &str,
+    take_over: bool,
+    fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>,
+) -> Result<T> {
+    let staging = format!(".tdb-copy-{name}.tmp");
+    let created = parent.create_folder(&staging);
+    // What it leads to may be anybody's, or nothing at all.
+    if is_link(&**parent, &staging) {
+        return Err(MaintainError::Place { path: parent.describe(&staging), why: PlaceProblem::LinkedTemporary });
+    }
+    created?;
+    let place = parent.sub(&staging)?;
+    let lock = Lock::take(&place, take_over)?;
+    let made = begin(&place).and_then(|content| fill(&content)).and_then(|made| {
+        if parent.exists(name)? {
+            return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::Occupied });
+        }
+        publish(&**parent, &format!("{staging}/{CONTENT}"), name)?;
+        Ok(made)
+    });
+    drop(lock);
+    // After an error that one is to be reported; after none what is left is empty.
+    let _ = parent.remove_folder(&staging);
+    made
+}
+
+fn begin(place: &Arc<dyn Storage>) -> Result<Arc<dyn Storage>> {
+    if place.exists(CONTENT)? {
+        // Somebody was interrupted.
+        place.remove_folder(CONTENT)?;
+    }
+    place.create_folder(CONTENT)?;
+    Ok(place.sub(CONTENT)?)
+}
+
+/// Gives it its name. A store renames file by file: there, what makes it an array or a group comes last, and until it has come,
+/// a file says that the rest is nothing.
+fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
+    if !parent.profile().is_remote() {
+        return Ok(parent.rename(content, name)?);
+    }
+    let entries = parent.list(content)?;
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let unfinished = format!("{name}/{UNFINISHED}");
+    parent.create_new(&unfinished, names.join("\n").as_bytes())?;
+    let makes_it = |name: &str| [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER].contains(&name);
+    let (last, first): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| makes_it(&entry.name));
+    for entry in first.into_iter().chain(last) {
+        match parent.rename(&format!("{content}/{}", entry.name), &format!("{name}/{}", entry.name)) {
+            // Some stores list folders whose files have all gone: what an earlier run has left.
+            Err(error) if error.is_not_found() && entry.kind == EntryKind::Folder && !makes_it(&entry.name) => {}
+            renamed => renamed?,
+        }
+    }
+    Ok(parent.remove_file(&unfinished)?)
+}
+
+/// Whether what is in the place is what a run has left that was interrupted while it [gave it its name](publish).
+pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<bool> {
+    if !parent.profile().is_remote() {
+        return Ok(false);
+    }
+    let place = parent.sub(name)?;
+    Ok(kind_of(&place)? == MemberKind::Invalid && place.exists(UNFINISHED)?)
+}
+
+/// Removes it. What somebody else has put there stays, and is in the way.
+pub fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
+    if !is_unfinished(parent, name)? {
+        return Ok(());
+    }
+    let place = parent.sub(name)?;
+    let names = place.read_up_to(UNFINISHED, LIST_BYTES)?;
+    for own in String::from_utf8_lossy(&names).lines().filter(|own| check_path(own).is_ok() && !own.contains('/')) {
+        match place.kind(own)? {
+            Some(EntryKind::File) => place.remove_file(own)?,
+            Some(EntryKind::Folder) => place.remove_folder(own)?,
+            None => {}
+        }
+    }
+    place.remove_file(UNFINISHED)?;
+    match parent.exists(name)? {
+        true => Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::Occupied }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,148 @@
+//! What is fuzzed of maintenance: bodies that take any bytes and assert what must hold whatever they are.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_array::{Array, ArrayError, ArrayOptions, TimeRange};
+use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_testkit::fixtures;
+use tdb_verify::{MaintainError, Rebuild};
+
+const METADATA: &str = "/__fragment_metadata.tdb";
+/// Larger arrays would only make each run slow.
+const MOST_BYTES: usize = 64 << 10;
+
+/// A fragment whose metadata are gone.
+struct Lost {
+    /// The files of its array that are left.
+    files: BTreeMap<String, Arc<[u8]>>,
+    /// Those with its cells.
+    data: Vec<String>,
+    key: Option<EncryptionKey>,
+    name: String,
+    rebuild: Rebuild,
+}
+
+static LOST: LazyLock<Vec<Lost>> = LazyLock::new(|| {
+    let small = |fixture: &fixtures::Fixture| {
+        let bytes: usize = fixture.files().below("array").map(|(_, bytes)| bytes.len()).sum();
+        bytes <= MOST_BYTES
+    };
+    fixtures::all().iter().filter(|fixture| small(fixture)).flat_map(lost_of).collect()
+});
+
+/// The fragments of an array, each without its metadata.
+fn lost_of(fixture: &fixtures::Fixture) -> Vec<Lost> {
+    let key = fixture.expected().key().map(EncryptionKey::new);
+    let files: BTreeMap<String, Arc<[u8]>> =
+        fixture.files().below("array").map(|(path, bytes)| (path.to_owned(), Arc::clone(bytes))).collect();
+    let array = open(on(&files), key.as_ref()).expect("a sound array");
+    let fragments = array.fragments().expect("sound fragments");
+    let lost = fragments.iter().map(|fragment| {
+        let metadata = format!("{}{METADATA}", fragment.folder());
+        let inside = format!("{}/", fragment.folder());
+        let mut files = files.clone();
+        files.remove(&metadata);
+        let domain = fragment.non_empty_domain().filter(|_| fragment.footer().is_dense());
+        let rebuild = domain.map_or(Rebuild::new(), |domain| Rebuild::new().domain(domain.clone()));
+        let data = files.keys().filter(|path| path.starts_with(&inside)).cloned().collect();
+        Lost { files, data, key: key.clone(), name: fragment.name().as_str().to_owned(), rebuild }
+    });
+    lost.filter(|lost| !lost.data.is_empty()).collect()
+}
+
+fn on(files: &BTreeMap<String, Arc<[u8]>>) -> Arc<dyn Storage> {
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, Arc::clone(bytes)).expect("paths of files");
+    }
+    Arc::new(storage)
+}
+
+fn open(storage: Arc<dyn Storage>, key: Option<&EncryptionKey>) -> Result<Array, ArrayError> {
+    let options = ArrayOptions::new().between(TimeRange::ALL).threads(1);
+    match key {
+        Some(key) => options.key(key.clone()),
+        None => options,
+    }
+    .open_on(storage)
+}
+
+/// A fragment without metadata, one of whose data files is damaged, is rebuilt or refused. If it is refused nothing has
+/// changed; if it is rebuilt readers find as many cells as it says, or an error. The first bytes choose the fragment (two),
+/// the file, and whether what comes before the damage is saved; then come edits of five bytes: which half of the file,
+/// place, what to do there, and by what.
+pub fn rebuild(data: &[u8]) {
+    let Some((&[low, high, file, salvage], edits)) = data.split_first_chunk() else { return };
+    let lost = &LOST[usize::from(u16::from_le_bytes([low, high])) % LOST.len()];
+    let mut files = lost.files.clone();
+    let path = &lost.data[usize::from(file) % lost.data.len()];
+    let mut bytes = files[path].to_vec();
+    for edit in edits.as_chunks().0.iter().take(16) {
+        apply(&mut bytes, edit);
+    }
+    files.insert(path.clone(), bytes.into());
+    let storage = on(&files);
+    let array = open(Arc::clone(&storage), lost.key.as_ref()).expect("opening reads no data files");
+    match lost.rebuild.clone().salvage(salvage & 1 == 1).run(&array, &lost.name) {
+        Ok(rebuilt) => {
+            assert!(edits.len() >= 5 || rebuilt.lost.is_none(), "{}: nothing was damaged", lost.name);
+            check(&storage, lost, rebuilt.cells);
+        }
+        Err(error) => {
+            let is_about_it = matches!(error, MaintainError::Rebuild { .. });
+            assert!(edits.len() >= 5 || is_about_it, "{}: {error}", lost.name);
+            assert_eq!(files_of(&*storage, ""), files, "{}: what is refused changes nothing", lost.name);
+        }
+    }
+}
+
+/// What was rebuilt is a fragment of so many cells, and reading it comes to an end.
+fn check(storage: &Arc<dyn Storage>, lost: &Lost, cells: u64) {
+    let array = open(Arc::clone(storage), lost.key.as_ref()).expect("what was rebuilt can be opened");
+    let fragments = array.fragments().expect("its metadata can be read");
+    let fragment = fragments.iter().find(|fragment| fragment.name().as_str() == lost.name).expect("it is there");
+    assert!(fragment.tile_count() == 0 || cells > 0, "{}: tiles without cells", lost.name);
+    let Ok(batches) = array.read().batches() else { return };
+    for batch in batches {
+        if batch.is_err() {
+            return;
+        }
+    }
+}
+
+/// All files below a folder.
+fn files_of(storage: &dyn Storage, folder: &str) -> BTreeMap<String, Arc<[u8]>> {
+    let mut files = BTreeMap::new();
+    for entry in storage.list(folder).expect("folders can be listed") {
+        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+        match entry.kind {
+            EntryKind::Folder => files.extend(files_of(storage, &path)),
+            EntryKind::File => {
+                let bytes = storage.read(&path).expect("files can be read");
+                files.insert(path, bytes.into());
+            }
+        }
+    }
+    files
+}
+
+fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
+    let place = usize::from(u16::from_le_bytes([low, high]));
+    // Later tiles lie at the end.
+    let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
+    if place >= bytes.len() {
+        return;
+    }
+    match action % 5 {
+        0 => bytes[place] = value,
+        1 => bytes[place] ^= 1 << (value % 8),
+        2 => bytes.truncate(place),
+        3 => bytes.insert(place, value),
+        _ => {
+            let number = 1u64.rotate_left(u32::from(value % 64)).wrapping_sub(u64::from(value >> 7));
+            bytes[place..].iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
+        }
+    }
+}

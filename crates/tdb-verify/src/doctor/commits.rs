@@ -1,0 +1,52 @@
+//! Commits of fragments that aren't there.
+
+use tdb_array::{Array, CommittedFragment};
+
+use tdb_storage::EntryKind;
+use tdb_types::names::FRAGMENT_METADATA;
+
+use super::diagnosis::{Diagnosis, Remedy};
+use tdb_job::Result;
+
+const WHAT: &str = "the commit of a fragment that isn't there";
+const WHAT_GATHERED: &str = "gathered commits of fragments that aren't there";
+const WHY: &str = "its deletion was interrupted, or it was lost; readers fail on it, and go without its cells once this is seen to. \
+                   If there is a copy of the fragment, put it back instead";
+
+pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
+    let storage = &**array.storage();
+    // Commits first: what is committed meanwhile has its folder, and what is removed meanwhile is looked for once more.
+    let inventory = array.commit_inventory(&array.listing()?)?;
+    let mut gone: Vec<(&CommittedFragment, &str)> = Vec::new();
+    for fragment in &inventory.fragments {
+        if let Some(commit) = &fragment.commit
+            && !storage.exists(&fragment.entry.folder)?
+        {
+            gone.push((fragment, commit));
+        }
+    }
+    for fragment in &inventory.fragments {
+        let folder = &fragment.entry.folder;
+        if storage.exists(folder)? && !storage.exists(&format!("{folder}/{FRAGMENT_METADATA}"))? {
+            let why = format!("readers fail on it; tdb doctor --rebuild {} makes them anew", fragment.entry.name);
+            let one = Diagnosis::file(folder.clone(), 0, "a fragment whose metadata are lost", why).with(Remedy::None);
+            found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
+        }
+    }
+    for (fragment, commit) in &gone {
+        if storage.exists(commit)? {
+            let one = Diagnosis::file(*commit, 0, WHAT, format!("{}: {WHY}", fragment.entry.folder));
+            found.push(one.with(Remedy::Reveal));
+        }
+    }
+    for list in &inventory.gathered {
+        let is_gone = |name: &&String| gone.iter().any(|(fragment, commit)| fragment.is_gathered && commit == name);
+        let commits: Vec<String> = list.names.iter().filter(is_gone).cloned().collect();
+        if !commits.is_empty() {
+            let why = format!("{} of them, the first is {}: {WHY}", commits.len(), commits[0]);
+            let one = Diagnosis::file(list.path.clone(), list.size, WHAT_GATHERED, why);
+            found.push(one.with(Remedy::Ignore { commits }));
+        }
+    }
+    Ok(())
+}

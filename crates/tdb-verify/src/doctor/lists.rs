@@ -1,0 +1,133 @@
+//! Files that name other files, of which some are gone or lie elsewhere by now.
+
+use tdb_array::{Array, ArrayError};
+use tdb_metadata::PathList;
+use tdb_storage::Storage;
+use tdb_types::names::{
+    CONSOLIDATED_EXTENSION, FRAGMENTS_FOLDER, GROUP_FOLDER, IGNORE_EXTENSION, METADATA_FOLDER, VACUUM_EXTENSION,
+};
+use tdb_types::{ByteReader, TimestampedName};
+
+use super::diagnosis::{Diagnosis, Remedy};
+use crate::verify::Severity;
+use tdb_job::Result;
+use tdb_job::footer_files;
+use tdb_job::{Target, list};
+use tdb_maintain::Reason;
+use tdb_maintain::{MetadataList, Vacuum, fragment_lists, metadata_lists};
+
+const VACUUM: &str = "a vacuum file";
+const NOTHING_LEFT: &str = "a vacuum was interrupted; nothing is left of what it names";
+
+pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
+    look_at_commits(array, found)?;
+    look_at_vacuums(array, found)?;
+    look_at_footers(array, found)
+}
+
+/// Gathered commits that others stand for, then what takes back commits that nothing gathers any more: without the former the
+/// latter would count again.
+fn look_at_commits(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
+    for step in Vacuum::commits().plan(array)?.steps() {
+        let why = match step.path.rsplit_once('.').map(|(_, extension)| extension) {
+            Some(CONSOLIDATED_EXTENSION) => "others hold all that it gathers",
+            Some(IGNORE_EXTENSION) => "no file gathers what it takes back",
+            _ => continue,
+        };
+        found.push(Diagnosis::file(step.path.clone(), step.bytes, step.what, why).harmless());
+    }
+    Ok(())
+}
+
+fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
+    let storage = &**array.storage();
+    for list in fragment_lists(array)? {
+        let one = |why: String| Diagnosis::file(list.path.clone(), list.bytes, VACUUM, why);
+        match &list.verdict {
+            Ok(()) if list.targets > 0 => {}
+            Ok(()) if storage.exists(&list.folder)? && !is_committed(array, &list.folder)? => {
+                // Only the owner can know whether it is whole.
+                let why = format!(
+                    "what it names is gone, and {}, which would stand in its place, was never committed: it may be the only copy",
+                    list.folder
+                );
+                found.push(one(why).with(Remedy::None));
+            }
+            Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
+            Err(Reason::NoReplacement) => {
+                let why = format!(
+                    "{}, which would stand in place of {} fragments, isn't there: readers pass over them, and will find their \
+                     cells again without this file. If {0} was deleted on purpose, leave it",
+                    list.folder, list.targets
+                );
+                found.push(one(why).with(Remedy::Reveal));
+            }
+            Err(reason) => found.push(one(reason.to_string()).with(Remedy::None)),
+        }
+    }
+    Ok(())
+}
+
+fn is_committed(array: &Array, folder: &str) -> Result<bool> {
+    let inventory = array.commit_inventory(&array.listing()?)?;
+    Ok(inventory.fragments.iter().any(|fragment| fragment.entry.folder == folder))
+}
+
+fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
+    let storage = &**array.storage();
+    let in_folder = list(storage, FRAGMENTS_FOLDER)?;
+    let listing = array.listing()?;
+    let is_there = |name: &str| in_folder.iter().chain(&listing.root).any(|entry| entry.name == name);
+    for file in footer_files(&listing) {
+        let one = |why: String| Diagnosis::file(file.path.clone(), file.bytes, "consolidated fragment metadata", why);
+        match array.small_files().read_footers(&file.path) {
+            Ok(footers) if footers.iter().any(|(name, _)| is_there(name)) => {}
+            Ok(_) => found.push(one("none of its fragments is there any more".to_owned()).harmless()),
+            Err(ArrayError::Storage(error)) if error.is_not_found() => {}
+            Err(error) => found.push(one(Reason::Unreadable(Box::new(error)).to_string()).with(Remedy::None)),
+        }
+    }
+    Ok(())
+}
+
+/// The lists of metadata that was joined, in arrays and groups.
+pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
+    for MetadataList { path, bytes, targets, verdict, .. } in metadata_lists(target)? {
+        let one = |why: String| Diagnosis::file(path.clone(), bytes, "the vacuum file of metadata", why);
+        match verdict {
+            Ok(()) if targets > 0 => found.extend(moved(target, &path, bytes)?),
+            Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
+            Err(Reason::NoReplacement) => {
+                let why = format!(
+                    "the joined file that would stand in place of {targets} others isn't there: readers pass over them, and \
+                     will find what they say again without this file"
+                );
+                found.push(one(why).with(Remedy::Reveal));
+            }
+            Err(reason) => found.push(one(reason.to_string()).with(Remedy::None)),
+        }
+    }
+    Ok(())
+}
+
+/// A list that names files by where they lay before a move. Of arrays that makes no difference: only the end of it is looked at.
+fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
+    let (Target::Group(group), Some(here)) = (target, target.storage().uri("")) else { return Ok(None) };
+    let content = group.small_files().read_list(path)?;
+    let Ok(list) = PathList::parse(&mut ByteReader::new(&content)) else { return Ok(None) };
+    let lies_here = |line: &String| line.strip_prefix(&here).is_some_and(|rest| rest.starts_with('/'));
+    Ok((!list.paths.iter().all(lies_here)).then(|| {
+        let why = "it names files by where the group lay once, so that the reference library takes them for metadata that \
+                   counts, which comes to the same; tdb vacuum removes them and it";
+        let one = Diagnosis::file(path, bytes, "the vacuum file of metadata", why).with(Remedy::None);
+        Diagnosis { severity: Severity::Note, ..one }
+    }))
+}
+
+/// Whether a file among metadata, members or commits has a name that means something.
+pub(super) fn is_known_list(folder: &str, name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    let is_vacuum = folder == METADATA_FOLDER && extension == Some(VACUUM_EXTENSION);
+    debug_assert!(folder == METADATA_FOLDER || folder == GROUP_FOLDER, "{folder}");
+    TimestampedName::is_one(name) && (extension.is_none() || is_vacuum)
+}

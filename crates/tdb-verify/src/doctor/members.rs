@@ -1,0 +1,105 @@
+//! Members of groups that can't be reached, or won't be when the group is moved.
+
+use tdb_array::{Group, Member, MemberKind, MemberPlace};
+use tdb_storage::{EntryKind, check_path, is_temporary};
+use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, is_of_maintenance};
+
+use super::diagnosis::{Diagnosis, Remedy};
+use super::locks;
+use crate::verify::Severity;
+use tdb_job::Result;
+use tdb_job::{kind_of, list};
+
+pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
+    let storage = &**group.storage();
+    for folder in ["", GROUP_FOLDER, METADATA_FOLDER] {
+        for entry in list(storage, folder)? {
+            let is_lock = folder.is_empty() && is_of_maintenance(&entry.name);
+            if is_lock && (entry.kind == EntryKind::File || entry.name == MAINTENANCE_LOCK) {
+                found.push(locks::look(storage, &entry)?);
+            } else if entry.kind == EntryKind::File && is_temporary(&entry.name) {
+                let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+                let what = "a file whose writing was interrupted";
+                let why = "a writer was killed, or is at it; no reader looks at it";
+                found.push(Diagnosis::file(path, entry.size, what, why).harmless());
+            }
+        }
+    }
+    if group.is_legacy() {
+        return Ok(());
+    }
+    let mut places: Vec<(&MemberPlace, &str)> = Vec::new();
+    for member in group.members() {
+        found.extend(of_member(group, member)?);
+        let twice = places.iter().find(|(place, _)| **place == member.place && **place != MemberPlace::Elsewhere);
+        if let Some((_, other)) = twice {
+            let why = format!("{other} is the same; tdb group remove takes one of them out");
+            let one = of(member, "a member that is given twice", why, Remedy::None);
+            found.push(Diagnosis { severity: Severity::Note, ..one });
+        }
+        places.push((&member.place, member.key()));
+    }
+    Ok(())
+}
+
+fn of(member: &Member, what: &'static str, why: String, remedy: Remedy) -> Diagnosis {
+    let one = Diagnosis::file(member.key(), 0, what, why).with(remedy);
+    Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one }
+}
+
+fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
+    let inside = |path: &str| -> Result<bool> { Ok(kind_of(&group.storage().sub(path)?)? != MemberKind::Invalid) };
+    match &member.place {
+        MemberPlace::Elsewhere => Ok(None),
+        MemberPlace::Inside(path) if path.is_empty() => Ok(Some(of(
+            member,
+            "a member that is the group itself",
+            "whoever walks it has no end".to_owned(),
+            Remedy::None,
+        ))),
+        MemberPlace::Inside(path) if inside(path)? => Ok((!member.relative).then(|| {
+            let why = format!("it lies in the group's folder, at {path}, and will be lost when that is moved");
+            of(member, "a member by its whole path", why, relative(group, member, path))
+        })),
+        MemberPlace::Inside(_) => Ok(Some(missing(member))),
+        MemberPlace::Outside(_) => {
+            // Only on a machine can such a place be reached.
+            let Ok(storage) = group.member_storage(member) else { return Ok(None) };
+            if kind_of(&storage)? != MemberKind::Invalid {
+                return Ok(None);
+            }
+            Ok(Some(match moved_to(group, member)? {
+                Some(path) => {
+                    let why = format!("nothing is there, but at {path} in the group's folder: the group was moved");
+                    of(member, "a member by where it was", why, relative(group, member, &path))
+                }
+                None => missing(member),
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn missing(member: &Member) -> Diagnosis {
+    let why = format!("nothing is at {}; put it back, or take it out by tdb group remove", member.uri);
+    of(member, "a member that isn't there", why, Remedy::None)
+}
+
+/// How a member is named by its path; it goes if another one without a name is known by that.
+fn relative(group: &Group, member: &Member, path: &str) -> Remedy {
+    let is_taken = member.name.is_none() && group.member(path).is_some_and(|other| other != member);
+    Remedy::Relative { key: member.key().to_owned(), path: (!is_taken).then(|| path.to_owned()) }
+}
+
+/// Where in the group's folder something of the member's kind has the end of its old path: the longest that is there.
+fn moved_to(group: &Group, member: &Member) -> Result<Option<String>> {
+    let path = member.uri.split_once("://").map_or(member.uri.as_str(), |(_, path)| path);
+    let components: Vec<&str> = path.split('/').filter(|component| !component.is_empty()).collect();
+    for start in 1..components.len() {
+        let end = components[start..].join("/");
+        if check_path(&end).is_ok() && kind_of(&group.storage().sub(&end)?)? == member.kind {
+            return Ok(Some(end));
+        }
+    }
+    Ok(None)
+}

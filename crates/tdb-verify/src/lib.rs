@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod doctor;
+mod manifest;
+mod rebuild;
+mod verify;
+
+pub use doctor::{ASIDE, Diagnosis, Doctor, Mended, Remedy, Undone, change_members, first_unknown};
+pub use manifest::{FileChange, Manifest};
+pub use rebuild::{Rebuild, Rebuilt};
+pub use tdb_job::RebuildProblem;
+pub use tdb_job::{MaintainError, Result};
+pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};
+
+// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+pub use tdb_array;

@@ -1,0 +1,224 @@
+//! The SHA-256 of each file below a folder: for those who want to know that not a byte has changed, also where nothing in the
+//! format would show it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use tdb_array::Monitor;
+use tdb_storage::{EntryKind, Storage, at_once, read_range};
+
+use tdb_job::{MaintainError, Result};
+
+/// The SHA-256 of each file below a folder, by their paths from there.
+///
+/// Its text has a line for each file, as `sha256sum` prints and checks it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tdb_maintain::{FileChange, Manifest};
+/// use tdb_array::Monitor;
+/// use tdb_array::tdb_storage::{MemoryStorage, Storage};
+///
+/// let storage = MemoryStorage::new();
+/// storage.insert("a/b", *b"abc")?;
+/// let manifest = Manifest::of(&storage, 1, &Monitor::new())?;
+/// assert!(manifest.to_string().starts_with("ba7816bf8f01cfea") && manifest.to_string().ends_with("  a/b\n"));
+///
+/// storage.insert("a/b", *b"abd")?;
+/// let now = Manifest::of(&storage, 1, &Monitor::new())?;
+/// let changes = Manifest::parse(&manifest.to_string())?.changes(&now);
+/// assert_eq!(changes, [("a/b".to_owned(), FileChange::Changed)]);
+/// # Ok::<(), tdb_job::MaintainError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    files: BTreeMap<String, [u8; 32]>,
+}
+
+/// What has become of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileChange {
+    /// Its bytes are others. Files of arrays and groups are never written anew: something is wrong with it.
+    Changed,
+    /// It is gone, as vacuums and deletions have it, or by mistake.
+    Missing,
+    /// It wasn't there, as after any write.
+    New,
+}
+
+impl FileChange {
+    /// A word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Missing => "missing",
+            Self::New => "new",
+        }
+    }
+}
+
+/// So many bytes of a file are read at once.
+const STEP: u64 = 1 << 20;
+
+impl Manifest {
+    /// Reads all files below the root of a storage, so many at once.
+    ///
+    /// # Errors
+    /// A folder can't be listed or a file not read; the monitor was cancelled.
+    pub fn of(storage: &dyn Storage, threads: usize, monitor: &Monitor) -> Result<Self> {
+        let mut files = Vec::new();
+        let mut folders = vec![String::new()];
+        let mut seen = HashSet::new();
+        while let Some(folder) = folders.pop() {
+            // Without links, of which one may lead back to a folder around it.
+            let place =
+                if folder.is_empty() { storage.uri("") } else { storage.sub(&folder).ok().and_then(|sub| sub.uri("")) };
+            if place.is_some_and(|place| !seen.insert(place)) {
+                continue;
+            }
+            let listed = match storage.list(&folder) {
+                // Some stores go on naming folders whose files have all gone.
+                Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
+                listed => listed?,
+            };
+            for entry in listed {
+                let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+                match entry.kind {
+                    EntryKind::File => files.push(path),
+                    EntryKind::Folder => folders.push(path),
+                }
+            }
+        }
+        let hashed = at_once(threads.max(1), &files, |path| hash(storage, path, monitor));
+        let files = files.iter().zip(hashed).map(|(path, hash)| Ok((path.clone(), hash?))).collect::<Result<_>>()?;
+        Ok(Self { files })
+    }
+
+    /// Reads what [`Display`](fmt::Display) prints.
+    ///
+    /// # Errors
+    /// A line that is none of a manifest.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut files = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let (path, hash) = parse_line(line).ok_or(MaintainError::Manifest { line: number })?;
+            files.insert(path, hash);
+        }
+        Ok(Self { files })
+    }
+
+    /// How many files there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What has changed since, in the order of the paths.
+    #[must_use]
+    pub fn changes(&self, now: &Self) -> Vec<(String, FileChange)> {
+        let of_old = self.files.iter().filter_map(|(path, hash)| match now.files.get(path) {
+            None => Some((path, FileChange::Missing)),
+            Some(other) => (other != hash).then_some((path, FileChange::Changed)),
+        });
+        let new = now.files.keys().filter(|path| !self.files.contains_key(*path)).map(|path| (path, FileChange::New));
+        let mut changes: Vec<_> = of_old.chain(new).map(|(path, change)| (path.clone(), change)).collect();
+        changes.sort();
+        changes
+    }
+}
+
+fn hash(storage: &dyn Storage, path: &str, monitor: &Monitor) -> Result<[u8; 32]> {
+    let file = storage.open(path)?;
+    let (mut hash, size) = (Sha256::new(), file.size());
+    for start in (0..size).step_by(STEP as usize) {
+        if monitor.is_cancelled() {
+            return Err(tdb_array::ArrayError::Cancelled.into());
+        }
+        let range = start..size.min(start + STEP);
+        hash.update(read_range(&*file, range, STEP, || storage.describe(path))?);
+    }
+    Ok(hash.finalize().into())
+}
+
+/// Names may hold the characters that end a line, which are spelt out then, and the line says so by its first character.
+fn escaped(path: &str) -> Option<String> {
+    let special = |character| matches!(character, '\\' | '\n' | '\r');
+    let spelt = || path.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+    path.contains(special).then(spelt)
+}
+
+fn parse_line(line: &str) -> Option<(String, [u8; 32])> {
+    let (line, is_escaped) = line.strip_prefix('\\').map_or((line, false), |line| (line, true));
+    let (digits, path) = line.split_once("  ").or_else(|| line.split_once(" *"))?;
+    let hash = tdb_types::hex::decode(digits)?.try_into().ok()?;
+    if !is_escaped {
+        return Some((path.to_owned(), hash));
+    }
+    let (mut plain, mut rest) = (String::new(), path.chars());
+    while let Some(character) = rest.next() {
+        plain.push(match character {
+            '\\' => match rest.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                '\\' => '\\',
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some((plain, hash))
+}
+
+impl fmt::Display for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (path, hash) in &self.files {
+            let escaped = escaped(path);
+            if escaped.is_some() {
+                f.write_str("\\")?;
+            }
+            hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            writeln!(f, "  {}", escaped.as_deref().unwrap_or(path))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_any_kind_come_back() {
+        let names = ["a", "a b", "two  spaces", "back\\slash", "line\nend\r", "ü", " leading", "\\n"];
+        let files = (1u8..).zip(names).map(|(number, name)| (name.to_owned(), [number; 32])).collect();
+        let manifest = Manifest { files };
+        assert_eq!(Manifest::parse(&manifest.to_string()).ok(), Some(manifest));
+        for wrong in
+            ["x", "00  a", &"0".repeat(70), &format!("{}  a", "g".repeat(64)), &format!("{} a", "0".repeat(64))]
+        {
+            assert!(Manifest::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_changed_is_told() {
+        let of = |files: &[(&str, u8)]| Manifest {
+            files: files.iter().map(|(path, byte)| ((*path).to_owned(), [*byte; 32])).collect(),
+        };
+        let (old, now) = (of(&[("a", 1), ("b", 2), ("c", 3)]), of(&[("a", 1), ("b", 9), ("d", 3)]));
+        let changes: Vec<_> = old.changes(&now).into_iter().map(|(path, change)| (path, change.name())).collect();
+        assert_eq!(
+            changes,
+            [("b", "changed"), ("c", "missing"), ("d", "new")].map(|(path, what)| (path.to_owned(), what))
+        );
+        assert!(now.changes(&now).is_empty());
+    }
+}

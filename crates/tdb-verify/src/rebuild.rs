@@ -1,0 +1,263 @@
+//! The metadata of a fragment, made anew from its data files.
+//!
+//! The data files say where their tiles lie, and how many cells each has: chunks begin with their sizes. With that a reader finds
+//! the cells, and from the cells come statistics, boxes and the domain of a sparse fragment, by the code that writers use.
+
+mod facts;
+mod files;
+mod lost;
+mod metadata;
+mod overlay;
+mod version;
+mod walk;
+
+use tdb_array::Array;
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_types::names::FRAGMENT_METADATA;
+use tdb_types::{Feature, FormatVersion};
+
+use facts::Facts;
+use files::{FieldTile, Shape, Walked};
+use lost::Lost;
+use metadata::{build, open};
+use tdb_job::RebuildProblem;
+use tdb_job::footer_files;
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Result};
+
+/// Makes the metadata of a fragment anew where they are lost or damaged.
+///
+/// What was there is moved aside, and [`Doctor::undo`](crate::Doctor::undo) brings it back. The schema is the newest one that has
+/// the fields of the data files; times come from the name. Where a dense fragment lies its tiles don't say.
+///
+/// ```
+/// use tdb_verify::Rebuild;
+/// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_array::{Array, NewCells};
+/// use tdb_types::{Datatype, Scalar};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("array");
+/// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
+/// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
+/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// Array::open(&path)?.write().cells(NewCells::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
+/// let folder = Array::open(&path)?.fragments()?[0].folder().to_owned();
+/// std::fs::remove_file(path.join(&folder).join("__fragment_metadata.tdb"))?;
+/// assert!(Array::open(&path)?.fragments().is_err());
+///
+/// let name = folder.rsplit('/').next().unwrap_or_default();
+/// let rebuilt = Rebuild::new().run(&Array::open(&path)?, name)?;
+/// assert_eq!((rebuilt.tiles, rebuilt.cells), (1, 2));
+/// assert_eq!(Array::open(&path)?.fragments()?[0].tile_count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is rebuilt before it is told which fragment"]
+pub struct Rebuild {
+    domain: Option<NdRange>,
+    salvage: bool,
+    take_over: bool,
+}
+
+/// What was rebuilt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rebuilt {
+    /// The path of the schema that was taken.
+    pub schema: String,
+    /// Other schemas with the same fields, one of which it may have been.
+    pub other_schemas: Vec<String>,
+    /// How many tiles the fragment has.
+    pub tiles: u64,
+    /// How many cells.
+    pub cells: u64,
+    /// What couldn't be saved, and why.
+    pub lost: Option<String>,
+    /// What can't be known from the data files, and is left out.
+    pub unknown: Vec<&'static str>,
+    /// Bytes of the metadata.
+    pub bytes: u64,
+}
+
+impl Rebuild {
+    /// All that can be known from the files alone.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where a dense fragment lies: the domain that it was written over.
+    pub fn domain(mut self, domain: NdRange) -> Self {
+        self.domain = Some(domain);
+        self
+    }
+
+    /// Saves the tiles of a sparse fragment that come before the first damaged one, instead of refusing.
+    pub fn salvage(mut self, salvage: bool) -> Self {
+        self.salvage = salvage;
+        self
+    }
+
+    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Rebuilds the metadata of the fragment of this name.
+    ///
+    /// # Errors
+    /// [`MaintainError::Rebuild`]: why it can't be. [`MaintainError::Busy`]; whatever the storage can't do. Then nothing has changed.
+    pub fn run(&self, array: &Array, name: &str) -> Result<Rebuilt> {
+        let _lock = Lock::take(array.storage(), self.take_over)?;
+        let entry = Lost::find(array, name)?;
+        let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
+        let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
+        let walked = self.walk(array, &entry, shape)?;
+        let domain = self.domain_of(&walked).map_err(problem)?;
+        let entry = Lost { version: version::settle(array, &entry, &walked)?, ..entry.clone() };
+        let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
+        let mut unknown: Vec<&'static str> = Vec::new();
+        if walked.shape.deletes {
+            unknown.push("which conditions were applied before cells were joined");
+        }
+        if !entry.counts {
+            unknown.push("whether it ever counted, which in its format nothing but the metadata says");
+        }
+        // Before format 20 the metadata alone say which datatypes the writing library's filters saw. Those of formats 1 to 4 were
+        // written by the releases of their formats.
+        let may_be_newer =
+            !entry.version.has(Feature::StageDatatypes) && !entry.version.has(Feature::CombinedCoordinates);
+        let newer = may_be_newer.then_some(FormatVersion::DEFAULT);
+        let attempt = |library: FormatVersion| -> Result<(Facts, FormatVersion)> {
+            let encoder = &mut array.small_files().encoder(library)?;
+            let first = build(&entry, &walked, domain.as_ref(), None, encoder)?;
+            let (array, fragment) = open(array, &entry, first)?;
+            Ok((Facts::of(&array, &fragment, &walked)?, library))
+        };
+        let own = attempt(entry.version);
+        let other = newer.map(attempt);
+        let (facts, library) = match (own, other) {
+            (Ok(own), Some(Ok(other))) => {
+                if own.0 != other.0 {
+                    unknown.push("whether a release since 2.17 wrote it, which filters of floats and deltas depend on");
+                }
+                own
+            }
+            (Err(_), Some(Ok(other))) => other,
+            (own, _) => own?,
+        };
+        let encoder = &mut array.small_files().encoder(library)?;
+        let bytes = build(&entry, &walked, domain.as_ref(), Some(&facts), encoder)?;
+        let mut aside = footers_of(array, name)?;
+        aside.push(path.clone());
+        crate::doctor::replace(&**array.storage(), &aside, &path, &bytes)?;
+        Ok(Rebuilt {
+            schema: walked.shape.schema_path,
+            other_schemas: walked.shape.others,
+            tiles: walked.cells.len() as u64,
+            cells: walked.cells.iter().sum(),
+            lost: walked.lost,
+            unknown,
+            bytes: bytes.len() as u64,
+        })
+    }
+
+    /// The tiles of all fields, as many as all of them have.
+    fn walk(&self, array: &Array, entry: &Lost, shape: Shape) -> Result<Walked> {
+        let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
+        let mut tiles: Vec<Vec<FieldTile>> = Vec::new();
+        let mut lost: Option<RebuildProblem> = None;
+        for field in &shape.fields {
+            let (of_field, why) = shape.walk(array, &entry.folder, entry.version, *field)?;
+            let is_first = |least: &Vec<FieldTile>| of_field.len() < least.len();
+            if why.is_some() && (lost.is_none() || tiles.iter().all(is_first)) {
+                lost = why;
+            }
+            tiles.push(of_field);
+        }
+        let count = tiles.iter().map(Vec::len).min().unwrap_or(0);
+        if let (Some(longer), None) = (tiles.iter().position(|tiles| tiles.len() > count), &lost) {
+            let what = format!("it has {} tiles, and other fields have {count}", tiles[longer].len());
+            lost = Some(RebuildProblem::Disagree { file: shape.fields[longer].display(&shape.schema), what });
+        }
+        if let Some(why) = &lost
+            && (!self.salvage || shape.dense || count == 0)
+        {
+            return Err(problem(why.clone()));
+        }
+        tiles.iter_mut().for_each(|tiles| tiles.truncate(count));
+        let cells = counts(&shape, &tiles, count).map_err(problem)?;
+        Ok(Walked { shape, tiles, cells, lost: lost.map(|why| why.to_string()) })
+    }
+
+    /// The domain of a dense fragment.
+    fn domain_of(&self, walked: &Walked) -> Result<Option<NdRange>, RebuildProblem> {
+        if !walked.shape.dense {
+            return Ok(None);
+        }
+        let tiles = walked.cells.len() as u64;
+        if let Some(domain) = &self.domain {
+            return Ok(Some(domain.clone()));
+        }
+        // All of the array, if each tile is a cell: only then no part of a tile may lie outside.
+        let dimensions = walked.shape.schema.dimensions();
+        let is_cell = dimensions.iter().all(|dimension| dimension.extent_cells() == Some(1));
+        let all = dimensions.iter().try_fold(1u64, |all, dimension| all.checked_mul(dimension.tile_count()));
+        if !is_cell || all != Some(tiles) {
+            return Err(RebuildProblem::Domain { tiles });
+        }
+        let range = |(lo, hi)| DimRange::between(lo, hi).ok();
+        let ranges: Option<Vec<DimRange>> =
+            dimensions.iter().map(|dimension| dimension.domain().and_then(range)).collect();
+        ranges.map(|ranges| Some(NdRange(ranges))).ok_or(RebuildProblem::Domain { tiles })
+    }
+}
+
+/// The files of consolidated footers that have the one of this fragment: it says where things lay in the metadata that are gone.
+fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
+    let files = array.small_files();
+    let mut found = Vec::new();
+    for file in footer_files(&array.listing()?) {
+        // One that can't be read is of no use either.
+        let is_of_it = files.read_footers(&file.path).map_or(true, |footers| footers.get(name).is_some());
+        if is_of_it {
+            found.push(file.path);
+        }
+    }
+    Ok(found)
+}
+
+/// How many cells each tile has, on which all fields have to agree.
+fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u64>, RebuildProblem> {
+    let mut cells = Vec::with_capacity(count);
+    for tile in 0..count {
+        let known = tiles.iter().filter_map(|tiles| tiles[tile].cells);
+        let Some(number) = known.clone().next() else { return Err(RebuildProblem::NoCount) };
+        if let Some((field, other)) = shape.fields.iter().zip(tiles).find_map(|(field, tiles)| {
+            let other = tiles[tile].cells.filter(|other| *other != number)?;
+            Some((field, other))
+        }) {
+            let what = format!("tile {tile} has {other} cells, and that of another field {number}");
+            return Err(RebuildProblem::Disagree { file: field.display(&shape.schema), what });
+        }
+        let is_last = tile + 1 == count;
+        let (wanted, what) = match shape.dense {
+            true => (shape.schema.cells_per_tile().ok(), "of the schema's tiles"),
+            false => (Some(shape.schema.capacity()).filter(|_| !is_last), "of its capacity"),
+        };
+        let why = match wanted {
+            Some(wanted) if wanted != number => Some(format!("and not the {wanted} {what}")),
+            // The last tile of a sparse fragment has what is left.
+            None if !shape.dense && number > shape.schema.capacity() => Some("more than its capacity".to_owned()),
+            None if !shape.dense && number == 0 => Some("and no tile is without any".to_owned()),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let what = format!("tile {tile} has {number} cells, {why}");
+            return Err(RebuildProblem::Disagree { file: shape.schema_path.clone(), what });
+        }
+        cells.push(number);
+    }
+    Ok(cells)
+}

@@ -1,0 +1,192 @@
+//! What the data files of a fragment say by themselves.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tdb_array::Array;
+use tdb_array::tdb_fragment::{FieldSlots, FragmentField, NameScheme, Part};
+use tdb_array::tdb_schema::ArraySchema;
+use tdb_storage::{EntryKind, is_temporary};
+use tdb_types::names::{DATA_EXTENSION, FRAGMENT_METADATA};
+use tdb_types::{Feature, FormatVersion};
+
+use super::walk::{Cut, Stored, walk};
+use tdb_job::RebuildProblem;
+use tdb_job::Result;
+use tdb_job::list;
+
+/// The schema of a fragment, and which fields it has.
+pub(super) struct Shape {
+    pub(super) schema: Arc<ArraySchema>,
+    pub(super) schema_path: String,
+    /// Other schemas that have the same fields.
+    pub(super) others: Vec<String>,
+    pub(super) dense: bool,
+    pub(super) timestamps: bool,
+    pub(super) deletes: bool,
+    /// The fields that have files.
+    pub(super) fields: Vec<FragmentField>,
+}
+
+/// One tile of one field.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FieldTile {
+    pub(super) fixed: Stored,
+    pub(super) var: Stored,
+    pub(super) validity: Stored,
+    /// How many cells it has, if that shows.
+    pub(super) cells: Option<u64>,
+}
+
+/// What the files say: for each field its tiles.
+pub(super) struct Walked {
+    pub(super) shape: Shape,
+    pub(super) tiles: Vec<Vec<FieldTile>>,
+    /// Cells of each tile.
+    pub(super) cells: Vec<u64>,
+    pub(super) lost: Option<String>,
+}
+
+/// The names of the data files in a folder.
+fn data_files(array: &Array, folder: &str) -> Result<BTreeSet<String>> {
+    let files = list(&**array.storage(), folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+    let is_data = |name: &String| name.ends_with(&format!(".{DATA_EXTENSION}")) && !is_temporary(name);
+    Ok(files.map(|entry| entry.name).filter(|name| is_data(name) && name != FRAGMENT_METADATA).collect())
+}
+
+/// The parts that a field has.
+fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
+    let (is_var, is_nullable) = match field {
+        FragmentField::Attribute(index) => {
+            let attribute = &schema.attributes()[index];
+            (attribute.cell_size().is_none(), attribute.is_nullable())
+        }
+        FragmentField::Dimension(index) => (schema.dimensions()[index].is_var(), false),
+        _ => (false, false),
+    };
+    [true, is_var, is_nullable]
+}
+
+impl Shape {
+    /// The newest schema, not younger than the fragment if there is one, whose fields are those of the data files.
+    pub(super) fn find(
+        array: &Array,
+        folder: &str,
+        version: FormatVersion,
+        end: u64,
+    ) -> Result<Result<Self, RebuildProblem>> {
+        let files = data_files(array, folder)?;
+        let mut found: Vec<Self> = Vec::new();
+        for path in array.schema_paths() {
+            let schema = array.schema_at(path)?;
+            found.extend(Self::of(&schema, path, version, &files));
+        }
+        let name = |shape: &Self| {
+            let name = shape.schema_path.rsplit('/').next().unwrap_or_default();
+            tdb_types::TimestampedName::parse(name).map_or(0, |name| name.end())
+        };
+        // Names may say a later time than that at which the schema was there.
+        let index = found.iter().rposition(|shape| name(shape) <= end).or(found.len().checked_sub(1));
+        let Some(index) = index else {
+            let files = files.into_iter().collect::<Vec<_>>().join(", ");
+            return Ok(Err(RebuildProblem::NoSchema { files }));
+        };
+        let mut chosen = found.remove(index);
+        chosen.others = found.into_iter().map(|shape| shape.schema_path).collect();
+        Ok(Ok(chosen))
+    }
+
+    fn of(schema: &Arc<ArraySchema>, path: &str, version: FormatVersion, files: &BTreeSet<String>) -> Option<Self> {
+        let scheme = NameScheme::of(version);
+        let has = |field| scheme.data_file(schema, field, Part::Fixed).is_ok_and(|name| files.contains(&name));
+        // Where files have the names of fields, any attribute may be called so.
+        let may_have = version.has(Feature::IndexedFileNames);
+        let timestamps = may_have && has(FragmentField::Timestamps);
+        let deletes = may_have && has(FragmentField::DeleteTimestamps);
+        let combined = version.has(Feature::CombinedCoordinates);
+        let dense = !has(if combined { FragmentField::Coordinates } else { FragmentField::Dimension(0) });
+        if dense && !schema.is_dense() {
+            return None;
+        }
+        let slots = FieldSlots::new(version, schema.attributes().len(), schema.dim_count(), timestamps, deletes);
+        let is_stored = |field: &FragmentField| match field {
+            FragmentField::Coordinates => combined && !dense,
+            FragmentField::Dimension(_) => !dense,
+            _ => true,
+        };
+        let fields: Vec<FragmentField> = slots.iter().filter(is_stored).collect();
+        let mut wanted = BTreeSet::new();
+        for field in &fields {
+            for (part, is_there) in Part::ALL.into_iter().zip(parts(schema, *field)) {
+                if is_there {
+                    wanted.insert(scheme.data_file(schema, *field, part).ok()?);
+                }
+            }
+        }
+        let (schema, schema_path) = (Arc::clone(schema), path.to_owned());
+        let others = Vec::new();
+        (wanted == *files).then_some(Self { schema, schema_path, others, dense, timestamps, deletes, fields })
+    }
+
+    /// The tiles of a field, up to the first that isn't whole in each of its files; and that one.
+    pub(super) fn walk(
+        &self,
+        array: &Array,
+        folder: &str,
+        version: FormatVersion,
+        field: FragmentField,
+    ) -> Result<(Vec<FieldTile>, Option<RebuildProblem>)> {
+        let mut tiles: Option<Vec<FieldTile>> = None;
+        let mut problem = None;
+        for (part, is_there) in Part::ALL.into_iter().zip(parts(&self.schema, field)) {
+            if !is_there {
+                continue;
+            }
+            let name = NameScheme::of(version)
+                .data_file(&self.schema, field, part)
+                .map_err(|source| tdb_array::ArrayError::Fragment { file: array.storage().describe(folder), source })?;
+            let (stored, cut) = walk(&*array.storage().open(&format!("{folder}/{name}"))?)?;
+            let count = stored.len();
+            let tiles = tiles.get_or_insert_with(|| vec![FieldTile::default(); count]);
+            if count != tiles.len() && cut.is_none() && problem.is_none() {
+                let what = format!("it has {count} tiles, and other files of the field have {}", tiles.len());
+                problem = Some(RebuildProblem::Disagree { file: name.clone(), what });
+            }
+            tiles.truncate(count);
+            for (tile, stored) in tiles.iter_mut().zip(stored) {
+                *match part {
+                    Part::Fixed => &mut tile.fixed,
+                    Part::Var => &mut tile.var,
+                    Part::Validity => &mut tile.validity,
+                } = stored;
+            }
+            if let Some(Cut { offset, what }) = cut {
+                problem = Some(RebuildProblem::Cut { file: name, tile: count as u64, offset, what });
+            }
+        }
+        let mut tiles = tiles.unwrap_or_default();
+        let size = self.cell_size(field);
+        let is_var = parts(&self.schema, field)[1];
+        for tile in &mut tiles {
+            // Strings may carry their offsets, whose own tile has no chunks then.
+            let is_known = !is_var || tile.fixed.unfiltered > 0;
+            tile.cells = is_known.then(|| tile.fixed.unfiltered / size.max(1));
+        }
+        Ok((tiles, problem))
+    }
+
+    /// Bytes of a cell, or of the offset of one.
+    fn cell_size(&self, field: FragmentField) -> u64 {
+        match field {
+            FragmentField::Attribute(index) => self.schema.attributes()[index].cell_size().unwrap_or(8),
+            FragmentField::Dimension(index) => {
+                let dimension = &self.schema.dimensions()[index];
+                if dimension.is_var() { 8 } else { dimension.datatype().size() as u64 }
+            }
+            FragmentField::Coordinates => {
+                self.schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum()
+            }
+            _ => 8,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The fragment whose metadata are made anew.
+
+use tdb_array::Array;
+use tdb_storage::EntryKind;
+use tdb_types::{Feature, FormatVersion, TimestampedName};
+
+use tdb_job::RebuildProblem;
+use tdb_job::{MaintainError, Result};
+
+/// Where it lies, and what its name says.
+#[derive(Clone, Debug)]
+pub(super) struct Lost {
+    pub(super) name: TimestampedName,
+    pub(super) folder: String,
+    /// Names of formats 1 to 4 stand for two of them: then it is the later one.
+    pub(super) version: FormatVersion,
+    /// Whether it counts now. In formats 1 to 4 it is its metadata that make it count.
+    pub(super) counts: bool,
+}
+
+impl Lost {
+    /// The fragment of this name: a committed one, or one of a format in which nothing else commits it.
+    pub(super) fn find(array: &Array, name: &str) -> Result<Self> {
+        let inventory = array.commit_inventory(&array.listing()?)?;
+        let committed = inventory.fragments.into_iter().find(|fragment| fragment.entry.name.as_str() == name);
+        if let Some(fragment) = committed {
+            let entry = fragment.entry;
+            return Ok(Self { name: entry.name, folder: entry.folder, version: entry.version, counts: true });
+        }
+        let none = || MaintainError::Rebuild { path: array.storage().describe(name), why: RebuildProblem::NoFragment };
+        let parsed = TimestampedName::parse(name).filter(|_| !name.contains('.')).ok_or_else(none)?;
+        let version = parsed.fragment_version().ok().filter(|version| version.has(Feature::CombinedCoordinates));
+        let version = version.ok_or_else(none)?;
+        if array.storage().kind(name)? != Some(EntryKind::Folder) {
+            return Err(none());
+        }
+        Ok(Self { name: parsed, folder: name.to_owned(), version, counts: false })
+    }
+}

@@ -1,0 +1,209 @@
+//! One array: its schemas, commits, metadata and fragments.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, Damaged, ErrorCategory, Fragment, Monitor, TimeRange};
+use tdb_schema::Enumeration;
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::Datatype;
+use tdb_types::names::{LABELS_FOLDER, METADATA_FOLDER};
+
+use super::Verify;
+use super::finding::{Finding, FindingKind, unreadable};
+use super::fragment::check_fragment;
+use super::lists::{check_lists, unlisted, unread};
+use super::report::VerifyReport;
+use super::rounds::settled;
+use super::unfinished::{check_commits, check_journals};
+use tdb_job::Result;
+use tdb_job::{Target, list};
+
+/// What was seen of fragments that are sound, by their folders: a fragment never changes.
+type Sound = HashMap<String, VerifyReport>;
+
+impl Verify {
+    /// Looks at all of an array. `is_root` says whether it is what the caller has named.
+    pub(super) fn check_array(
+        &self,
+        storage: &Arc<dyn Storage>,
+        is_root: bool,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let mut sound = Sound::new();
+        report.absorb(settled(&**storage, || self.look_at_array(storage, is_root, &mut sound))?);
+        self.check_labels(storage, report)
+    }
+
+    /// Looks at an array as it is now.
+    fn look_at_array(&self, storage: &Arc<dyn Storage>, is_root: bool, sound: &mut Sound) -> Result<VerifyReport> {
+        let mut report = VerifyReport { arrays: 1, ..VerifyReport::default() };
+        let options = self.array.clone().between(TimeRange::ALL).skip_damaged(true);
+        let array = match options.open_on(storage.clone()) {
+            Ok(array) => array,
+            // Without the key nothing is known.
+            Err(error) if is_root && error.category() == ErrorCategory::Key => return Err(error.into()),
+            Err(error) => {
+                report.push(unreadable(&storage.describe(""), &error));
+                return Ok(report);
+            }
+        };
+        let mut found = Vec::new();
+        check_schemas(&array, &mut found);
+        check_rest(&array, &mut found);
+        report.take(found, &storage.describe(""));
+        self.check_fragments(&array, sound, &mut report)?;
+        report.count(array.counters());
+        Ok(report)
+    }
+
+    fn check_fragments(&self, array: &Array, sound: &mut Sound, report: &mut VerifyReport) -> Result<()> {
+        let fragments = match array.fragments() {
+            Ok(fragments) => fragments,
+            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
+            Err(error) => {
+                report.push_new(unreadable(&array.storage().describe(""), &error));
+                &[]
+            }
+        };
+        let (replaced, damaged) = match array.replaced_fragments() {
+            Ok(replaced) => replaced,
+            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
+            Err(error) => {
+                report.push_new(unreadable(&array.storage().describe(""), &error));
+                Default::default()
+            }
+        };
+        let mut found: Vec<Finding> =
+            array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
+        // A list that can't be read is met by whoever looks for either kind of fragments.
+        found.dedup();
+        report.take(found, &array.storage().describe(""));
+        let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
+        let workers = array.tile_workers(&monitor);
+        let all = || fragments.iter().chain(&replaced);
+        let is_unseen = |fragment: &&Fragment| !sound.contains_key(fragment.folder());
+        all().filter(is_unseen).for_each(|fragment| workers.plan(fragment));
+        for fragment in all() {
+            if let Some(known) = sound.get(fragment.folder()) {
+                report.absorb(known.clone());
+                continue;
+            }
+            let mut own = VerifyReport::default();
+            check_fragment(array, fragment, &workers, &mut own)?;
+            if own.is_sound() {
+                sound.insert(fragment.folder().to_owned(), own.clone());
+            }
+            report.absorb(own);
+        }
+        workers.finish();
+        Ok(())
+    }
+
+    /// The arrays of dimension labels, which lie in that of the array.
+    fn check_labels(&self, storage: &Arc<dyn Storage>, report: &mut VerifyReport) -> Result<()> {
+        let entries = match list(&**storage, LABELS_FOLDER) {
+            Ok(entries) => entries,
+            Err(error) => {
+                report.push(unlisted(&**storage, LABELS_FOLDER, &error));
+                return Ok(());
+            }
+        };
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+            match storage.sub(&format!("{LABELS_FOLDER}/{}", entry.name)) {
+                Ok(label) => self.check_array(&label, false, report)?,
+                Err(error) => report.push(Finding::wrong(
+                    FindingKind::Unreadable,
+                    storage.describe(LABELS_FOLDER),
+                    error.to_string(),
+                )),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of an array was left out because it can't be read.
+fn lost(array: &Array, damaged: &Damaged) -> Finding {
+    unreadable(&array.storage().describe(&damaged.path), &damaged.error)
+}
+
+/// Checks that the values of an enumeration consist of whole elements of its datatype, and that booleans are 0 or 1.
+fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
+    let wrong = |what| Some(Finding::wrong(FindingKind::Counts, file, what));
+    let is_boolean = |value: &[u8]| value.iter().all(|byte| *byte <= 1);
+    if enumeration.datatype() == Datatype::Bool
+        && let Some((position, value)) = enumeration.values().enumerate().find(|(_, value)| !is_boolean(value))
+    {
+        let name = enumeration.name();
+        return wrong(format!("value {position} of enumeration {name:?} of bool has the bytes {value:?}, not 0 or 1"));
+    }
+    let position = enumeration.uneven_value()?;
+    let what = format!(
+        "value {position} of enumeration {:?} has {} bytes, which is no multiple of the {} bytes of {}",
+        enumeration.name(),
+        enumeration.value(position).map_or(0, <[u8]>::len),
+        enumeration.datatype().size(),
+        enumeration.datatype()
+    );
+    wrong(what)
+}
+
+/// All schemas, the enumerations and labels that they name.
+fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
+    let mut enumerations = HashSet::new();
+    for path in array.schema_paths() {
+        let file = array.storage().describe(path);
+        let schema = match array.schema_at(path) {
+            Ok(schema) => schema,
+            Err(error) => {
+                found.push(unreadable(&file, &error));
+                continue;
+            }
+        };
+        for reference in schema.enumerations() {
+            if !enumerations.insert(reference.file_name.clone()) {
+                continue;
+            }
+            match array.read_enumeration(reference) {
+                Ok(enumeration) if enumeration.name() != reference.name => {
+                    let what = format!(
+                        "the schema calls an enumeration {:?} that calls itself {:?}",
+                        reference.name,
+                        enumeration.name()
+                    );
+                    found.push(Finding::wrong(FindingKind::Copies, file.as_str(), what));
+                }
+                Ok(enumeration) => found.extend(check_values(&file, &enumeration)),
+                Err(error) => found.push(unreadable(&file, &error)),
+            }
+        }
+        for label in schema.labels().iter().filter(|label| label.relative) {
+            let there = array.storage().exists(&label.uri);
+            if !matches!(there, Ok(true)) {
+                let what = format!("the array of label {:?} isn't there, at {}", label.name, label.uri);
+                found.push(Finding::wrong(FindingKind::Unreadable, file.as_str(), what));
+            }
+        }
+    }
+}
+
+/// Deletes, metadata, and what no commit knows.
+fn check_rest(array: &Array, found: &mut Vec<Finding>) {
+    found.extend(array.damaged_deletes().iter().map(|damaged| lost(array, damaged)));
+    if let Err(error) = array.metadata() {
+        found.push(unreadable(&array.storage().describe(METADATA_FOLDER), &error));
+    }
+    check_commits(array, found);
+    check_journals(array, found);
+    check_lists(&Target::Array(array.clone()), found);
+    let leftovers = array.leftovers().unwrap_or_else(|error| {
+        unread(array.storage().describe(""), &error.into(), found);
+        Vec::new()
+    });
+    // What is damaged was said already, or will be.
+    for leftover in leftovers.iter().filter(|leftover| leftover.kind == EntryKind::File) {
+        let file = array.storage().describe(&leftover.path);
+        found.push(Finding::note(FindingKind::Unused, file, leftover.what));
+    }
+}

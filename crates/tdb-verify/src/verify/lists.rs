@@ -1,0 +1,138 @@
+//! Files that list others, and those that stand in place of others.
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayError, SmallFiles};
+use tdb_metadata::{CommitKind, PathList};
+use tdb_storage::{EntryKind, Storage};
+use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
+use tdb_types::{ByteReader, TimestampedName};
+
+use super::finding::{Finding, FindingKind};
+use tdb_job::MaintainError;
+use tdb_job::{Target, list};
+use tdb_maintain::{Left, Reason};
+use tdb_maintain::{Vacuum, metadata_lists};
+
+/// What of an array or group isn't read any more, since other files or fragments stand in its place.
+pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
+    if let Target::Array(array) = target {
+        check_drafted(array, found);
+    }
+    check_metadata(target, found);
+    let folders: &[&str] = match target {
+        Target::Array(_) => &["", COMMITS_FOLDER, METADATA_FOLDER],
+        Target::Group(_) => &[METADATA_FOLDER],
+    };
+    for folder in folders {
+        check_lines(&target.small_files(), folder, found);
+    }
+}
+
+/// Whether consolidated fragments are there and sound.
+fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
+    match Vacuum::fragments().plan(array) {
+        Ok(plan) => {
+            let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
+            found.extend(left.map(|Left { path, why, .. }| hides(array.storage(), path, why)));
+        }
+        Err(error) => unread(array.storage().describe(""), &error, found),
+    }
+}
+
+/// Whether consolidated metadata is there and sound.
+fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
+    let lists = match metadata_lists(target) {
+        Ok(lists) => lists,
+        Err(error) => return unread(target.storage().describe(""), &error, found),
+    };
+    for list in lists {
+        match (list.verdict, list.renamed) {
+            (Err(why), _) => found.push(hides(target.storage(), &list.path, &why)),
+            (Ok(()), Some(name)) if list.targets > 0 => {
+                let what = format!("its UUID isn't that of the consolidated file {name}, as release 2.21.1 writes it");
+                let file = target.storage().describe(&list.path);
+                found.push(Finding::note(FindingKind::Replacement, file, what));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A file that hides others, and doesn't replace them.
+fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
+    let what = format!("it takes others out of sight, and {why}");
+    Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
+}
+
+/// A folder that may be there, and can't be listed.
+pub(super) fn unlisted(storage: &dyn Storage, folder: &str, error: &MaintainError) -> Finding {
+    Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
+}
+
+/// What can't be read, unless that was said already.
+pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Finding>) {
+    let what = error.to_string();
+    if !found.iter().any(|finding| finding.what == what) {
+        found.push(Finding::wrong(FindingKind::Unreadable, file, what));
+    }
+}
+
+/// Whether each line of the vacuum files in a folder names something. Readers pass over the others, so that what these
+/// named counts again.
+fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
+    let entries = match list(&**files.storage(), folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let what = error.to_string();
+            found.push(Finding::wrong(FindingKind::Unreadable, files.storage().describe(folder), what));
+            return;
+        }
+    };
+    let is_list =
+        |name: &str| CommitKind::of(name) == Some(CommitKind::Vacuum) && TimestampedName::parse(name).is_some();
+    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_list(&entry.name)) {
+        let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
+        let file = files.storage().describe(&path);
+        let bytes = match files.read_list(&path) {
+            Ok(bytes) => bytes,
+            // It is replaced, and gone since.
+            Err(ArrayError::Storage(error)) if error.is_not_found() => continue,
+            Err(error) => {
+                unread(file, &error.into(), found);
+                continue;
+            }
+        };
+        let (mut lines, mut first_wrong) = (0_u64, None);
+        let look = |line: std::borrow::Cow<'_, str>| {
+            lines += 1;
+            // Zeros in place of the end of a line make one of two.
+            let is_one = !line.contains('\0') && TimestampedName::is_one(file_name(PathList::target(&line)));
+            if !is_one && first_wrong.is_none() {
+                first_wrong = Some(lines);
+            }
+        };
+        if let Err(source) = PathList::for_each(&mut ByteReader::new(&bytes), look) {
+            unread(file.clone(), &ArrayError::Commits { file, source }.into(), found);
+            continue;
+        }
+        let named_after = entry.name.strip_suffix(&format!(".{VACUUM_EXTENSION}")).unwrap_or(&entry.name);
+        let is_joined = || folder != METADATA_FOLDER || entries.iter().any(|other| other.name == named_after);
+        found.extend(match first_wrong {
+            Some(line) => {
+                let what =
+                    format!("line {line} names neither a fragment nor a file, so that what it named counts again");
+                Some(Finding::wrong(FindingKind::Replacement, file, what))
+            }
+            None if lines == 0 && is_joined() => {
+                let what = "it lists nothing, so that what it listed counts again";
+                Some(Finding::wrong(FindingKind::Replacement, file, what))
+            }
+            None if lines == 0 => {
+                let what = "it lists nothing, as releases up to 2.25 write it where there is no metadata to join";
+                Some(Finding::note(FindingKind::Unused, file, what))
+            }
+            None => None,
+        });
+    }
+}

@@ -1,0 +1,94 @@
+//! Writes and consolidations that aren't finished: they are going on, or were interrupted.
+
+use std::collections::HashSet;
+
+use tdb_array::Array;
+use tdb_storage::{Entry, EntryKind};
+use tdb_types::names::{FRAGMENT_METADATA, FRAGMENTS_FOLDER, MAINTENANCE_LOCK};
+use tdb_types::{Feature, TimestampedName};
+
+use super::finding::{Finding, FindingKind};
+use super::lists::unlisted;
+use tdb_job::journal::journals;
+use tdb_job::list;
+use tdb_job::lock::{is_held, is_held_here};
+
+/// Journals of consolidations of fragments.
+pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
+    let storage = &**array.storage();
+    let journals = journals(storage).unwrap_or_else(|error| {
+        found.push(unlisted(storage, "", &error));
+        Vec::new()
+    });
+    for path in journals {
+        let file = storage.describe(&path);
+        // A process that lives finishes it.
+        found.push(match is_held_here(storage) {
+            true => Finding::note(FindingKind::Interrupted, file, "fragments are being consolidated"),
+            false => {
+                let what = "fragments are being joined, or that was interrupted: cells of an array with duplicates may be there twice until \
+                            `tdb vacuum` or `tdb consolidate` finishes or undoes it";
+                Finding::wrong(FindingKind::Interrupted, file, what)
+            }
+        });
+    }
+}
+
+/// Folders of fragments that no commit names.
+pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
+    let storage = &**array.storage();
+    let directory = array.directory();
+    let committed: HashSet<&str> =
+        directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
+    for parent in ["", FRAGMENTS_FOLDER] {
+        let entries = list(storage, parent).unwrap_or_else(|error| {
+            found.push(unlisted(storage, parent, &error));
+            Vec::new()
+        });
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
+            let path = if parent.is_empty() { entry.name.clone() } else { format!("{parent}/{}", entry.name) };
+            let Some(name) = TimestampedName::parse(&entry.name) else { continue };
+            if !committed.contains(path.as_str()) {
+                found.extend(uncommitted(array, &path, &name));
+            }
+        }
+    }
+}
+
+/// A fragment that no commit names; none if it is gone by now.
+fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Finding> {
+    let storage = &**array.storage();
+    let files = list(storage, path).ok();
+    // Some stores list folders whose files have all gone.
+    let is_empty = files.as_ref().is_some_and(Vec::is_empty);
+    if is_empty && (storage.profile().is_remote() || !matches!(storage.exists(path), Ok(true))) {
+        return None;
+    }
+    let folder = storage.describe(path);
+    if files.is_some_and(|files| is_unwritten(&files, name)) {
+        let what = "a fragment without metadata and commit: its writing is going on, or was interrupted";
+        return Some(Finding::note(FindingKind::Uncommitted, folder, what));
+    }
+    let is_of_maintenance = || name.start() < name.end() || is_replaced(array, path);
+    if is_held(storage) && is_of_maintenance() {
+        let what = format!(
+            "no commit names this fragment, which a consolidation writes or a vacuum removes: {MAINTENANCE_LOCK} says that \
+             somebody maintains the array"
+        );
+        return Some(Finding::note(FindingKind::Uncommitted, folder, what));
+    }
+    let what = "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
+    Some(Finding::wrong(FindingKind::Uncommitted, folder, what))
+}
+
+/// Whether a vacuum file lists a fragment.
+fn is_replaced(array: &Array, path: &str) -> bool {
+    let inventory = array.listing().and_then(|listing| array.commit_inventory(&listing));
+    inventory.is_ok_and(|inventory| inventory.vacuums.iter().any(|list| list.names.iter().any(|name| name == path)))
+}
+
+/// Whether a fragment's metadata, which is written before the commit, isn't there. In old formats it is the commit.
+fn is_unwritten(files: &[Entry], name: &TimestampedName) -> bool {
+    let has_commit = name.fragment_version().is_ok_and(|version| version.has(Feature::CommitsFolder));
+    has_commit && !files.iter().any(|file| file.name == FRAGMENT_METADATA)
+}

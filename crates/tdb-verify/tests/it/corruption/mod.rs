@@ -1,0 +1,156 @@
+//! Fixtures of arrays and groups are altered, cut and robbed of files: how much of that a verification finds. It must never
+//! panic, hang, or take memory without bound.
+//!
+//! `TDB_CORRUPTIONS` in the environment says how many alterations are made, if not the few that are made by default; what
+//! `docs/reliability.md` says comes from 120,000 of them. `TDB_CORRUPTIONS_MISSED` prints those that weren't found.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use tdb_array::tdb_filters::EncryptionKey;
+use tdb_corruption::{Cases, Class, Damage, Subject};
+use tdb_testkit::allocations::peak_while;
+use tdb_types::Limits;
+use tdb_verify::Verify;
+
+/// So many alterations are made unless somebody asks for more.
+const DEFAULT: usize = 5000;
+/// What takes longer than this does work that its bytes don't ask for: sound fixtures take milliseconds.
+const LONG: Duration = Duration::from_secs(5);
+
+/// How long this thread has worked: a machine that is paused or busy with other things is nobody's fault.
+struct Clock {
+    begun: Instant,
+    worked: Option<Duration>,
+}
+
+impl Clock {
+    fn now() -> Self {
+        Self { begun: Instant::now(), worked: Self::worked() }
+    }
+
+    /// The time that the thread was given by the processor; the time that has passed where that isn't known.
+    fn elapsed(&self) -> Duration {
+        let worked = Self::worked().zip(self.worked).map(|(now, then)| now.saturating_sub(then));
+        worked.unwrap_or_else(|| self.begun.elapsed())
+    }
+
+    /// What Linux says of this thread, in nanoseconds. With one thread a verification does all of its work in it.
+    fn worked() -> Option<Duration> {
+        let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        said.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    }
+}
+
+/// What came of the alterations of one class.
+#[derive(Default)]
+struct Outcome {
+    made: usize,
+    found: usize,
+    /// Some that weren't.
+    missed: Vec<String>,
+}
+
+#[derive(Default)]
+struct Matrix {
+    rows: BTreeMap<Class, Outcome>,
+    panicked: Vec<String>,
+    slow: Vec<String>,
+    large: Vec<String>,
+    slowest: Duration,
+    peak: u64,
+}
+
+impl Matrix {
+    fn take(&mut self, subject: &Subject, damage: &Damage) {
+        let case = format!("{}: {damage}", subject.name());
+        let (found, now) = subject.while_damaged(damage, || (self.verify(subject, &case), subject.now()));
+        let row = self.rows.entry(subject.class(damage, &now)).or_default();
+        row.made += 1;
+        row.found += usize::from(found);
+        if !found && row.missed.len() < 400 {
+            row.missed.push(case);
+        }
+    }
+
+    /// Whether a verification finds anything.
+    fn verify(&mut self, subject: &Subject, case: &str) -> bool {
+        let verify = Verify::new().threads(1).limits(Limits::SMALL);
+        let verify = subject.key().into_iter().fold(verify, |verify, key| verify.key(EncryptionKey::new(key)));
+        let begun = Clock::now();
+        let mut outcome = None;
+        let act = || outcome = catch_unwind(AssertUnwindSafe(|| verify.storage(subject.storage()))).ok();
+        let peak = peak_while(act);
+        let elapsed = begun.elapsed();
+        self.slowest = self.slowest.max(elapsed);
+        self.peak = self.peak.max(peak);
+        if elapsed > LONG {
+            self.slow.push(format!("{elapsed:?}: {case}"));
+        }
+        let bytes: usize = subject.files().iter().map(|(_, bytes)| bytes.len()).sum();
+        if peak > 2 * Limits::SMALL.tile_bytes + 2 * Limits::SMALL.generic_tile_bytes + 64 * bytes as u64 {
+            self.large.push(format!("{peak} bytes: {case}"));
+        }
+        match outcome {
+            None => {
+                self.panicked.push(case.to_owned());
+                false
+            }
+            // Where nothing is left, a program says that there is neither array nor group.
+            Some(Ok(report)) => !report.is_sound() || report.arrays + report.groups == 0,
+            // The key doesn't fit any more, which says that something is wrong.
+            Some(Err(_)) => true,
+        }
+    }
+}
+
+#[test]
+fn the_clock_runs_while_there_is_work_and_not_while_it_waits() {
+    if Clock::worked().is_none() {
+        return; // It is told by the time that passes there.
+    }
+    let clock = Clock::now();
+    std::thread::sleep(Duration::from_millis(300));
+    let waited = clock.elapsed();
+    assert!(waited < Duration::from_millis(150), "{waited:?}");
+    let mut steps = 0_u64;
+    while clock.elapsed() < waited + Duration::from_millis(50) {
+        steps = std::hint::black_box(steps + 1);
+    }
+    assert!(clock.begun.elapsed() > Duration::from_millis(340), "{steps} steps");
+}
+
+#[test]
+fn alterations_are_found() {
+    let count = std::env::var("TDB_CORRUPTIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(DEFAULT);
+    let subjects = tdb_corruption::all();
+    let groups = subjects.iter().filter(|subject| subject.is_group()).count();
+    assert!(subjects.len() > 570 && groups > 18, "{} fixtures, {groups} of groups", subjects.len());
+    let mut matrix = Matrix::default();
+    for (subject, damage) in Cases::new(&subjects, 14).take(count) {
+        matrix.take(subject, &damage);
+    }
+    print(&matrix, count);
+    assert!(matrix.panicked.is_empty(), "panicked: {:#?}", matrix.panicked);
+    assert!(matrix.slow.is_empty(), "took long: {:#?}", matrix.slow);
+    assert!(matrix.large.is_empty(), "took much memory: {:#?}", matrix.large);
+    let goal = matrix.rows.iter().filter(|(class, _)| class.is_promised());
+    let (made, found) = goal.fold((0, 0), |(made, found), (_, row)| (made + row.made, found + row.found));
+    assert!(made > count / 10, "{made} alterations that can be found");
+    assert!(found * 1000 > made * 990, "{found} of {made} alterations were found");
+}
+
+fn print(matrix: &Matrix, made: usize) {
+    println!("{made} alterations; at most {:?} and {} KiB", matrix.slowest, matrix.peak >> 10);
+    println!("| what the alteration changes | made | found | |\n| --- | --- | --- | --- |");
+    for (class, row) in &matrix.rows {
+        let share = 100.0 * row.found as f64 / row.made as f64;
+        println!("| {} | {} | {} | {share:.2} % |", class.text(), row.made, row.found);
+    }
+    if std::env::var_os("TDB_CORRUPTIONS_MISSED").is_some() {
+        for (class, row) in matrix.rows.iter().filter(|(class, _)| **class != Class::Nothing) {
+            println!("\n{}:\n    {}", class.text(), row.missed.join("\n    "));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! An array whose metadata release 2.21.1 has consolidated: the vacuum file has another UUID than the consolidated file.
+//!
+//! `of_2_21_1` has its files: `tiledb` 0.27.1 wrote metadata three times and one fragment, and consolidated the metadata
+//! (`sm.consolidation.mode=array_meta`).
+
+use std::sync::Arc;
+
+use tdb_array::{Array, ArrayOptions, TimeRange};
+use tdb_maintain::Vacuum;
+use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
+use tdb_verify::{Doctor, FindingKind, Severity, Verify};
+
+/// The consolidated file.
+const CONSOLIDATED: &str = "__meta/__1795660337016_1795660337036_d93cc02302aa451797eac227a0d87cad";
+
+fn copy(from: &dyn Storage, to: &MemoryStorage, folder: &str) {
+    for entry in from.list(folder).unwrap() {
+        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+        match entry.kind {
+            EntryKind::Folder => copy(from, to, &path),
+            EntryKind::File => to.insert(&path, from.read(&path).unwrap()).unwrap(),
+        }
+    }
+}
+
+fn array() -> Arc<dyn Storage> {
+    let storage = MemoryStorage::new();
+    copy(&LocalStorage::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/of_2_21_1")), &storage, "");
+    Arc::new(storage)
+}
+
+fn open(storage: &Arc<dyn Storage>) -> Array {
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
+}
+
+fn findings(storage: &Arc<dyn Storage>) -> Vec<(Severity, FindingKind)> {
+    let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
+    report.findings.iter().map(|finding| (finding.severity, finding.kind)).collect()
+}
+
+#[test]
+fn the_other_uuid_of_a_vacuum_file_is_a_note() {
+    let storage = array();
+    assert_eq!(findings(&storage), [(Severity::Note, FindingKind::Replacement)]);
+    let found = Doctor::new().look_at(&open(&storage)).unwrap();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_vacuum_removes_what_it_lists() {
+    let storage = array();
+    let before = format!("{:?}", open(&storage).metadata().unwrap());
+    assert!(before.contains("at 2"), "{before}");
+    let report = Vacuum::metadata().plan(&open(&storage)).unwrap().run().unwrap();
+    assert_eq!((report.steps.len(), report.left.len()), (4, 0), "{report:?}");
+    assert_eq!(format!("{:?}", open(&storage).metadata().unwrap()), before);
+    assert_eq!(findings(&storage), []);
+}
+
+#[test]
+fn a_lost_consolidated_file_is_a_finding() {
+    let storage = array();
+    storage.remove_file(CONSOLIDATED).unwrap();
+    assert_eq!(findings(&storage), [(Severity::Finding, FindingKind::Replacement)]);
+    assert!(!Doctor::new().look_at(&open(&storage)).unwrap().is_empty());
+}
+
+/// A file of the same times that says something else isn't the consolidated one.
+#[test]
+fn another_file_of_the_same_times_is_a_finding() {
+    let storage = array();
+    let path = storage.list("__meta").unwrap().into_iter().find(|entry| entry.name.contains("7016_1795660337016_"));
+    let first = storage.read(&format!("__meta/{}", path.unwrap().name)).unwrap();
+    storage.remove_file(CONSOLIDATED).unwrap();
+    storage.create_new(CONSOLIDATED, &first).unwrap();
+    assert_eq!(findings(&storage), [(Severity::Finding, FindingKind::Replacement)]);
+}

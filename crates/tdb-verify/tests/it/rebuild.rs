@@ -1,0 +1,374 @@
+//! Fragments of all releases whose metadata are gone: rebuilt from the data files, they are what they were.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::support::{Case, files};
+use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use tdb_job::MaintainError;
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage, fixtures};
+use tdb_verify::{Doctor, Rebuild, RebuildProblem, Rebuilt, Verify};
+
+type Files = BTreeMap<String, Vec<u8>>;
+type Disk = Arc<dyn Storage>;
+
+fn on(files: &Files) -> Disk {
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, bytes.clone()).unwrap();
+    }
+    Arc::new(storage)
+}
+
+fn open(disk: &Disk) -> Array {
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone()).unwrap()
+}
+
+fn metadata_of(fragment: &Fragment) -> String {
+    format!("{}/__fragment_metadata.tdb", fragment.folder())
+}
+
+fn rebuild_of(fragment: &Fragment) -> Rebuild {
+    match fragment.non_empty_domain().filter(|_| fragment.footer().is_dense()) {
+        Some(domain) => Rebuild::new().domain(domain.clone()),
+        None => Rebuild::new(),
+    }
+}
+
+/// Why something wasn't rebuilt.
+fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
+    match result.unwrap_err() {
+        MaintainError::Rebuild { why, .. } => why,
+        other => panic!("{other}"),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    rebuilt: AtomicUsize,
+    /// Byte for byte what it was.
+    same: AtomicUsize,
+    /// Of formats 1 to 4.
+    older: AtomicUsize,
+    encrypted: AtomicUsize,
+    uncounted: AtomicUsize,
+    other_schema: AtomicUsize,
+}
+
+#[test]
+fn fragments_of_all_releases_are_what_they_were() {
+    let all: Vec<_> = fixtures::all().into_iter().chain(fixtures::of_older_releases()).collect();
+    let (next, counts) = (AtomicUsize::new(0), Counts::default());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(fixture) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(&Case::of(fixture), &counts);
+                }
+            });
+        }
+    });
+    println!("{counts:?}");
+    let [rebuilt, same] = [&counts.rebuilt, &counts.same].map(|count| count.load(Ordering::Relaxed));
+    // Compressed otherwise, the same says the same: that is what `Verify` has seen.
+    assert!(rebuilt > 720 && same > 20, "{counts:?}");
+    let [encrypted, older] = [&counts.encrypted, &counts.older].map(|count| count.load(Ordering::Relaxed));
+    assert!(encrypted > 20 && older > 20, "{counts:?}");
+}
+
+fn count(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn check(case: &Case, counts: &Counts) {
+    let all = case.files();
+    let array = case.array();
+    let mut fragments = array.fragments().unwrap().to_vec();
+    fragments.extend(array.replaced_fragments().unwrap().0);
+    let seen = case.seen(TimeRange::ALL);
+    for fragment in fragments {
+        let context = format!("{} {}", case.name, fragment.name());
+        let metadata = metadata_of(&fragment);
+        let lost: Files = all
+            .iter()
+            .filter(|(path, _)| **path != metadata)
+            .map(|(path, bytes)| (path.clone(), bytes.clone()))
+            .collect();
+        let disk = on(&lost);
+        let lossy = case.with_storage(disk.clone());
+        let is_older = fragment.version().number() < 5;
+        if is_older {
+            count(&counts.older);
+            // Nothing else says that it counts.
+            assert!(
+                lossy.array().fragments().unwrap().iter().all(|other| other.name() != fragment.name()),
+                "{context}"
+            );
+        }
+        if case.key().is_some() {
+            count(&counts.encrypted);
+        }
+        let result = rebuild_of(&fragment).run(&lossy.array(), fragment.name().as_str());
+        if let Err(MaintainError::Rebuild { why, .. }) = &result {
+            match why {
+                RebuildProblem::NoCount => count(&counts.uncounted),
+                why => panic!("{context}: {why}"),
+            }
+            assert_eq!(files(&*disk), lost, "{context}");
+            continue;
+        }
+        let rebuilt = result.unwrap_or_else(|error| panic!("{context}: {error}"));
+        count(&counts.rebuilt);
+        assert!(rebuilt.lost.is_none(), "{context}");
+        assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever counted")), is_older, "{context}");
+        let verify = match case.key() {
+            Some(key) => Verify::new().threads(1).key(key.clone()),
+            None => Verify::new().threads(1),
+        };
+        let report = verify.storage(disk.clone()).unwrap();
+        let found: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+        let sound = verify.storage(on(&all)).unwrap();
+        assert_eq!(report.counts().0, sound.counts().0, "{context}: {found:?}");
+        let now = lossy.array();
+        let own = |fragment: &Fragment| {
+            (fragment.schema_name().to_owned(), fragment.footer().header().clone(), fragment.rtree().unwrap())
+        };
+        let again: Vec<Fragment> =
+            now.fragments().unwrap().iter().cloned().chain(now.replaced_fragments().unwrap().0).collect();
+        let again = again.into_iter().find(|other| other.name() == fragment.name()).unwrap();
+        if again.schema_name() == fragment.schema_name() {
+            assert_eq!(own(&again).1, own(&fragment).1, "{context}");
+        } else {
+            assert!(!rebuilt.other_schemas.is_empty(), "{context}");
+            count(&counts.other_schema);
+        }
+        assert_eq!(lossy.seen(TimeRange::ALL), seen, "{context}");
+        if disk.read(&metadata).unwrap() == all[&metadata] {
+            count(&counts.same);
+        }
+    }
+}
+
+const SPARSE: &str = "v22-by-2.30.0-sparse-2d";
+const DENSE: &str = "v22-by-2.30.0-dense-2d-row-row";
+
+/// A fragment with several tiles, its array's files, and the path of its metadata.
+fn fragment_of(name: &str) -> (Files, Fragment, String) {
+    let case = Case::named(name);
+    let array = case.array();
+    let fragment = array.fragments().unwrap().iter().max_by_key(|fragment| fragment.tile_count()).unwrap().clone();
+    let path = metadata_of(&fragment);
+    (case.files(), fragment, path)
+}
+
+#[test]
+fn damaged_metadata_are_set_aside_and_come_back() {
+    let (mut all, fragment, path) = fragment_of(SPARSE);
+    let sound = all[&path].clone();
+    all.insert(path.clone(), b"damaged".to_vec());
+    let disk = on(&all);
+    assert!(open(&disk).fragments().is_err());
+    Rebuild::new().run(&open(&disk), fragment.name().as_str()).unwrap();
+    assert_eq!(open(&disk).fragments().unwrap().len(), 2);
+    Doctor::new().undo(&open(&disk)).unwrap();
+    assert_eq!(disk.read(&path).unwrap(), b"damaged");
+    assert_ne!(sound, b"damaged");
+}
+
+#[test]
+fn what_is_refused() {
+    let (mut all, fragment, path) = fragment_of(DENSE);
+    let name = fragment.name().as_str();
+    all.remove(&path);
+    let disk = on(&all);
+    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::Domain { .. }));
+    assert_eq!(why(Rebuild::new().run(&open(&disk), "__1_1_a_22")), RebuildProblem::NoFragment);
+    let other = fragment.folder().to_owned() + "/other.tdb";
+    disk.create_new(&other, b"").unwrap();
+    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::NoSchema { .. }));
+    disk.remove_file(&other).unwrap();
+    let domain = tdb_array::tdb_rtree::NdRange(
+        fragment
+            .schema()
+            .dimensions()
+            .iter()
+            .map(|dimension| {
+                let (lo, _) = dimension.domain().unwrap();
+                tdb_array::tdb_rtree::DimRange::between(lo, lo).unwrap()
+            })
+            .collect(),
+    );
+    let result = why(Rebuild::new().domain(domain).run(&open(&disk), name));
+    assert!(matches!(result, RebuildProblem::OtherDomain { expected: 1, .. }), "{result}");
+}
+
+/// What lies before the cut is saved if that is asked for, and what is lost is told.
+#[test]
+fn tiles_before_a_cut() {
+    let case =
+        fixtures::all().into_iter().map(|fixture| Case::of(&fixture)).filter(|case| !case.name.contains("encrypted"));
+    let mut saved = 0;
+    for case in case.filter(|case| case.name.contains("sparse")) {
+        let array = case.array();
+        let Some(fragment) = array.fragments().unwrap().iter().find(|fragment| fragment.tile_count() > 2) else {
+            continue;
+        };
+        let (mut all, path, name) = (case.files(), metadata_of(fragment), fragment.name().as_str());
+        all.remove(&path);
+        let data: Vec<String> =
+            all.keys().filter(|path| path.starts_with(&format!("{}/", fragment.folder()))).cloned().collect();
+        let cut = data.iter().max_by_key(|path| all[*path].len()).unwrap();
+        let len = all[cut].len();
+        all.get_mut(cut).unwrap().truncate(len - 3);
+        let disk = on(&all);
+        let problem = why(Rebuild::new().run(&open(&disk), name));
+        let RebuildProblem::Cut { tile, .. } = problem else { panic!("{}: {problem}", case.name) };
+        match Rebuild::new().salvage(true).run(&open(&disk), name) {
+            Ok(rebuilt) => {
+                assert_eq!((rebuilt.tiles, rebuilt.lost.is_some()), (tile, true), "{}", case.name);
+                for batch in open(&disk).read().batches().unwrap() {
+                    batch.unwrap();
+                }
+                saved += 1;
+            }
+            Err(MaintainError::Rebuild { .. }) => assert_eq!(tile, 0, "{}", case.name),
+            Err(error) => panic!("{}: {error}", case.name),
+        }
+    }
+    assert!(saved > 3, "{saved}");
+}
+
+#[test]
+fn whatever_breaks() {
+    let (mut all, fragment, path) = fragment_of(SPARSE);
+    all.insert(path.clone(), b"damaged".to_vec());
+    let name = fragment.name().as_str();
+    let job = |disk: &Disk| {
+        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone())?;
+        Rebuild::new().take_over(true).run(&array, name)
+    };
+    let sound = FaultyStorage::sound(on(&all));
+    job(&(Arc::new(sound.clone()) as _)).unwrap();
+    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
+        for n in 0..sound.changes() - 1 {
+            let disk = on(&all);
+            assert!(job(&(Arc::new(FaultyStorage::new(disk.clone(), fault, n)) as _)).is_err(), "{fault:?} at {n}");
+            job(&disk).unwrap_or_else(|error| panic!("{fault:?} at {n}, once more: {error}"));
+            assert_eq!(open(&disk).fragments().unwrap().len(), 2, "{fault:?} at {n}");
+            Doctor::new().undo(&open(&disk)).unwrap();
+            assert_eq!(disk.read(&path).unwrap(), b"damaged", "{fault:?} at {n}");
+        }
+    }
+}
+
+/// What this library writes in formats 1 to 4, with coordinates together and one dimension after the other.
+mod old_formats {
+    use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_array::{CreateOptions, NewCells, NewColumn};
+    use tdb_filters::FilterPipeline;
+    use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+
+    use super::*;
+
+    fn version(number: u32) -> FormatVersion {
+        FormatVersion::new(number).unwrap()
+    }
+
+    fn made(format: u32, filters: &str) -> Disk {
+        let dimension = |name| {
+            let (first, last) = (Scalar::I32(0), Scalar::I32(99));
+            Dimension::new(name, Datatype::Int32, first, last).with_tile_extent(Scalar::I32(10))
+        };
+        let filters: FilterPipeline = filters.parse().unwrap();
+        let schema = SchemaBuilder::sparse().version(version(format)).capacity(4).coords_filters(filters);
+        let schema = schema.dimension(dimension("y")).dimension(dimension("x"));
+        let schema = schema.attribute(Attribute::new("a", Datatype::Int64));
+        let schema = schema.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
+        let disk: Disk = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&disk, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+        disk
+    }
+
+    fn write(disk: &Disk, format: u32, y: &[i32], x: &[i32]) {
+        let a: Vec<i64> = (0..y.len() as i64).collect();
+        let s: Vec<String> = a.iter().map(|number| "ab".repeat(1 + *number as usize % 3)).collect();
+        let cells = NewCells::new().with("y", y).with("x", x).with("a", &a).with("s", NewColumn::strings(&s));
+        open(disk).write().version(version(format)).cells(cells).unwrap();
+    }
+
+    /// The only fragment's name, and what is there without its metadata.
+    fn lost(disk: &Disk) -> (String, Disk, Vec<u8>) {
+        let array = open(disk);
+        let [fragment] = array.fragments().unwrap() else { panic!() };
+        let mut all = files(&**disk);
+        let metadata = all.remove(&metadata_of(fragment)).unwrap();
+        (fragment.name().to_string(), on(&all), metadata)
+    }
+
+    #[test]
+    fn of_this_library() {
+        let y: Vec<i32> = (0..40).map(|cell| cell * 7 % 90).collect();
+        let x: Vec<i32> = (0..40).map(|cell| cell * 13 % 100).collect();
+        for filters in ["no filters", "zstd(3)", "bitshuffle", "double_delta | gzip(2)"] {
+            // An array of format 1 gets fragments of format 2 by the release of that.
+            for (of_array, of_fragment) in [(1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4)] {
+                let context = format!("{filters}: {of_fragment} in {of_array}");
+                let disk = made(of_array, filters);
+                write(&disk, of_fragment, &y, &x);
+                let before = Case::on(disk.clone()).seen(TimeRange::ALL);
+                let (name, lost, metadata) = lost(&disk);
+                let rebuilt =
+                    Rebuild::new().run(&open(&lost), &name).unwrap_or_else(|error| panic!("{context}: {error}"));
+                assert_eq!((rebuilt.cells, rebuilt.tiles), (40, 10), "{context}");
+                assert_eq!(Case::on(lost.clone()).seen(TimeRange::ALL), before, "{context}");
+                let now = lost.read(&format!("{name}/__fragment_metadata.tdb")).unwrap();
+                // Where the format shows, or the schema says it, the very bytes come back.
+                let is_known =
+                    of_array == of_fragment || of_fragment == 2 && ["no filters", "bitshuffle"].contains(&filters);
+                assert!(now == metadata || !is_known, "{context}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_old_files_do_not_say() {
+        // (0, 1), (2, 3) in one format, (0, 2), (1, 3) in the other: both lie in the domain, and in order.
+        let disk = made(1, "no filters");
+        write(&disk, 1, &[0, 2], &[1, 3]);
+        let (name, damaged, _) = lost(&disk);
+        let before = files(&*damaged);
+        assert_eq!(why(Rebuild::new().run(&open(&damaged), &name)), RebuildProblem::Either(1, 2));
+        assert_eq!(files(&*damaged), before);
+        // What is no array's fragment.
+        assert_eq!(why(Rebuild::new().run(&open(&damaged), &name.replace("__", "__0"))), RebuildProblem::NoFragment);
+        // Without coordinates it isn't taken for a dense one.
+        let disk = made(4, "zstd(3)");
+        write(&disk, 4, &[0, 2], &[1, 3]);
+        let (name, damaged, _) = lost(&disk);
+        damaged.remove_file(&format!("{name}/__coords.tdb")).unwrap();
+        assert!(matches!(why(Rebuild::new().run(&open(&damaged), &name)), RebuildProblem::NoSchema { .. }));
+    }
+
+    /// A dense one of old releases lies where somebody says.
+    #[test]
+    fn dense_ones_want_their_domain() {
+        for fixture in ["v2-by-1.5.1-dense", "v4-by-1.7.7-dense"] {
+            let case = Case::named(fixture);
+            let array = case.array();
+            let fragment = array.fragments().unwrap()[0].clone();
+            let mut all = case.files();
+            all.insert(metadata_of(&fragment), b"damaged".to_vec());
+            let disk = on(&all);
+            let name = fragment.name().as_str();
+            assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::Domain { .. }), "{fixture}");
+            let rebuilt = rebuild_of(&fragment).run(&open(&disk), name).unwrap();
+            // Damaged metadata still commit it.
+            assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever counted")), "{fixture}");
+            assert_eq!(Case::on(disk.clone()).seen(TimeRange::ALL), case.seen(TimeRange::ALL), "{fixture}");
+            Doctor::new().undo(&open(&disk)).unwrap();
+            assert_eq!(disk.read(&metadata_of(&fragment)).unwrap(), b"damaged");
+        }
+    }
+}

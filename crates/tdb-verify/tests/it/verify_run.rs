@@ -1,0 +1,183 @@
+//! A verification of a larger array: the same on any number of threads, within memory that doesn't grow with it, watched and
+//! cancelled.
+
+use std::sync::Arc;
+
+use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, NewCells};
+use tdb_job::MaintainError;
+use tdb_storage::{Entry, MemoryStorage, Storage, StorageError, forward_storage};
+use tdb_testkit::allocations::peak_while;
+use tdb_types::{Datatype, Scalar};
+use tdb_verify::{FindingKind, Verify};
+
+/// Cells of a tile.
+const CAPACITY: u32 = 20_000;
+
+/// An array of one fragment with so many tiles.
+fn array(tiles: u32) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = SchemaBuilder::sparse()
+        .capacity(u64::from(CAPACITY))
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30)))
+        .attribute(Attribute::new("a", Datatype::UInt32))
+        .build()
+        .unwrap();
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let x: Vec<u32> = (0..tiles * CAPACITY).collect();
+    let a: Vec<u32> = x.iter().map(|x| x.wrapping_mul(2_654_435_761)).collect();
+    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+    storage
+}
+
+/// The path of a data file.
+fn data_file(storage: &MemoryStorage, name: &str) -> String {
+    let fragment = storage.list("__fragments").unwrap().remove(0).name;
+    format!("__fragments/{fragment}/{name}")
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    let storage = array(30);
+    let path = data_file(&storage, "a0.tdb");
+    let mut bytes = storage.read(&path).unwrap();
+    for at in [1000, 400_000, 2_000_000] {
+        bytes[at] ^= 16;
+    }
+    storage.insert(&path, bytes).unwrap();
+    let [one, four] = [1, 4].map(|threads| Verify::new().threads(threads).storage(storage.clone()).unwrap());
+    assert_eq!(one.findings, four.findings);
+    let wrong: Vec<_> = one.findings.iter().filter(|finding| finding.kind == FindingKind::Sum).collect();
+    let tiles: Vec<_> = wrong.iter().map(|finding| finding.tile).collect();
+    assert_eq!(tiles, [Some(0), Some(4), Some(24), None], "{wrong:#?}");
+    assert_eq!((one.arrays, one.fragments, one.tiles), (1, 1, 60));
+}
+
+#[test]
+fn memory_does_not_grow_with_the_array() {
+    let peak = |tiles| {
+        let storage = array(tiles);
+        peak_while(|| assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound()))
+    };
+    let (few, many) = (peak(5), peak(100));
+    assert!(many < few + (256 << 10), "{few} bytes for 5 tiles, {many} for 100");
+}
+
+/// An array of one fragment with so many tiles of two cells, with two dimensions and a field of strings.
+fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let side = |name: &str| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30));
+    let schema = SchemaBuilder::sparse().capacity(2).dimension(side("y")).dimension(side("x"));
+    let schema = schema.attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap();
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let cells: Vec<u32> = (0..tiles * 2).collect();
+    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    array.write().cells(NewCells::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
+    storage
+}
+
+// Of each tile is held what the fragment's metadata says of it: 16 bytes of a box and 40 of statistics along each dimension,
+// those of a field, and where its tiles lie.
+#[test]
+fn little_is_held_of_each_tile() {
+    let peak = |tiles| {
+        let storage = small_tiles(tiles);
+        peak_while(|| assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound()))
+    };
+    let (few, many) = (peak(5_000), peak(15_000));
+    let each = many.saturating_sub(few) / 10_000;
+    println!("{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+    assert!(each < 500, "{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
+}
+
+/// A storage of which one folder can't be listed.
+#[derive(Debug)]
+struct Closed {
+    inner: Arc<MemoryStorage>,
+    folder: &'static str,
+}
+
+impl Storage for Closed {
+    forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, sub, describe);
+    forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>, StorageError> {
+        match path == self.folder {
+            true => Err(StorageError::PermissionDenied { path: path.to_owned() }),
+            false => self.inner.list(path),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_listed_is_said() {
+    for folder in ["__labels", "__fragments"] {
+        let storage = Arc::new(Closed { inner: array(1), folder });
+        let report = Verify::new().threads(1).storage(storage).unwrap();
+        let found: Vec<_> = report.findings.iter().filter(|finding| finding.file.ends_with(folder)).collect();
+        assert!(found.iter().any(|finding| finding.kind == FindingKind::Unreadable), "{folder}: {report:#?}");
+    }
+}
+
+#[test]
+fn it_is_watched_and_cancelled() {
+    let (storage, monitor) = (array(5), Monitor::new());
+    let verify = Verify::new().threads(1).monitor(&monitor);
+    verify.storage(storage.clone()).unwrap();
+    let progress = monitor.progress();
+    assert!(progress.bytes > 0 && progress.bytes == progress.planned_bytes, "{progress:?}");
+    monitor.cancel();
+    let cancelled = verify.storage(storage);
+    assert!(matches!(cancelled, Err(MaintainError::Array(ArrayError::Cancelled))), "{cancelled:?}");
+}
+
+#[test]
+fn links_that_lead_back_are_followed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrays");
+    std::fs::create_dir_all(path.join("inner")).unwrap();
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .attribute(Attribute::new("a", Datatype::UInt32));
+    Array::create(path.join("inner/array"), &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    #[cfg(unix)]
+    for link in ["a", "b", "inner/c"] {
+        std::os::unix::fs::symlink(&path, path.join(link)).unwrap();
+    }
+    let report = Verify::new().folder(&path).unwrap();
+    assert_eq!((report.arrays, report.is_sound()), (1, true));
+    let storage = tdb_storage::LocalStorage::new(&path);
+    let manifest = tdb_verify::Manifest::of(&storage, 1, &Monitor::new()).unwrap();
+    assert_eq!(
+        manifest.len(),
+        tdb_verify::Manifest::of(&tdb_storage::LocalStorage::new(path.join("inner/array")), 1, &Monitor::new())
+            .unwrap()
+            .len()
+    );
+}
+
+#[test]
+fn a_lost_replacement_is_found() {
+    let disk = MemoryStorage::new();
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let schema = SchemaBuilder::sparse()
+        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .attribute(Attribute::new("a", Datatype::UInt32));
+    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    for x in [1u32, 2] {
+        open().write().cells(NewCells::new().with("x", &[x]).with("a", &[x])).unwrap();
+    }
+    let report = tdb_maintain::ConsolidateFragments::new().run(&open()).unwrap();
+    assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound());
+    let name = report.steps[0].fragments[0].as_str();
+    storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
+    storage.remove_folder(&format!("__fragments/{name}")).unwrap();
+    // Readers find no cell any more.
+    let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
+    let found: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(found, [FindingKind::Replacement]);
+}
