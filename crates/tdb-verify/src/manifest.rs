@@ -16,9 +16,9 @@ use tdb_job::{MaintainError, Result};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tdb_maintain::{FileChange, Manifest};
 /// use tdb_array::Monitor;
 /// use tdb_array::tdb_storage::{MemoryStorage, Storage};
+/// use tdb_verify::{FileChange, Manifest};
 ///
 /// let storage = MemoryStorage::new();
 /// storage.insert("a/b", *b"abc")?;

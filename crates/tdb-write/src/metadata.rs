@@ -24,7 +24,7 @@ use super::Names;
 /// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
 ///
 /// let array = Array::open(&path)?;
-/// write_metadata(array).put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
+/// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
 /// // It shows to those who open the array afterwards.
 /// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
