@@ -13,9 +13,9 @@ use tdb_types::names::COMMITS_FOLDER;
 use tdb_types::{ByteWriter, Feature, FormatVersion};
 use tdb_write::{Names, Written};
 
-use super::join::Join;
-use super::sparse::name_of_delete;
-use super::{dense, sparse};
+use crate::join::Join;
+use crate::sparse::name_of_delete;
+use crate::{dense, sparse};
 
 /// A fragment that goes into another array, made by [`FragmentCopy::new`].
 #[derive(Clone, Debug)]

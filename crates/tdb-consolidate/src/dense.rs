@@ -13,7 +13,7 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{Cells, Layout, saturating_len};
 use tdb_write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in, encode_box};
 
-use super::join::{Join, Joined, TileCounts};
+use crate::join::{Join, Joined, TileCounts};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
 

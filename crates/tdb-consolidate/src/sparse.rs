@@ -36,8 +36,8 @@ use tdb_types::names::{COMMITS_FOLDER, DELETE_EXTENSION, file_name};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 use tdb_write::{SealedFragment, Target};
 
-use super::copied::has_same_order;
-use super::join::{Join, Joined, TileCounts};
+use crate::copied::has_same_order;
+use crate::join::{Join, Joined, TileCounts};
 use fates::{Numbers, numbers_of};
 use input::{Input, Keep, Stop};
 use merge::Merge;

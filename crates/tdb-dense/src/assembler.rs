@@ -4,12 +4,12 @@ use tdb_cells::{Column, Workers};
 use tdb_query::BufferPool;
 use tdb_snapshot::Result;
 
-use super::assembly::Assembly;
-use super::fields::Fields;
-use super::filter::{Filter, Matches};
-use super::kept::KeptTiles;
-use super::shape::Shape;
-use super::work::Work;
+use crate::assembly::Assembly;
+use crate::fields::Fields;
+use crate::filter::{Filter, Matches};
+use crate::kept::KeptTiles;
+use crate::shape::Shape;
+use crate::work::Work;
 
 /// Makes the columns of a query.
 #[derive(Clone, Copy, Debug)]

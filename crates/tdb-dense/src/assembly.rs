@@ -6,12 +6,12 @@ use tdb_schema::FieldRef;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::{Buffer, PhysicalType};
 
-use super::fields::{Field, Fields};
-use super::kept::KeptTiles;
-use super::shape::Shape;
-use super::var::Found;
-use super::work::Work;
-use super::{coordinates, fixed, var};
+use crate::fields::{Field, Fields};
+use crate::kept::KeptTiles;
+use crate::shape::Shape;
+use crate::var::Found;
+use crate::work::Work;
+use crate::{coordinates, fixed, var};
 
 /// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! A result cut into batches: boxes whose cells follow each other in the result's order.
 
-use super::axis::Axis;
-use super::shape::Positions;
+use crate::axis::Axis;
+use crate::shape::Positions;
 
 /// A box of positions, and how far batches have come in it.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tdb_snapshot::tiles::{Share, Wanted};
 
-use super::copy::BoxCopy;
+use crate::copy::BoxCopy;
 
 /// Boxes of cells of fixed size.
 #[derive(Debug)]

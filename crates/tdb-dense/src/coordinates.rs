@@ -2,8 +2,8 @@
 
 use tdb_types::{PhysicalType, from_ordered_key};
 
-use super::axis::Axis;
-use super::work::Work;
+use crate::axis::Axis;
+use crate::work::Work;
 
 /// Makes the coordinates of the cells of `work` along one dimension.
 pub(super) fn coordinates(axis: &Axis, dimension: usize, physical: PhysicalType, work: &Work, result: &mut [u8]) {

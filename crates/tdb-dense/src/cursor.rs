@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tdb_query::CheckedQuery;
 
-use super::bands::{Band, Bands};
-use super::layers::Layers;
-use super::runs::{Runs, Sides};
-use super::shape::{Odometer, Positions, Shape, volume};
-use super::walk::TileWalk;
-use super::work::Work;
+use crate::bands::{Band, Bands};
+use crate::layers::Layers;
+use crate::runs::{Runs, Sides};
+use crate::shape::{Odometer, Positions, Shape, volume};
+use crate::walk::TileWalk;
+use crate::work::Work;
 
 /// How far a reader has come in the result.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use tdb_schema::FieldRef;
 use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{OutputField, Result, Snapshot, prefetch};
 
-use super::copy::BoxCopy;
-use super::work::{Origin, Source, Work};
+use crate::copy::BoxCopy;
+use crate::work::{Origin, Source, Work};
 
 /// The fields of a result, and their tiles in the fragments that were needed so far.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use tdb_query::{CheckedQuery, Pruner};
 use tdb_schema::FieldRef;
 use tdb_snapshot::{Result, Snapshot};
 
-use super::fields::Fields;
-use super::work::{Origin, Work};
+use crate::fields::Fields;
+use crate::work::{Origin, Work};
 
 /// A condition, and where a result has its fields.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use tdb_cells::TileScratch;
 use tdb_snapshot::Result;
 use tdb_snapshot::tiles::{FieldTiles, PartTiles, TileRequest, TileStream};
 
-use super::boxes::Boxes;
-use super::copy::BoxCopy;
-use super::fields::Field;
-use super::work::{Origin, Source, Work};
+use crate::boxes::Boxes;
+use crate::copy::BoxCopy;
+use crate::fields::Field;
+use crate::work::{Origin, Source, Work};
 
 /// Makes the values of the cells of `work`, of a field of fixed size.
 pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {

@@ -12,8 +12,8 @@ use tdb_snapshot::Result;
 use tdb_snapshot::tiles::TileStream;
 use tdb_types::saturating_len;
 
-use super::fields::{Field, Fields};
-use super::work::{Origin, Work};
+use crate::fields::{Field, Fields};
+use crate::work::{Origin, Work};
 
 /// A tile of a field: the field's place among the outputs, the fragment's, and the tile's number.
 type Place = (usize, usize, u64);

@@ -11,8 +11,8 @@ use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::FieldRef;
 use tdb_snapshot::{ArrayError, Result};
 
-use super::layers::Layers;
-use super::shape::volume;
+use crate::layers::Layers;
+use crate::shape::volume;
 
 /// So many boxes are made at most, which takes a fraction of a second.
 const MOST_BOXES: usize = 1 << 16;

@@ -6,12 +6,12 @@ use tdb_query::{CheckedQuery, FileReads, FragmentPlan, FragmentsLeftOut, Planned
 use tdb_schema::FieldRef;
 use tdb_snapshot::Result;
 
-use super::axis::Piece;
-use super::fields::Fields;
-use super::layers::{Layers, Owned, TilePlace};
-use super::runs::{RunTiles, Sides};
-use super::shape::{Odometer, Shape};
-use super::work::{bounds, clip};
+use crate::axis::Piece;
+use crate::fields::Fields;
+use crate::layers::{Layers, Owned, TilePlace};
+use crate::runs::{RunTiles, Sides};
+use crate::shape::{Odometer, Shape};
+use crate::work::{bounds, clip};
 
 /// Walking over as many tiles takes no time.
 pub(super) const MANY_TILES: u64 = 1 << 16;

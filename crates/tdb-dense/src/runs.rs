@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_query::CheckedQuery;
 use tdb_rtree::{Boxes, DimRange};
 
-use super::shape::{Positions, Shape};
+use crate::shape::{Positions, Shape};
 
 /// The first and the last of some cells along a dimension, counted from the low end of its domain.
 pub(super) type Side = (u64, u64);

@@ -14,16 +14,16 @@ use tdb_query::{BufferPool, CheckedQuery, WhyUnknown, announce};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::Cells;
 
-use super::assembler::{Assembled, AssembledCells, Assembler};
-use super::cursor::{Cursor, Division, Step};
-use super::kept::KeptTiles;
-use super::layers::Layers;
-use super::planned::plan_without;
-use super::shape::{Positions, volume};
-use super::walk::{TileList, TileWalk};
-use super::work::{Origin, Work};
-use super::written::Written;
-use super::{DenseReader, Planned};
+use crate::assembler::{Assembled, AssembledCells, Assembler};
+use crate::cursor::{Cursor, Division, Step};
+use crate::kept::KeptTiles;
+use crate::layers::Layers;
+use crate::planned::plan_without;
+use crate::shape::{Positions, volume};
+use crate::walk::{TileList, TileWalk};
+use crate::work::{Origin, Work};
+use crate::written::Written;
+use crate::{DenseReader, Planned};
 
 /// Has a scan look at the cells of a query.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {

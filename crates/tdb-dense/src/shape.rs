@@ -7,7 +7,7 @@ use tdb_query::CheckedQuery;
 use tdb_schema::ArraySchema;
 use tdb_types::Layout;
 
-use super::axis::Axis;
+use crate::axis::Axis;
 
 /// A box of positions in the result.
 pub(super) type Positions = Vec<Range<u128>>;

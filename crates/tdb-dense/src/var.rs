@@ -7,12 +7,12 @@ use tdb_snapshot::tiles::{ByteRun, ByteRuns, FieldTiles, TileRequest, TileStream
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::saturating_len;
 
-use super::boxes::Boxes;
-use super::copy::BoxCopy;
-use super::fields::Field;
-use super::fixed::{Reach, each_file, repeat};
-use super::kept::KeptTiles;
-use super::work::{Origin, Source, Work};
+use crate::boxes::Boxes;
+use crate::copy::BoxCopy;
+use crate::fields::Field;
+use crate::fixed::{Reach, each_file, repeat};
+use crate::kept::KeptTiles;
+use crate::work::{Origin, Source, Work};
 
 /// Where the bytes of the cells of one [`Work`] lie, source by source.
 #[derive(Debug, Default)]

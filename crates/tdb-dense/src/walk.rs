@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::shape::Odometer;
+use crate::shape::Odometer;
 
 /// The tiles that a result is made of; each is given by its index along each dimension.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::axis::Piece;
-use super::copy::{BoxCopy, Stride};
-use super::layers::{Layers, Owned, TilePlace};
-use super::shape::{Odometer, Positions, Shape};
+use crate::axis::Piece;
+use crate::copy::{BoxCopy, Stride};
+use crate::layers::{Layers, Owned, TilePlace};
+use crate::shape::{Odometer, Positions, Shape};
 
 /// A row of cells of a batch, which one worker makes.
 #[derive(Clone, Debug, Default)]

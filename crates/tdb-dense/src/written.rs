@@ -8,12 +8,12 @@ use tdb_query::Pruner;
 use tdb_query::scan::{KnownTile, Scan};
 use tdb_snapshot::{Fragment, Result};
 
-use super::DenseReader;
-use super::layers::{Owned, TilePlace};
-use super::narrow::unwritten_pass;
-use super::planned::MANY_TILES;
-use super::shape::{Odometer, volume};
-use super::walk::TileGrid;
+use crate::DenseReader;
+use crate::layers::{Owned, TilePlace};
+use crate::narrow::unwritten_pass;
+use crate::planned::MANY_TILES;
+use crate::shape::{Odometer, volume};
+use crate::walk::TileGrid;
 
 /// The tiles that some fragment has cells of.
 pub(super) struct Written {

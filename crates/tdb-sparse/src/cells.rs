@@ -10,13 +10,13 @@ use tdb_snapshot::Result;
 use tdb_snapshot::tiles::{BLOCK, FieldTiles};
 use tdb_types::ordered_keys;
 
-use super::boxed::Compared;
-use super::conditions::{Conditions, Fulfilled};
-use super::context::Context;
-use super::held::{Held, fixed_len, fixed_window, fixed_windows};
-use super::mask::Mask;
-use super::selected::SelectedTile;
-use super::source::Source;
+use crate::boxed::Compared;
+use crate::conditions::{Conditions, Fulfilled};
+use crate::context::Context;
+use crate::held::{Held, fixed_len, fixed_window, fixed_windows};
+use crate::mask::Mask;
+use crate::selected::SelectedTile;
+use crate::source::Source;
 
 /// Which cells of a tile are wanted, and what was unfiltered to find out.
 #[derive(Debug, Default)]

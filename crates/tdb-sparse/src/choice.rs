@@ -8,14 +8,14 @@ use tdb_cells::order::key::Key;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_snapshot::Result;
 
-use super::context::Context;
-use super::engine::Engine;
-use super::merge::Merge;
-use super::selected::{SelectedTile, Tiles};
-use super::slabs::Slabs;
-use super::stored_order::is_stored_otherwise;
-use super::stream::Stream;
-use super::table::{RunQueue, TileTable};
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::merge::Merge;
+use crate::selected::{SelectedTile, Tiles};
+use crate::slabs::Slabs;
+use crate::stored_order::is_stored_otherwise;
+use crate::stream::Stream;
+use crate::table::{RunQueue, TileTable};
 
 /// Which tiles are read how.
 #[derive(Debug)]

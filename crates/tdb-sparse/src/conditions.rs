@@ -11,8 +11,8 @@ use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{Fragment, Result, Snapshot};
 use tdb_types::{Cells, saturating_len};
 
-use super::held::{Held, fixed_len};
-use super::selected::SelectedTile;
+use crate::held::{Held, fixed_len};
+use crate::selected::SelectedTile;
 
 /// The conditions on the cells of a fragment.
 #[derive(Debug)]

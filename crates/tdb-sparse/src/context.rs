@@ -13,11 +13,11 @@ use tdb_rtree::{Boxes, DimRange, NdRange};
 use tdb_schema::FieldRef;
 use tdb_snapshot::{Fragment, OutputField, Result, Snapshot, TimeRange, prefetch};
 
-use super::boxed::Compared;
-use super::neighbours::each_pair;
-use super::selected::{SelectedTile, Tiles};
-use super::source::{Sought, Source};
-use super::spares::Spares;
+use crate::boxed::Compared;
+use crate::neighbours::each_pair;
+use crate::selected::{SelectedTile, Tiles};
+use crate::source::{Sought, Source};
+use crate::spares::Spares;
 
 /// A query, and where its cells may lie.
 #[derive(Debug)]

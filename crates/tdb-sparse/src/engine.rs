@@ -4,8 +4,8 @@ use std::fmt;
 
 use tdb_snapshot::Result;
 
-use super::context::Context;
-use super::table::{RunQueue, TileTable};
+use crate::context::Context;
+use crate::table::{RunQueue, TileTable};
 
 /// Says which cells come next.
 pub(super) trait Engine: fmt::Debug + Send {

@@ -13,8 +13,8 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_snapshot::Result;
 use tdb_types::Buffer;
 
-use super::context::Context;
-use super::table::{Run, TileTable};
+use crate::context::Context;
+use crate::table::{Run, TileTable};
 use fixed::gather_fixed;
 use groups::{groups, let_go};
 use layout::BatchLayout;

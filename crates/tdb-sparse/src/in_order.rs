@@ -10,14 +10,14 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::ordered_keys;
 
-use super::cells::{Look, Want, WantedCells};
-use super::choice::bounds;
-use super::context::Context;
-use super::engine::Engine;
-use super::gather::{Gathered, Gatherer, Unfinished};
-use super::selected::Tiles;
-use super::stream::Stream;
-use super::table::{Run, RunQueue, TileTable};
+use crate::cells::{Look, Want, WantedCells};
+use crate::choice::bounds;
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::gather::{Gathered, Gatherer, Unfinished};
+use crate::selected::Tiles;
+use crate::stream::Stream;
+use crate::table::{Run, RunQueue, TileTable};
 
 /// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
 ///

@@ -8,10 +8,10 @@ use tdb_cells::order::entries::Entries;
 use tdb_cells::order::key::{Entry, Key};
 use tdb_snapshot::Result;
 
-use super::cells::{Look, Want, WantedCells};
-use super::context::Context;
-use super::held::Held;
-use super::selected::SelectedTile;
+use crate::cells::{Look, Want, WantedCells};
+use crate::context::Context;
+use crate::held::Held;
+use crate::selected::SelectedTile;
 
 /// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use tdb_query::{CheckedQuery, FileReads, FragmentPlan, FragmentsLeftOut, Planned
 use tdb_snapshot::Result;
 use tdb_snapshot::tiles::FieldTiles;
 
-use super::choice::Choice;
-use super::conditions::Conditions;
-use super::context::Context;
-use super::prune;
-use super::selected::SelectedTile;
-use super::source::Source;
+use crate::choice::Choice;
+use crate::conditions::Conditions;
+use crate::context::Context;
+use crate::prune;
+use crate::selected::SelectedTile;
+use crate::source::Source;
 
 /// What reading would touch of each fragment.
 pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {

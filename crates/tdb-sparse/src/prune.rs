@@ -4,8 +4,8 @@ use tdb_condition::Fulfilment;
 use tdb_query::{CheckedQuery, PrunedTiles, Pruner};
 use tdb_snapshot::Result;
 
-use super::choice::{MOST_COMPARISONS, is_alone};
-use super::context::Context;
+use crate::choice::{MOST_COMPARISONS, is_alone};
+use crate::context::Context;
 
 /// What all parts of the read share, with as few tiles as metadata allows. Only those who `explain` want to know why.
 pub(super) fn context(query: CheckedQuery, explain: bool) -> Result<Context> {

@@ -11,17 +11,16 @@ use tdb_query::{CheckedQuery, WhyUnknown, announce};
 use tdb_snapshot::Result;
 use tdb_types::Cells;
 
-use super::SparseReader;
-use super::cells::{Look, Want, WantedCells};
-use super::choice::{self, Choice};
-use super::context::Context;
-use super::gather::hold_field;
-use super::held::Held;
-use super::plan::scan_plan;
-use super::prune;
-use super::selected::SelectedTile;
-use super::stream::needs_look;
-use super::table::cell_bytes;
+use crate::cells::{Look, Want, WantedCells};
+use crate::choice::{self, Choice};
+use crate::context::Context;
+use crate::gather::hold_field;
+use crate::held::Held;
+use crate::plan::scan_plan;
+use crate::selected::SelectedTile;
+use crate::stream::needs_look;
+use crate::table::cell_bytes;
+use crate::{SparseReader, prune};
 
 /// Has a scan look at the cells of a query.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {

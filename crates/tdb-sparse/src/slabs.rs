@@ -6,12 +6,11 @@ use tdb_cells::order::key::{Entry, Key};
 use tdb_cells::order::sort::{CompareEqual, Sorter};
 use tdb_snapshot::Result;
 
-use super::context::Context;
-use super::engine::Engine;
-use super::keyed::Keyed;
-use super::selected::SelectedTile;
-use super::selected::Tiles;
-use super::table::{Run, RunQueue, TileTable, cell_bytes};
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::keyed::Keyed;
+use crate::selected::{SelectedTile, Tiles};
+use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
 /// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be estimated from
 /// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.

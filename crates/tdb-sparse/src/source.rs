@@ -9,9 +9,9 @@ use tdb_rtree::{Boxes, Coverage, DimRange, NdRange, RTree, RTreeError};
 use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{ArrayError, Fragment, OutputField, Result, Snapshot, TimeRange};
 
-use super::boxed::{BoxedTiles, Compared};
-use super::conditions::Conditions;
-use super::selected::SelectedTile;
+use crate::boxed::{BoxedTiles, Compared};
+use crate::conditions::Conditions;
+use crate::selected::SelectedTile;
 
 /// A fragment that may hold wanted cells.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use tdb_cells::order::key::KeyPools;
 use tdb_cells::{CellBuffers, Pool};
 use tdb_types::Buffer;
 
-use super::held::Held;
+use crate::held::Held;
 
 /// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
 #[derive(Debug, Default)]

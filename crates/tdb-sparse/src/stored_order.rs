@@ -5,8 +5,8 @@
 use tdb_cells::order::by_writers::may_differ;
 use tdb_types::Feature;
 
-use super::context::Context;
-use super::source::Source;
+use crate::context::Context;
+use crate::source::Source;
 
 /// Whether some fragment may not have its cells in the array's global order.
 pub(super) fn is_stored_otherwise(context: &Context) -> bool {

@@ -2,11 +2,11 @@
 
 use tdb_snapshot::Result;
 
-use super::cells::{Look, Want, WantedCells};
-use super::context::Context;
-use super::engine::Engine;
-use super::selected::SelectedTile;
-use super::table::{Run, RunQueue, TileTable, cell_bytes};
+use crate::cells::{Look, Want, WantedCells};
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::selected::SelectedTile;
+use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
 /// Gives the wanted cells of tiles as they lie there, one tile after the other. It serves wherever no cell has to be
 /// compared with one of another tile.

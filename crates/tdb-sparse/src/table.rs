@@ -2,8 +2,8 @@
 
 use tdb_types::saturating_len;
 
-use super::context::Context;
-use super::held::Held;
+use crate::context::Context;
+use crate::held::Held;
 
 /// Consecutive cells of a tile that are consecutive in the result as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{Feature, FormatVersion, names};
 
-use super::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
-use super::version::library_version;
+use crate::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
+use crate::version::library_version;
 
 /// A filtered tile begins with the number of its chunks.
 const COUNT_LEN: usize = size_of::<u64>();

@@ -8,7 +8,7 @@ use tdb_storage::{Storage, StorageError, WriteFile};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA};
 use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
-use super::{FragmentPlace, Names};
+use crate::{FragmentPlace, Names};
 
 /// A fragment that is being written, and that no reader sees.
 ///

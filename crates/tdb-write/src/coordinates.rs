@@ -8,7 +8,7 @@ use tdb_schema::{ArraySchema, Dimension};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::{Cells, Scalar, ordered_keys};
 
-use super::check::CheckedCells;
+use crate::check::CheckedCells;
 
 /// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
 /// is at least one cell.

@@ -13,8 +13,8 @@ use tdb_types::names::{
 };
 use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
 
-use super::Names;
-use super::files::NewFiles;
+use crate::Names;
+use crate::files::NewFiles;
 
 /// How to make arrays and groups: under which names, with which key.
 #[derive(Clone, Debug, Default)]

@@ -7,9 +7,9 @@ use tdb_snapshot::Result;
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, METADATA_FOLDER};
 
-use super::CreateOptions;
-use super::create::check_free;
-use super::files::NewFiles;
+use crate::CreateOptions;
+use crate::create::check_free;
+use crate::files::NewFiles;
 
 impl CreateOptions {
     /// Makes an empty group in the folder `path`, which need not be there.

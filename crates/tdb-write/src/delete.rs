@@ -7,7 +7,7 @@ use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
 use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
 
-use super::Names;
+use crate::Names;
 
 /// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
 /// (now, unless `names` says otherwise). Cells that are written later stay. By format, cells whose field is null are

@@ -11,15 +11,15 @@ use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::{Cells, Layout, Validity, saturating_len};
 
-use super::check::{CheckedCells, CheckedColumn, check};
-use super::encoder::{EncodedTile, FieldEncoder};
-use super::fragment::FragmentWriter;
-use super::promises::Promises;
-use super::region::check_count;
-use super::stream::GlobalWriter;
-use super::target::Target;
-use super::windows::{EncodedWindow, append_all};
-use super::{SealedFragment, Settings, Written, commit};
+use crate::check::{CheckedCells, CheckedColumn, check};
+use crate::encoder::{EncodedTile, FieldEncoder};
+use crate::fragment::FragmentWriter;
+use crate::promises::Promises;
+use crate::region::check_count;
+use crate::stream::GlobalWriter;
+use crate::target::Target;
+use crate::windows::{EncodedWindow, append_all};
+use crate::{SealedFragment, Settings, Written, commit};
 use slabs::{Slab, TileSlabs};
 
 /// Writes the cells of a region, given in an order, as one fragment.

@@ -14,8 +14,8 @@ use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{ArrayError, Environment, Result, Snapshot};
 use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 
-use super::check::StoredField;
-use super::version::library_version;
+use crate::check::StoredField;
+use crate::version::library_version;
 
 /// Turns tiles of one field into filtered bytes.
 #[derive(Debug)]

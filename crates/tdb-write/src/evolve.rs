@@ -5,9 +5,9 @@ use tdb_snapshot::{ArrayError, Listing, Result, Snapshot};
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER, file_name};
 use tdb_types::{Feature, NameForm, TimestampedName};
 
-use super::Names;
-use super::create::{SchemaWriter, definition};
-use super::files::NewFiles;
+use crate::Names;
+use crate::create::{SchemaWriter, definition};
+use crate::files::NewFiles;
 
 /// Names of schemas begin with their times, and are compared as text.
 const NAMED_LATER: &str = "the name of its schema, by its time, stands behind the new one's, and readers go by the last; \

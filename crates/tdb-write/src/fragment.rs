@@ -7,10 +7,10 @@ use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedCo
 use tdb_snapshot::{ArrayError, Result};
 use tdb_storage::WriteFile;
 
-use super::encoder::EncodedTile;
-use super::target::Target;
-use super::version::library_version;
-use super::{Names, NewFragment, SealedFragment};
+use crate::encoder::EncodedTile;
+use crate::target::Target;
+use crate::version::library_version;
+use crate::{Names, NewFragment, SealedFragment};
 
 /// A fragment under construction: its data files, and what its metadata will say.
 #[derive(Debug)]

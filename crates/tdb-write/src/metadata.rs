@@ -9,7 +9,7 @@ use tdb_storage::Storage;
 use tdb_types::names::METADATA_FOLDER;
 use tdb_types::{ByteWriter, Datatype, Feature, FormatVersion, NameForm};
 
-use super::Names;
+use crate::Names;
 
 /// Changes to the metadata of an array or a group, which [`commit`](Self::commit) makes, all at once.
 ///

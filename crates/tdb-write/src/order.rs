@@ -12,7 +12,7 @@ use tdb_rtree::DimRange;
 use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Result};
 
-use super::Duplicates;
+use crate::Duplicates;
 
 /// The numbers of the cells in the order in which they are stored, with as many of equal coordinates as may stay.
 pub(super) fn sorted(

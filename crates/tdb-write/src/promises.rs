@@ -9,7 +9,7 @@ use tdb_schema::{ArraySchema, Attribute};
 use tdb_snapshot::Result;
 use tdb_types::{Cells, DataOrder, Scalar};
 
-use super::check::CheckedCells;
+use crate::check::CheckedCells;
 
 /// Where the values of such attributes have got to, from one batch of cells to the next.
 #[derive(Debug, Default)]

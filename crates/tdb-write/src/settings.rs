@@ -4,10 +4,10 @@ use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::TimestampedName;
 
-use super::check::CheckedCells;
-use super::target::Target;
-use super::windows::Window;
-use super::{Names, SealedFragment};
+use crate::check::CheckedCells;
+use crate::target::Target;
+use crate::windows::Window;
+use crate::{Names, SealedFragment};
 
 /// What becomes of cells of equal coordinates in one write to a sparse array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,15 +7,15 @@ use tdb_cells::NewCells;
 use tdb_snapshot::Result;
 use tdb_types::saturating_len;
 
-use super::check::{CheckedCells, check};
-use super::coordinates::coordinates;
-use super::encoder::{EncodedTile, Run};
-use super::fragment::FragmentWriter;
-use super::order::sorted;
-use super::promises::Promises;
-use super::target::Target;
-use super::windows::{EncodedWindow, append_all};
-use super::{SealedFragment, Settings, Written, commit};
+use crate::check::{CheckedCells, check};
+use crate::coordinates::coordinates;
+use crate::encoder::{EncodedTile, Run};
+use crate::fragment::FragmentWriter;
+use crate::order::sorted;
+use crate::promises::Promises;
+use crate::target::Target;
+use crate::windows::{EncodedWindow, append_all};
+use crate::{SealedFragment, Settings, Written, commit};
 
 /// Writes cells, in any order, as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {

@@ -9,10 +9,10 @@ use tdb_snapshot::{ArrayError, Environment, Result, Snapshot};
 use tdb_types::FormatVersion;
 use tdb_types::names::file_name;
 
-use super::check::stored_fields;
-use super::combined::CombinedCoordinates;
-use super::encoder::{EncodedTile, FieldEncoder};
-use super::version::chosen_version;
+use crate::check::stored_fields;
+use crate::combined::CombinedCoordinates;
+use crate::encoder::{EncodedTile, FieldEncoder};
+use crate::version::chosen_version;
 
 /// What is the same for all cells of one write.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::Layout;
 
-use super::target::Target;
-use super::{SealedFragment, Settings, Written, commit, dense, sparse};
+use crate::target::Target;
+use crate::{SealedFragment, Settings, Written, commit, dense, sparse};
 
 /// A write in several fragments, made by [`Write::together`](super::Write::together): of a sparse array batches of cells in any order in, of
 /// a dense one boxes; a fragment for each out. No more is held in memory than one batch takes, however much is written.

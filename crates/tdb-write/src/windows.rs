@@ -3,9 +3,9 @@
 use tdb_cells::Workers;
 use tdb_snapshot::Result;
 
-use super::encoder::EncodedTile;
-use super::fragment::FragmentWriter;
-use super::target::Target;
+use crate::encoder::EncodedTile;
+use crate::fragment::FragmentWriter;
+use crate::target::Target;
 
 /// Tiles of all fields, encoded: for each field as many, in order.
 #[derive(Debug)]

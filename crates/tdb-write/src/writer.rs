@@ -8,9 +8,9 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_snapshot::{Result, Snapshot};
 use tdb_types::FormatVersion;
 
-use super::settings::{Duplicates, Settings, Written};
-use super::target::Target;
-use super::{GlobalWriter, Names, TogetherWriter, dense, sparse};
+use crate::settings::{Duplicates, Settings, Written};
+use crate::target::Target;
+use crate::{GlobalWriter, Names, TogetherWriter, dense, sparse};
 
 /// A write under construction, made by [`Write::new`]: set what there is to set, then give it [`cells`](Self::cells).
 ///
