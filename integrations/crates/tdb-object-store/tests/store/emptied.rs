@@ -13,8 +13,8 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use tdb_array::{ArrayError, ArrayOptions, CreateOptions};
-use tdb_relocate::{CopyTo, MoveTo, Remove};
 use tdb_object_store::{ObjectStorage, object_store};
+use tdb_relocate::{CopyTo, MoveTo, Remove};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::fixtures;
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayOptions, CreateOptions, Group, GroupOptions};
 use tdb_job::MaintainError;
 use tdb_migrate::Migrate;
-use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove, place_in};
-use tdb_verify::Manifest;
 use tdb_object_store::StoreOptions;
+use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove, place_in};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::fixtures;
+use tdb_verify::Manifest;
 
 use crate::stores::each;
 
