@@ -12,7 +12,7 @@ use tdb_testkit::{LatentStorage, fixtures};
 use tdb_types::{Datatype, Layout, Scalar};
 
 /// So long that threads which begin together are seen to do so on a busy machine as well.
-const LATENCY: Duration = Duration::from_millis(60);
+const LATENCY: Duration = Duration::from_millis(120);
 const BYTES_PER_SECOND: u64 = 1 << 40;
 
 /// Cells of a fragment.
