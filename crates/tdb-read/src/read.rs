@@ -117,20 +117,20 @@ fn late(query: &CheckedQuery) -> Vec<String> {
     fields.filter_map(|field| schema.field_name(*field).map(str::to_owned)).collect()
 }
 
-/// Has the bytes fetched that a query will read, and says what they are to who watches it.
-fn read_ahead(query: &CheckedQuery) -> Result<Option<ReadAhead>> {
-    announce(&query.array, query.memory.ahead, || Ok(plan_fragments(query)?.0))
-}
-
 impl Batches {
     pub(crate) fn of(query: CheckedQuery, output: Output) -> Result<Self> {
         let workers = query.array.workers().clone();
         let parts = Parts::new(output.labels, output.shown, &query.memory);
         let chunks = output.batch_cells.map(|cells| Chunks::new(cells, query.memory.part));
-        let ahead = read_ahead(&query)?;
-        let reader = match query.array.schema().array_type() {
-            ArrayType::Dense => Reader::Dense(Box::new(tdb_dense::DenseReader::new(query)?)),
-            ArrayType::Sparse => Reader::Sparse(Box::new(tdb_sparse::SparseReader::new(query)?)),
+        let (reader, ahead) = match query.array.schema().array_type() {
+            ArrayType::Dense => {
+                let ahead = announce(&query.array, query.memory.ahead, || Ok(tdb_dense::plan(&query)?.0))?;
+                (Reader::Dense(Box::new(tdb_dense::DenseReader::new(query)?)), ahead)
+            }
+            ArrayType::Sparse => {
+                let (reader, ahead) = tdb_sparse::SparseReader::new(query)?;
+                (Reader::Sparse(Box::new(reader)), ahead)
+            }
         };
         Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }

@@ -33,10 +33,10 @@ mod stream;
 mod table;
 
 use tdb_cells::Batch;
-use tdb_query::CheckedQuery;
+use tdb_query::{CheckedQuery, announce};
 use tdb_snapshot::Result;
+use tdb_storage::ReadAhead;
 
-use choice::Choice;
 use context::Context;
 use engine::Engine;
 use gather::{Gathered, Gatherer};
@@ -63,22 +63,21 @@ pub struct SparseReader {
 }
 
 impl SparseReader {
-    /// Starts to read.
+    /// Starts to read. On a storage that takes long to answer, the bytes of the planned tiles are fetched ahead until the
+    /// [`ReadAhead`] is dropped.
     ///
     /// # Errors
     /// Metadata of a fragment cannot be read.
-    pub fn new(query: CheckedQuery) -> Result<Self> {
-        let mut context = prune::context(query, false)?;
-        let mut choice = Choice::of(&context)?;
-        let in_order = std::mem::take(&mut choice.in_order);
-        let in_order = if in_order.is_empty() {
-            None
-        } else {
-            context.gather_coordinates()?;
-            Some(Box::new(InOrder::new(&context, in_order)?))
+    pub fn new(query: CheckedQuery) -> Result<(Self, Option<ReadAhead>)> {
+        let bytes_ahead = query.memory.ahead;
+        let (context, mut choice) = plan::begin(query, false)?;
+        let ahead = announce(&context.array, bytes_ahead, || plan::read_plan(&context, &choice))?;
+        let in_order = match std::mem::take(&mut choice.in_order) {
+            tiles if tiles.is_empty() => None,
+            tiles => Some(Box::new(InOrder::new(&context, tiles)?)),
         };
         let engine = choice::engine(&context, choice)?;
-        Ok(Self::of(context, in_order, engine))
+        Ok((Self::of(context, in_order, engine), ahead))
     }
 
     fn of(context: Context, in_order: Option<Box<InOrder>>, engine: Box<dyn Engine>) -> Self {

@@ -16,22 +16,33 @@ use crate::source::Source;
 
 /// What reading would touch of each fragment.
 pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
-    let mut context = prune::context(query.clone(), true)?;
+    let (context, choice) = begin(query.clone(), true)?;
+    let plans = read_plan(&context, &choice)?;
+    let totals = context.by_totals;
+    let region = context.array.fragments()?.len() - plans.len() - totals;
+    Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
+}
+
+/// The tiles of a read, and the engine for each. Only callers who `explain` get the reasons why tiles were left out.
+pub(super) fn begin(query: CheckedQuery, explain: bool) -> Result<(Context, Choice)> {
+    let mut context = prune::context(query, explain)?;
     let choice = Choice::of(&context)?;
     if !choice.in_order.is_empty() {
         context.gather_coordinates()?;
     }
+    Ok((context, choice))
+}
+
+/// The tiles and bytes that a read takes of each fragment.
+pub(super) fn read_plan(context: &Context, choice: &Choice) -> Result<Vec<FragmentPlan>> {
     let streamed = choice.streamed.iter().chain(&choice.in_order);
     let streamed: BTreeSet<(usize, u64)> = streamed.map(|(source, tile)| (*source, tile.tile)).collect();
     let sources = context.sources.iter().enumerate();
     let plans = sources.map(|(index, source)| {
         let is_streamed = |tile: &SelectedTile| streamed.contains(&(index, tile.tile));
-        fragment_plan(&context, source, is_streamed, |_, _| true)
+        fragment_plan(context, source, is_streamed, |_, _| true)
     });
-    let plans: Vec<FragmentPlan> = plans.collect::<Result<_>>()?;
-    let totals = context.by_totals;
-    let region = context.array.fragments()?.len() - plans.len() - totals;
-    Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
+    plans.collect()
 }
 
 /// What a scan will read of each fragment: `tiles` on their own, but for fields that were added already, and the tiles of a choice.

@@ -14,7 +14,7 @@ proptest! {
     #[test]
     fn little_room_gives_the_same_cells(mut case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
         let array = case.array();
-        let mut reader = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
+        let (mut reader, _) = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
         (reader.context.room, reader.context.sorting) = (room, room);
         reader.context.passing = room / 2;
         let batches = std::iter::from_fn(|| reader.next_batch().unwrap());
