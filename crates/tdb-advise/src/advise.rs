@@ -1,6 +1,6 @@
 //! What could be better about an array: what is slow or large, why, and which command mends it.
 
-use tdb_array::{Array, Group, Monitor};
+use tdb_array::{Array, Monitor};
 
 use crate::advice::{Advice, AdviceKind, AdviceLevel};
 use crate::costs::Costs;
@@ -8,8 +8,7 @@ use crate::report::AdviceReport;
 use crate::seen::Seen;
 use crate::wanted::Sample;
 use crate::{dead, fields, files, fragments, notes, order, sample, tiles};
-use tdb_job::Result;
-use tdb_job::read_anew;
+use tdb_job::{Result, Target, read_anew};
 
 /// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a
 /// [sample](Self::sample) of the tiles is wanted. Nothing is written.
@@ -18,7 +17,7 @@ use tdb_job::read_anew;
 /// use tdb_advise::Advise;
 ///
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
-/// let report = Advise::new().array(&tdb_array::Array::open(folder)?)?;
+/// let report = Advise::new().run(&tdb_array::Array::open(folder)?)?;
 /// for advice in &report.advice {
 ///     println!("{advice}");
 ///     advice.remedy.iter().for_each(|remedy| println!("  {}", remedy.line(folder)));
@@ -27,7 +26,7 @@ use tdb_job::read_anew;
 /// # Ok::<(), tdb_job::MaintainError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is looked at before an array is given"]
+#[must_use = "nothing is examined before `run`"]
 pub struct Advise {
     costs: Costs,
     sample: Option<Sample>,
@@ -58,12 +57,19 @@ impl Advise {
         self
     }
 
-    /// Looks at an array as it is now, at whatever time it was opened.
+    /// Examines an array as it is now, at whatever time it was opened, or a group without its members.
     ///
     /// # Errors
-    /// The array can't be read; it was cancelled.
-    pub fn array(&self, array: &Array) -> Result<AdviceReport> {
-        read_anew(array, |array| self.look_at(array))
+    /// The array or group cannot be read; the [monitor](Self::monitor) has cancelled the sample.
+    pub fn run(&self, target: impl Into<Target>) -> Result<AdviceReport> {
+        match target.into() {
+            Target::Array(array) => read_anew(&array, |array| self.look_at(array)),
+            Target::Group(group) => Ok(AdviceReport {
+                advice: files::of_group(&group, self.costs)?,
+                read: group.counters(),
+                ..AdviceReport::default()
+            }),
+        }
     }
 
     fn look_at(&self, array: &Array) -> Result<AdviceReport> {
@@ -112,15 +118,6 @@ impl Advise {
             read: seen.array.counters(),
             fields: seen.fields,
         })
-    }
-
-    /// Looks at a group itself, without its members.
-    ///
-    /// # Errors
-    /// The group can't be read.
-    pub fn group(&self, group: &Group) -> Result<AdviceReport> {
-        let advice = files::of_group(group, self.costs)?;
-        Ok(AdviceReport { advice, read: group.counters(), ..AdviceReport::default() })
     }
 }
 

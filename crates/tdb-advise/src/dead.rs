@@ -28,7 +28,7 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     let stays = seen.array.version_of_new_fragments().has(Feature::PartialTimeOverlap);
     let gone = if stays { count(&seen.array.without_deletes())?.saturating_sub(visible) } else { dead };
     let is_joined = || {
-        Ok::<_, tdb_job::MaintainError>(!ConsolidateFragments::new().purge(true).plan(&seen.array)?.steps.is_empty())
+        Ok::<_, tdb_job::MaintainError>(!ConsolidateFragments::new().purge(true).plan(&seen.array)?.steps().is_empty())
     };
     Ok(Some(if gone >= (stored / SHARE).max(1) && is_joined()? {
         purge(seen, (stored, gone), deletes)

@@ -122,7 +122,7 @@ pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advic
 /// Advice on a group: of groups there is nothing but metadata.
 pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
     let mut advice = Vec::new();
-    if let Some(plan) = possible(Consolidate::metadata().plan_group(group))? {
+    if let Some(plan) = possible(Consolidate::metadata().plan(group))? {
         let savings = plan.savings();
         let what = format!("reading the metadata takes {} reads more than it needs to", savings.reads);
         let figures = vec![Figure::count("reads of metadata that would be spared", savings.reads, 0)];

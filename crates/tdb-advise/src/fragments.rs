@@ -17,9 +17,9 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
         return Ok(None);
     }
     let plan = ConsolidateFragments::new().plan(&seen.array)?;
-    let joined: u64 = plan.steps.iter().map(|step| step.fragments.len() as u64).sum();
-    let then = now.saturating_sub(joined).saturating_add(plan.steps.len() as u64);
-    let rewritten = plan.steps.iter().fold(0, |sum: u64, step| sum.saturating_add(step.bytes));
+    let joined: u64 = plan.steps().iter().map(|step| step.fragments.len() as u64).sum();
+    let then = now.saturating_sub(joined).saturating_add(plan.steps().len() as u64);
+    let rewritten = plan.steps().iter().fold(0, |sum: u64, step| sum.saturating_add(step.bytes));
     if then >= now {
         return Ok(None);
     }
@@ -94,7 +94,7 @@ pub(super) fn overwritten(seen: &Seen) -> Result<Option<Advice>> {
         return Ok(None);
     }
     let plan = ConsolidateFragments::new().plan(&seen.array)?;
-    if plan.steps.is_empty() {
+    if plan.steps().is_empty() {
         return Ok(None);
     }
     let what = format!(

@@ -60,7 +60,7 @@ fn statistics(seen: &Seen) -> Result<Option<Advice>> {
     if without.is_empty() || !seen.array.version_of_new_fragments().has(Feature::TileStatistics) {
         return Ok(None);
     }
-    if ConsolidateFragments::new().plan(&seen.array)?.steps.is_empty() {
+    if ConsolidateFragments::new().plan(&seen.array)?.steps().is_empty() {
         return Ok(None);
     }
     let tiles = without.iter().map(|fragment| fragment.tile_count()).sum();

@@ -15,7 +15,7 @@ use crate::error::{MaintainError, Result};
 pub const DEEPEST: usize = 64;
 
 /// Names in the folders of an array or group at one moment. Files never change under their names.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp(Vec<(String, EntryKind)>);
 
 /// What is maintained.
@@ -25,6 +25,18 @@ pub enum Target {
     Array(Array),
     /// A group.
     Group(Box<Group>),
+}
+
+impl From<&Array> for Target {
+    fn from(array: &Array) -> Self {
+        Self::Array(array.clone())
+    }
+}
+
+impl From<&Group> for Target {
+    fn from(group: &Group) -> Self {
+        Self::Group(Box::new(group.clone()))
+    }
 }
 
 impl Target {

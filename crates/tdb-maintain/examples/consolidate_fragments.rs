@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if arguments.peek().is_some() {
         consolidate = consolidate.fragments(arguments);
     }
-    print!("{}", consolidate.plan(&array)?);
-    print!("{}", consolidate.run(&array)?);
+    let plan = consolidate.plan(&array)?;
+    print!("{plan}");
+    print!("{}", plan.run()?);
     Ok(())
 }

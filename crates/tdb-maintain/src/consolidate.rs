@@ -4,7 +4,7 @@ mod commits;
 mod footers;
 mod metadata;
 
-use tdb_array::{Array, Group, Names, TimeRange};
+use tdb_array::{Names, TimeRange};
 use tdb_job::{Result, Target};
 
 use crate::draft::Draft;
@@ -94,20 +94,12 @@ impl Consolidation {
         self
     }
 
-    /// Says what would be done to an array.
+    /// Plans the consolidation of an array or a group. Of the three kinds, groups have only metadata.
     ///
     /// # Errors
-    /// The format has no such files, or names files in a way that the storage doesn't allow; a file can't be read.
-    pub fn plan(&self, array: &Array) -> Result<Plan> {
-        Plan::new(Target::Array(array.clone()), vec![Box::new(self.clone())])
-    }
-
-    /// Says what would be done to a group. Of groups there is nothing to join but metadata.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn plan_group(&self, group: &Group) -> Result<Plan> {
-        Plan::new(Target::Group(Box::new(group.clone())), vec![Box::new(self.clone())])
+    /// The format has no such files, or the storage cannot express the names that the format requires; a file cannot be read.
+    pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
+        Plan::new(target.into(), vec![Box::new(self.clone())])
     }
 }
 

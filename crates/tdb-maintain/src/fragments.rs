@@ -5,27 +5,25 @@ mod choose;
 mod facts;
 mod index;
 mod partition;
+mod plan;
 mod report;
 mod sound;
 mod step;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use tdb_array::{Array, Join, Names, TimeRange};
-use tdb_storage::EntryKind;
 use tdb_types::TimestampedName;
-use tdb_types::names::file_name;
 
 use choice::Choice;
 use choose::Stop;
 use facts::Facts;
 use sound::Asked;
 use tdb_job::Refusal;
-use tdb_job::journal::{self, Recovered};
-use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
-pub use report::{FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
+pub use plan::{FragmentPlan, PlannedStep};
+pub use report::{FragmentReport, JoinedStep};
 
 /// How fragments are to be joined: by default all that there are, in one step, so that readers of every time find what they
 /// found before. Where one dense fragment would have more cells than [`amplification`](Self::amplification) allows, those that fit
@@ -48,16 +46,15 @@ pub use report::{FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
 ///     Array::open(&path)?.write().cells(NewCells::new().with("time", &[hour]).with("rain", &[0.5f32]))?;
 /// }
 ///
-/// let consolidate = ConsolidateFragments::new().budget(64 << 20);
-/// let array = Array::open(&path)?;
-/// assert_eq!(consolidate.plan(&array)?.steps[0].fragments.len(), 3);
-/// let report = consolidate.run(&array)?;
+/// let plan = ConsolidateFragments::new().budget(64 << 20).plan(&Array::open(&path)?)?;
+/// assert_eq!(plan.steps()[0].fragments.len(), 3);
+/// let report = plan.run()?;
 /// assert_eq!(report.steps[0].cells, 3);
 /// assert_eq!(Array::open(&path)?.fragments()?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "nothing is done before a plan runs"]
 pub struct ConsolidateFragments {
     choice: Choice,
     steps: u32,
@@ -67,7 +64,6 @@ pub struct ConsolidateFragments {
     asked: Asked,
     budget: usize,
     names: Names,
-    take_over: bool,
 }
 
 impl Default for ConsolidateFragments {
@@ -82,7 +78,6 @@ impl Default for ConsolidateFragments {
             asked: Asked { purge: false, flatten_history: false },
             budget: Join::DEFAULT_BUDGET,
             names: Names::new(),
-            take_over: false,
         }
     }
 }
@@ -169,24 +164,18 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
-    pub fn take_over(mut self, take_over: bool) -> Self {
-        self.take_over = take_over;
-        self
-    }
-
-    /// What would be done, and why other things wouldn't. Only names and metadata of fragments are read, and nothing is
-    /// written.
+    /// Plans the steps. Reads names and metadata of fragments, and writes nothing.
     ///
     /// # Errors
-    /// The array can't be read; a fragment of the list isn't there.
+    /// The array cannot be read; a fragment of the list does not exist.
     pub fn plan(&self, array: &Array) -> Result<FragmentPlan> {
-        let array = array.reopened()?;
+        let array = array.reopened_after(array)?;
         let mut all = Facts::of_all(&array)?;
-        let mut plan = FragmentPlan::default();
+        let known = all.iter().map(|facts| facts.name.clone()).collect();
+        let mut plan = FragmentPlan::new(self.clone(), array, known);
         let mut done = BTreeSet::new();
         while self.goes_on(plan.steps.len()) {
-            let groups = match self.next(&array, &all, &done)? {
+            let groups = match self.next(&plan.array, &all, &done)? {
                 Err(Stop { why, .. }) => {
                     if !why.is_empty() {
                         plan.left = names(&self.candidates(&all, &done));
@@ -196,12 +185,17 @@ impl ConsolidateFragments {
                 }
                 Ok(groups) => groups,
             };
+            let is_first = plan.steps.is_empty();
             let (mut gone, mut new) = (BTreeSet::new(), Vec::new());
             for chosen in groups {
                 if !self.goes_on(plan.steps.len()) {
                     break;
                 }
-                plan.steps.push(PlannedStep::of(&chosen));
+                let step = PlannedStep::of(&chosen);
+                if is_first {
+                    plan.groups.push_back(step.fragments.clone());
+                }
+                plan.steps.push(step);
                 gone.extend(chosen.iter().map(|facts| facts.name.clone()));
                 new.extend(Facts::joined(&chosen, plan.steps.len() - 1));
             }
@@ -221,63 +215,6 @@ impl ConsolidateFragments {
     fn goes_on(&self, steps: usize) -> bool {
         let most = if self.list.is_some() { self.steps.min(1) } else { self.steps };
         u32::try_from(steps).is_ok_and(|steps| steps < most)
-    }
-
-    /// Joins the fragments. What an interrupted run has left is finished or undone first.
-    ///
-    /// # Errors
-    /// [`MaintainError::Refused`]: nothing could be joined, and why. Dense fragments that are too far from each other are no error: the report
-    /// [names](FragmentReport::left) them. [`MaintainError::Busy`], [`MaintainError::Conflict`]; the
-    /// array can't be read or written. What was joined in steps before that stays.
-    pub fn run(&self, array: &Array) -> Result<FragmentReport> {
-        let lock = Lock::take(array.storage(), self.take_over)?;
-        let Recovered { done, left } = journal::recover(array)?;
-        let uncommitted = uncommitted(array)?;
-        let mut report =
-            FragmentReport { recovered: done, left_journals: left, uncommitted, ..FragmentReport::default() };
-        let mut done = BTreeSet::new();
-        // Footers are read once, however many steps there are.
-        let mut last = array.clone();
-        let mut wanted: VecDeque<Vec<TimestampedName>> = VecDeque::new();
-        while self.goes_on(report.steps.len()) {
-            let array = array.reopened_after(&last)?;
-            last = array.clone();
-            let all = Facts::of_all(&array)?;
-            let is_new = wanted.is_empty();
-            if is_new {
-                match self.next(&array, &all, &done)? {
-                    Ok(groups) => wanted.extend(groups.iter().map(|group| names(group))),
-                    Err(Stop { why, is_refused }) => {
-                        if report.steps.is_empty()
-                            && is_refused
-                            && let Some(why) = why.first().cloned()
-                        {
-                            return Err(MaintainError::Refused { path: array.storage().describe(""), why });
-                        }
-                        if !why.is_empty() {
-                            report.left = names(&self.candidates(&all, &done));
-                        }
-                        report.refused = why;
-                        break;
-                    }
-                }
-            }
-            let group: BTreeSet<TimestampedName> = wanted.pop_front().into_iter().flatten().collect();
-            let chosen: Vec<&Facts> = all.iter().filter(|facts| group.contains(&facts.name)).collect();
-            let is_free = || sound::check(&array, &all, &chosen, self.asked).is_none();
-            if !is_new && (chosen.len() < group.len() || !is_free()) {
-                // Somebody has written or removed fragments since the groups were made.
-                wanted.clear();
-                continue;
-            }
-            let step = self.join(&array, &chosen, &lock)?;
-            // Several were made where one would be too large: to join them again would make the same.
-            if step.fragments.len() > 1 {
-                done.extend(step.fragments.iter().map(ToString::to_string));
-            }
-            report.steps.push(step);
-        }
-        Ok(report)
     }
 
     /// What to join next, each group to one; or why nothing. Fragments that are `done` aren't joined again.
@@ -315,12 +252,4 @@ impl ConsolidateFragments {
 
 fn names(some: &[&Facts]) -> Vec<TimestampedName> {
     some.iter().map(|facts| facts.name.clone()).collect()
-}
-
-/// Folders of fragments that are as no writer makes them, and that no commit names. Nobody is at it but whoever has the lock.
-fn uncommitted(array: &Array) -> Result<Vec<String>> {
-    let is_of_range =
-        |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());
-    let folders = array.leftovers()?.into_iter().filter(|leftover| leftover.kind == EntryKind::Folder);
-    Ok(folders.map(|leftover| leftover.path).filter(|path| is_of_range(path)).collect())
 }

@@ -8,7 +8,7 @@ mod footers;
 mod fragments;
 mod metadata;
 
-use tdb_array::{Array, Group, Names};
+use tdb_array::Names;
 use tdb_job::{Result, Target};
 
 use crate::draft::Draft;
@@ -33,8 +33,8 @@ pub use metadata::{MetadataList, metadata_lists};
 ///     Group::open(&path)?.write_metadata().put("season", MetadataValue::text(season)?).commit()?;
 /// }
 /// let group = Group::open(&path)?;
-/// Consolidate::metadata().plan_group(&group)?.run()?;
-/// let report = Vacuum::all().plan_group(&group)?.run()?;
+/// Consolidate::metadata().plan(&group)?.run()?;
+/// let report = Vacuum::all().plan(&group)?.run()?;
 /// assert_eq!(report.steps.len(), 4); // three files, and the list of them
 /// assert_eq!(Group::open(&path)?.metadata()?.get("season"), Some(&MetadataValue::text("autumn")?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,20 +98,12 @@ impl Vacuum {
         self
     }
 
-    /// Says what would be done to an array.
+    /// Plans the vacuum of an array or a group. Of the four kinds, groups have only metadata.
     ///
     /// # Errors
-    /// A folder can't be listed, a file that names others can't be read.
-    pub fn plan(&self, array: &Array) -> Result<Plan> {
-        Plan::new(Target::Array(array.clone()), self.jobs())
-    }
-
-    /// Says what would be done to a group. Of groups there is nothing to remove but metadata.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn plan_group(&self, group: &Group) -> Result<Plan> {
-        Plan::new(Target::Group(Box::new(group.clone())), self.jobs())
+    /// A folder cannot be listed; a file that names others cannot be read.
+    pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
+        Plan::new(target.into(), self.jobs())
     }
 
     /// A part for each kind: what is planned for one rests on the ones before.

@@ -172,7 +172,7 @@ pub(super) fn in_place<T>(
     if remove_old {
         finish_removal(paths)?;
         // What somebody may still want is told before anything is done.
-        Remove::new().recursive(true).plan(&paths.place)?;
+        let _ = Remove::new().recursive(true).plan_folder(&paths.place)?;
     }
     if fs::symlink_metadata(&paths.old).is_ok() {
         return Err(failed(&paths.old, &io::Error::from(ErrorKind::AlreadyExists)));
@@ -197,7 +197,7 @@ pub(super) fn in_place<T>(
     }
     end_journal(paths)?;
     if remove_old {
-        Remove::new().recursive(true).folder(&paths.old)?;
+        Remove::new().recursive(true).plan_folder(&paths.old)?.run()?;
     }
     Ok(report)
 }
@@ -205,7 +205,7 @@ pub(super) fn in_place<T>(
 /// Goes on with the removal of an old array that an earlier run was interrupted at.
 fn finish_removal(paths: &Paths) -> Result<()> {
     if paths.old.join(REMOVED).is_dir() {
-        Remove::new().recursive(true).folder(&paths.old)?;
+        Remove::new().recursive(true).plan_folder(&paths.old)?.run()?;
     }
     Ok(())
 }

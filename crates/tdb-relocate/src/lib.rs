@@ -22,7 +22,7 @@ pub mod building {
 pub use copying::{Copied, CopyTo};
 pub use local::place_in;
 pub use moving::{MoveTo, Moved};
-pub use removing::{Remove, Removed};
+pub use removing::{RemovalPlan, Remove, Removed};
 pub use tdb_job::PlaceProblem;
 pub use tdb_job::{MaintainError, Result};
 

@@ -241,7 +241,9 @@ impl MoveTo {
 
     /// Removes what has been moved.
     fn remove(&self, ends: &Ends, held: &mut Held) -> Result<Vec<String>> {
-        Ok(self.removal().run_holding(&ends.from, &ends.old, held)?.left)
+        let removal = self.removal();
+        let found = removal.check(&ends.from, &ends.old)?;
+        Ok(removal.run_holding(&ends.from, &ends.old, found, held)?.left)
     }
 }
 
@@ -392,9 +394,9 @@ fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
         if keys.is_empty() {
             continue;
         }
-        let found = Doctor::new().look_at_group(&group)?;
-        let found: Vec<_> = found.into_iter().filter(|one| keys.contains(&one.path)).collect();
-        change_members(&group, &Names::new(), found.iter().map(|one| &one.remedy))?;
+        let plan = Doctor::new().plan(&group)?;
+        let found = plan.found().iter().filter(|one| keys.contains(&one.path));
+        change_members(&group, &Names::new(), found.map(|one| &one.remedy))?;
         moved.made_relative.extend(keys);
     }
     Ok(())

@@ -41,7 +41,7 @@ const WAS_GROUP: &str = "group";
 /// # let path = folder.path().join("group");
 /// Group::create(&path)?;
 /// std::fs::write(path.join("notes.txt"), "mine")?;
-/// let removed = Remove::new().folder(&path)?;
+/// let removed = Remove::new().plan_folder(&path)?.run()?;
 /// assert_eq!(removed.left, ["notes.txt"]); // so that the folder stays, too
 /// assert!(Group::open(&path).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,6 +67,42 @@ pub struct Removed {
     pub left: Vec<String>,
     /// The groups that have it as a member.
     pub held_by: Vec<String>,
+}
+
+/// The arrays and groups that [`run`](Self::run) removes.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is removed before `run`"]
+pub struct RemovalPlan {
+    job: Remove,
+    parent: Arc<dyn Storage>,
+    name: String,
+    removed: Removed,
+}
+
+impl RemovalPlan {
+    /// The arrays and groups to be removed, and the paths that stay.
+    #[must_use]
+    pub fn removed(&self) -> &Removed {
+        &self.removed
+    }
+
+    /// Removes the arrays and groups.
+    ///
+    /// # Errors
+    /// Those of [`Remove::plan`]; [`MaintainError::Conflict`]: a member was added since the plan; [`MaintainError::Busy`]. An interrupted
+    /// removal continues with the next run.
+    pub fn run(self) -> Result<Removed> {
+        let removed = self.job.check(&self.parent, &self.name)?;
+        if let Some((path, _)) = removed.objects.iter().find(|object| !self.removed.objects.contains(object)) {
+            let path = self.parent.describe(&format!("{}/{path}", self.name));
+            return Err(MaintainError::Conflict {
+                path,
+                what: "it was added after the removal was planned".to_owned(),
+            });
+        }
+        let removed = self.job.run_holding(&self.parent, &self.name, removed, &mut Held::default())?;
+        Ok(Removed { held_by: self.removed.held_by, ..removed })
+    }
 }
 
 impl Remove {
@@ -100,50 +136,30 @@ impl Remove {
         self
     }
 
-    /// What is going to be removed from a folder of this machine, and what isn't.
+    /// Plans the removal of the array or group in a folder of this machine.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
-    pub fn plan(&self, path: impl AsRef<Path>) -> Result<Removed> {
+    /// Those of [`plan`](Self::plan).
+    pub fn plan_folder(&self, path: impl AsRef<Path>) -> Result<RemovalPlan> {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
         check_nameable(&place, &name)?;
-        Ok(Removed { held_by: holders(&place, &name), ..self.plan_in(&parent, &name)? })
+        let mut plan = self.plan(&parent, &name)?;
+        plan.removed.held_by = holders(&place, &name);
+        Ok(plan)
     }
 
-    /// Removes what lies in a folder of this machine.
+    /// Plans the removal of the array or group in the folder `name` of a storage.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
-    pub fn folder(&self, path: impl AsRef<Path>) -> Result<Removed> {
-        let (place, name) = super::local::place(path.as_ref())?;
-        let (parent, _) = named(path.as_ref())?;
-        check_nameable(&place, &name)?;
-        let held_by = holders(&place, &name);
-        Ok(Removed { held_by, ..self.run(&parent, &name)? })
-    }
-
-    /// What is going to be removed from the folder `name` of a storage, and what isn't.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn plan_in(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
+    /// [`MaintainError::Place`]: the folder holds neither an array nor a group; it or a folder of the format in it is a symbolic link, or
+    /// holds files that are not of the format or that no listing shows; the doctor has [set files aside](Self::with_aside) in it.
+    pub fn plan(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<RemovalPlan> {
         check_named(&**parent, name)?;
         let mut removed = self.check(parent, name)?;
         let (objects, links) = (&removed.objects, &removed.links);
         removed.left.retain(|left| !links.contains(left) && !objects.iter().any(|(path, _)| path == left));
-        Ok(removed)
-    }
-
-    /// Removes what lies in the folder `name` of a storage.
-    ///
-    /// # Errors
-    /// [`MaintainError::Place`]: it is neither an array nor a group, or it or a folder of the format in it is a symbolic link, or
-    /// holds what isn't of the format or what no listing shows; something was [set aside](Self::with_aside) in it.
-    /// [`MaintainError::Busy`]: somebody maintains it. Whatever the storage can't do; the next run goes on from there.
-    pub fn run(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
-        check_named(&**parent, name)?;
-        self.run_holding(parent, name, &mut Held::default())
+        Ok(RemovalPlan { job: self.clone(), parent: Arc::clone(parent), name: name.to_owned(), removed })
     }
 
     /// All that would go. Nothing is changed.
@@ -154,10 +170,15 @@ impl Remove {
         Ok(removed)
     }
 
-    /// The same for those who have some of the locks.
-    pub(super) fn run_holding(&self, parent: &Arc<dyn Storage>, name: &str, held: &mut Held) -> Result<Removed> {
+    /// Removes the arrays and groups that a [check](Self::check) has found. `held` may have some of their locks.
+    pub(super) fn run_holding(
+        &self,
+        parent: &Arc<dyn Storage>,
+        name: &str,
+        mut removed: Removed,
+        held: &mut Held,
+    ) -> Result<Removed> {
         let whole = parent.sub(name)?;
-        let mut removed = self.check(parent, name)?;
         // Who finds that somebody is at one of them has removed nothing.
         let objects: BTreeSet<String> = removed.objects.iter().map(|(path, _)| path.clone()).collect();
         held.take(&whole, objects, self.take_over)?;

@@ -18,7 +18,7 @@ const ADVICE: usize = 100;
 const METADATA: usize = 100;
 
 pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Options) -> Result<()> {
-    let report = options.advise.array(array)?;
+    let report = options.advise.run(array)?;
     let dimensions = options.dimensions_of(array);
     summary(page, array, &report);
     advice(page, path, &report.advice);

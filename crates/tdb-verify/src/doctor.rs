@@ -13,7 +13,7 @@ mod unknown;
 
 use std::sync::Arc;
 
-use tdb_array::{Array, Group, Names};
+use tdb_array::{Group, Names};
 use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
@@ -48,19 +48,28 @@ pub use unknown::first_unknown;
 /// Group::create(&path)?;
 /// std::fs::write(path.join(".tdb-4711-0.tmp"), "half of a file")?;
 /// let group = Group::open(&path)?;
-/// let found = Doctor::new().look_at_group(&group)?;
-/// assert_eq!(found[0].what, "a file whose writing was interrupted");
-/// Doctor::new().mend_group(&group, &found)?;
-/// assert!(Doctor::new().look_at_group(&group)?.is_empty());
-/// assert_eq!(Doctor::new().undo_group(&group)?.restored, [".tdb-4711-0.tmp"]);
+/// let plan = Doctor::new().plan(&group)?;
+/// assert_eq!(plan.found()[0].what, "a file whose writing was interrupted");
+/// plan.run()?;
+/// assert!(Doctor::new().plan(&group)?.found().is_empty());
+/// assert_eq!(Doctor::new().undo(&group)?.restored, [".tdb-4711-0.tmp"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is looked at before it is told"]
+#[must_use = "nothing is done before a plan runs"]
 pub struct Doctor {
     names: Names,
     only: Vec<String>,
     take_over: bool,
+}
+
+/// The problems of an array or a group, and the repairs that [`run`](Self::run) makes.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is done before `run`"]
+pub struct RepairPlan {
+    doctor: Doctor,
+    target: Target,
+    found: Vec<Diagnosis>,
 }
 
 /// What the doctor has done.
@@ -97,70 +106,33 @@ impl Doctor {
         self
     }
 
-    /// What isn't as it should be in an array, and in those of its dimension labels. A write that is going on looks like one that was interrupted, until it commits:
-    /// whoever sees to it has to know that nobody writes, or go by the age of the files.
+    /// Looks for problems of an array and of the arrays of its dimension labels, or of a group without its members.
+    ///
+    /// A write in progress looks like an interrupted one until it commits. Callers know that nobody writes, or
+    /// [leave out](RepairPlan::retain) young files.
     ///
     /// # Errors
-    /// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
-    pub fn look_at(&self, array: &Array) -> Result<Vec<Diagnosis>> {
-        let mut found = look(&Target::Array(array.clone()))?;
-        let labels = Labels::of(array)?;
+    /// A folder cannot be listed; a commit file or a schema cannot be read.
+    pub fn plan(&self, target: impl Into<Target>) -> Result<RepairPlan> {
+        let target = target.into();
+        let mut found = look(&target)?;
+        let labels = Labels::of(&target)?;
         found.extend(labels.found);
         for (folder, own) in labels.arrays {
-            found.extend(look(&Target::Array(own))?.into_iter().map(|one| one.in_folder(&folder)));
+            found.extend(look(&own)?.into_iter().map(|one| one.in_folder(&folder)));
         }
-        Ok(found)
+        Ok(RepairPlan { doctor: self.clone(), target, found })
     }
 
-    /// The same of a group; its members are looked at by themselves.
+    /// Moves back the files that a repair moved aside, and removes the files that it wrote. Leaves out files that readers would fail on,
+    /// because their fragments no longer exist.
     ///
     /// # Errors
-    /// A folder can't be listed.
-    pub fn look_at_group(&self, group: &Group) -> Result<Vec<Diagnosis>> {
-        look(&Target::Group(Box::new(group.clone())))
-    }
-
-    /// Sees to what was found, as far as it is still so.
-    ///
-    /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy): somebody maintains the array. As [`look_at`](Self::look_at); whatever the storage can't do. What was
-    /// done before is done.
-    pub fn mend(&self, array: &Array, found: &[Diagnosis]) -> Result<Mended> {
-        let labels = Labels::of(array)?.arrays;
-        let is_of_label = |one: &&Diagnosis| labels.iter().any(|(folder, _)| one.below(folder).is_some());
-        let own: Vec<Diagnosis> = found.iter().filter(|one| !is_of_label(one)).cloned().collect();
-        let mut mended = self.run(&Target::Array(array.clone()), &own)?;
-        for (folder, label) in &labels {
-            let of_label: Vec<Diagnosis> = found.iter().filter_map(|one| one.below(folder)).collect();
-            let below = |path: &String| labels::below(path, folder).map(str::to_owned);
-            let only: Vec<String> = self.only.iter().filter_map(below).collect();
-            if only.is_empty() && !self.only.is_empty() {
-                continue;
-            }
-            let doctor = Self { only, ..self.clone() };
-            let done = doctor.run(&Target::Array(label.clone()), &of_label)?;
-            mended.done.extend(done.done.into_iter().map(|one| one.in_folder(folder)));
-            mended.aside = mended.aside.or(done.aside.map(|aside| format!("{folder}/{aside}")));
-        }
-        Ok(mended)
-    }
-
-    /// The same in a group.
-    ///
-    /// # Errors
-    /// As [`mend`](Self::mend).
-    pub fn mend_group(&self, group: &Group, found: &[Diagnosis]) -> Result<Mended> {
-        self.run(&Target::Group(Box::new(group.clone())), found)
-    }
-
-    /// Moves back what was moved aside in an array, and removes what was written; but for what readers would fail on, since
-    /// fragments have gone meanwhile.
-    ///
-    /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); a text that says where things lay can't be understood; whatever the storage can't do.
-    pub fn undo(&self, array: &Array) -> Result<Undone> {
-        let mut undone = self.undo_in(array.storage())?;
-        for (folder, label) in Labels::of(array)?.arrays {
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); the list of former places cannot be parsed; the storage fails.
+    pub fn undo(&self, target: impl Into<Target>) -> Result<Undone> {
+        let target = target.into();
+        let mut undone = self.undo_in(target.storage())?;
+        for (folder, label) in Labels::of(&target)?.arrays {
             let of_label = self.undo_in(label.storage())?;
             let above =
                 |paths: Vec<String>| paths.into_iter().map(|path| format!("{folder}/{path}")).collect::<Vec<_>>();
@@ -171,14 +143,6 @@ impl Doctor {
         Ok(undone)
     }
 
-    /// The same in a group.
-    ///
-    /// # Errors
-    /// As [`undo`](Self::undo).
-    pub fn undo_group(&self, group: &Group) -> Result<Undone> {
-        self.undo_in(group.storage())
-    }
-
     fn undo_in(&self, storage: &Arc<dyn Storage>) -> Result<Undone> {
         if !storage.exists(ASIDE)? {
             return Ok(Undone::default());
@@ -187,9 +151,7 @@ impl Doctor {
         aside::undo(&**storage)
     }
 
-    /// Whether this is to be seen to.
-    #[must_use]
-    pub fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
+    fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
         let is_asked_for = self.only.contains(&diagnosis.path);
         diagnosis.remedy != R::None
             && (is_asked_for
@@ -285,6 +247,51 @@ impl Doctor {
         }
         mended.done.extend(members.into_iter().map(|one| (*one).clone()));
         Ok(())
+    }
+}
+
+impl RepairPlan {
+    /// The problems.
+    #[must_use]
+    pub fn found(&self) -> &[Diagnosis] {
+        &self.found
+    }
+
+    /// Whether [`run`](Self::run) repairs a problem: it has a remedy, and [`Doctor::only`] names it, or names none and no reader sees a difference.
+    #[must_use]
+    pub fn repairs(&self, diagnosis: &Diagnosis) -> bool {
+        self.doctor.sees_to(diagnosis)
+    }
+
+    /// Leaves out the problems for which `keep` is false.
+    pub fn retain(mut self, keep: impl FnMut(&Diagnosis) -> bool) -> Self {
+        self.found.retain(keep);
+        self
+    }
+
+    /// Repairs the problems that still exist.
+    ///
+    /// # Errors
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); those of [`Doctor::plan`]; the storage fails. Repairs that ended before the
+    /// error remain.
+    pub fn run(self) -> Result<Mended> {
+        let Self { doctor, target, found } = self;
+        let labels = Labels::of(&target)?.arrays;
+        let is_of_label = |one: &&Diagnosis| labels.iter().any(|(folder, _)| one.below(folder).is_some());
+        let own: Vec<Diagnosis> = found.iter().filter(|one| !is_of_label(one)).cloned().collect();
+        let mut mended = doctor.run(&target, &own)?;
+        for (folder, label) in &labels {
+            let of_label: Vec<Diagnosis> = found.iter().filter_map(|one| one.below(folder)).collect();
+            let below = |path: &String| labels::below(path, folder).map(str::to_owned);
+            let only: Vec<String> = doctor.only.iter().filter_map(below).collect();
+            if only.is_empty() && !doctor.only.is_empty() {
+                continue;
+            }
+            let done = Doctor { only, ..doctor.clone() }.run(label, &of_label)?;
+            mended.done.extend(done.done.into_iter().map(|one| one.in_folder(folder)));
+            mended.aside = mended.aside.or(done.aside.map(|aside| format!("{folder}/{aside}")));
+        }
+        Ok(mended)
     }
 }
 

@@ -5,9 +5,9 @@ mod manifest;
 mod rebuild;
 mod verify;
 
-pub use doctor::{ASIDE, Diagnosis, Doctor, Mended, Remedy, Undone, change_members, first_unknown};
+pub use doctor::{ASIDE, Diagnosis, Doctor, Mended, Remedy, RepairPlan, Undone, change_members, first_unknown};
 pub use manifest::{FileChange, Manifest};
-pub use rebuild::{Rebuild, Rebuilt};
+pub use rebuild::{Rebuild, RebuildPlan, Rebuilt};
 pub use tdb_job::RebuildProblem;
 pub use tdb_job::{MaintainError, Result};
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};

@@ -23,7 +23,7 @@ use metadata::{build, open};
 use tdb_job::RebuildProblem;
 use tdb_job::footer_files;
 use tdb_job::lock::Lock;
-use tdb_job::{MaintainError, Result};
+use tdb_job::{MaintainError, Result, Stamp};
 
 /// Makes the metadata of a fragment anew where they are lost or damaged.
 ///
@@ -47,16 +47,34 @@ use tdb_job::{MaintainError, Result};
 /// assert!(Array::open(&path)?.fragments().is_err());
 ///
 /// let name = folder.rsplit('/').next().unwrap_or_default();
-/// let rebuilt = Rebuild::new().run(&Array::open(&path)?, name)?;
+/// let rebuilt = Rebuild::new().plan(&Array::open(&path)?, name)?.run()?;
 /// assert_eq!((rebuilt.tiles, rebuilt.cells), (1, 2));
 /// assert_eq!(Array::open(&path)?.fragments()?[0].tile_count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is rebuilt before it is told which fragment"]
+#[must_use = "nothing is written before a plan runs"]
 pub struct Rebuild {
     domain: Option<NdRange>,
     salvage: bool,
+}
+
+/// The new metadata of a fragment.
+///
+/// [`run`](Self::run) writes them.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is written before `run`"]
+pub struct RebuildPlan {
+    job: Rebuild,
+    array: Array,
+    fragment: String,
+    /// The names in the folders of the array before it was read.
+    stamp: Stamp,
+    rebuilt: Rebuilt,
+    /// The path of the metadata file, and its bytes.
+    file: (String, Vec<u8>),
+    /// The paths of the files that the new metadata replace.
+    aside: Vec<String>,
     take_over: bool,
 }
 
@@ -98,18 +116,12 @@ impl Rebuild {
         self
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
-    pub fn take_over(mut self, take_over: bool) -> Self {
-        self.take_over = take_over;
-        self
-    }
-
-    /// Rebuilds the metadata of the fragment of this name.
+    /// Reads the data files of the fragment of this name and builds its metadata. Writes nothing.
     ///
     /// # Errors
-    /// [`MaintainError::Rebuild`]: why it can't be. [`MaintainError::Busy`]; whatever the storage can't do. Then nothing has changed.
-    pub fn run(&self, array: &Array, name: &str) -> Result<Rebuilt> {
-        let _lock = Lock::take(array.storage(), self.take_over)?;
+    /// [`MaintainError::Rebuild`]: why it cannot be rebuilt; the storage fails.
+    pub fn plan(&self, array: &Array, name: &str) -> Result<RebuildPlan> {
+        let stamp = Stamp::of(&**array.storage())?;
         let entry = Lost::find(array, name)?;
         let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
         let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
@@ -151,8 +163,7 @@ impl Rebuild {
         let bytes = build(&entry, &walked, domain.as_ref(), Some(&facts), encoder)?;
         let mut aside = footers_of(array, name)?;
         aside.push(path.clone());
-        crate::doctor::replace(&**array.storage(), &aside, &path, &bytes)?;
-        Ok(Rebuilt {
+        let rebuilt = Rebuilt {
             schema: walked.shape.schema_path,
             other_schemas: walked.shape.others,
             tiles: walked.cells.len() as u64,
@@ -160,6 +171,16 @@ impl Rebuild {
             lost: walked.lost,
             unknown,
             bytes: bytes.len() as u64,
+        };
+        Ok(RebuildPlan {
+            job: self.clone(),
+            array: array.clone(),
+            fragment: name.to_owned(),
+            stamp,
+            rebuilt,
+            file: (path, bytes),
+            aside,
+            take_over: false,
         })
     }
 
@@ -211,6 +232,35 @@ impl Rebuild {
         let ranges: Option<Vec<DimRange>> =
             dimensions.iter().map(|dimension| dimension.domain().and_then(range)).collect();
         ranges.map(|ranges| Some(NdRange(ranges))).ok_or(RebuildProblem::Domain { tiles })
+    }
+}
+
+impl RebuildPlan {
+    /// The counts and doubts of the new metadata.
+    #[must_use]
+    pub fn rebuilt(&self) -> &Rebuilt {
+        &self.rebuilt
+    }
+
+    /// Takes over the lock of another process. Only for callers who know that the other process no longer runs.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Writes the metadata, and moves the replaced files aside. Plans anew if files were written or removed since the plan.
+    ///
+    /// # Errors
+    /// Those of [`Rebuild::plan`]; [`MaintainError::Busy`]. Nothing has changed then.
+    pub fn run(self) -> Result<Rebuilt> {
+        let storage = self.array.storage();
+        let _lock = Lock::take(storage, self.take_over)?;
+        let Self { rebuilt, file: (path, bytes), aside, .. } = match Stamp::of(&**storage)? == self.stamp {
+            true => &self,
+            false => &self.job.plan(&self.array, &self.fragment)?,
+        };
+        crate::doctor::replace(&**storage, aside, path, bytes)?;
+        Ok(rebuilt.clone())
     }
 }
 

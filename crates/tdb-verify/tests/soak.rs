@@ -17,7 +17,7 @@ use tdb_array::tdb_condition::field;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells};
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, Plan, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_testkit::Ledger;
 use tdb_types::{Datatype, Scalar};
 use tdb_verify::{Severity, Verify};
@@ -111,7 +111,7 @@ fn maintain(path: &Path, counts: &Counts, turn: usize) {
         }
     };
     let done = match turn % 9 {
-        0 | 3 => ConsolidateFragments::new().run(&array).map(drop),
+        0 | 3 => ConsolidateFragments::new().plan(&array).and_then(FragmentPlan::run).map(drop),
         1 => Consolidate::commits().plan(&array).and_then(Plan::run).map(drop),
         2 => Consolidate::footers().plan(&array).and_then(Plan::run).map(drop),
         4 => Vacuum::commits().plan(&array).and_then(Plan::run).map(drop),

@@ -16,7 +16,7 @@ use tdb_cases::ours::describe;
 use tdb_cases::writer::start;
 use tdb_condition::field;
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, Plan, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_reference::model::{
     ArraySpec, Comparison, Condition, MetadataEntry, QuerySpec, WriteSpec, attribute, bytes_of, column, dimension,
 };
@@ -324,7 +324,7 @@ impl Soak<'_> {
     fn maintain(&self, turn: usize) -> Result<bool, Box<dyn Error>> {
         let array = ArrayOptions::new().threads(1).open(self.uri)?;
         let done = match turn % 7 {
-            0 | 3 => ConsolidateFragments::new().run(&array).map(drop),
+            0 | 3 => ConsolidateFragments::new().plan(&array).and_then(FragmentPlan::run).map(drop),
             1 => Consolidate::commits().plan(&array).and_then(Plan::run).map(drop),
             2 => Consolidate::footers().plan(&array).and_then(Plan::run).map(drop),
             4 => Vacuum::commits().plan(&array).and_then(Plan::run).map(drop),

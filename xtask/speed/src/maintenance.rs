@@ -38,7 +38,7 @@ pub fn work(job: Job, uri: &str, threads: usize) -> Result<TimedReads, Box<dyn E
 pub fn by_us(job: Job, uri: &str, threads: usize) -> Result<(), Box<dyn Error>> {
     let array = ArrayOptions::new().threads(threads).open(uri)?;
     match job {
-        Job::Fragments => drop(ConsolidateFragments::new().amplification(1000.0).run(&array)?),
+        Job::Fragments => drop(ConsolidateFragments::new().amplification(1000.0).plan(&array)?.run()?),
         Job::Commits => drop(Consolidate::commits().plan(&array)?.run()?),
         Job::Footers => drop(Consolidate::footers().plan(&array)?.run()?),
         Job::VacuumFragments => drop(Vacuum::fragments().plan(&array)?.run()?),

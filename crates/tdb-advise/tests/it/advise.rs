@@ -52,7 +52,7 @@ fn advised(storage: &Arc<dyn Storage>, sample: Option<Sample>) -> AdviceReport {
         Some(sample) => advise.sample(sample),
         None => advise,
     };
-    advise.array(&open(storage)).unwrap()
+    advise.run(&open(storage)).unwrap()
 }
 
 fn find(report: &AdviceReport, kind: AdviceKind) -> Option<&Advice> {
@@ -72,8 +72,10 @@ fn follow(storage: &Arc<dyn Storage>, remedy: &[AdvisedCommand]) {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let array = open(storage);
         match (*command, &options[..]) {
-            ("consolidate", []) => drop(ConsolidateFragments::new().run(&array).unwrap()),
-            ("consolidate", ["--purge-deleted"]) => drop(ConsolidateFragments::new().purge(true).run(&array).unwrap()),
+            ("consolidate", []) => drop(ConsolidateFragments::new().plan(&array).unwrap().run().unwrap()),
+            ("consolidate", ["--purge-deleted"]) => {
+                drop(ConsolidateFragments::new().purge(true).plan(&array).unwrap().run().unwrap())
+            }
             ("consolidate", ["--what", "commits"]) => drop(Consolidate::commits().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--what", "footers"]) => drop(Consolidate::footers().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--what", "metadata"]) => {
@@ -104,7 +106,7 @@ fn many_fragments() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 40, 50);
     // By what is usual in an object store, too.
-    let report = Advise::new().array(&open(&storage)).unwrap();
+    let report = Advise::new().run(&open(&storage)).unwrap();
     let advice = find(&report, AdviceKind::Fragments).unwrap();
     assert_eq!(advice.level, AdviceLevel::Weak);
     assert_eq!(figure(advice, "fragments"), (40, 1));
@@ -112,7 +114,7 @@ fn many_fragments() {
     let (before, promised) = figure(advice, "requests to open the array");
     assert_eq!(advice.remedy[0].line("my array"), "tdb consolidate 'my array'");
     follow(&storage, &advice.remedy.clone());
-    let report = Advise::new().array(&open(&storage)).unwrap();
+    let report = Advise::new().run(&open(&storage)).unwrap();
     let after = report.opening.lists + report.opening.reads;
     assert!(after <= promised + 1 && after < before / 4, "{before}, {promised} promised, {after}");
     assert!(report.is_healthy(), "{:?}", report.advice);
@@ -122,7 +124,7 @@ fn many_fragments() {
 fn replaced_fragments() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 6, 2000);
-    ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::Replaced).unwrap();
     let (bytes, _) = figure(advice, "bytes that nobody reads");
@@ -269,7 +271,7 @@ fn a_large_share_is_worth_a_word_however_short_the_wait() {
         let x: Vec<i32> = (0..cells).collect();
         open(&storage).write().cells(NewCells::new().with("x", &x).with("a", &vec![7; x.len()])).unwrap();
         let advise = Advise::new();
-        sample.map_or(advise.clone(), |sample| advise.sample(sample)).array(&open(&storage)).unwrap()
+        sample.map_or(advise.clone(), |sample| advise.sample(sample)).run(&open(&storage)).unwrap()
     };
     let report = of(20_000, Some(Sample::Tiles(16)));
     let advice = report.advice.iter().find(|advice| advice.field.as_deref() == Some("a")).unwrap();
@@ -369,7 +371,7 @@ fn tiles_that_take_long() {
     };
     let storage = create(schema(4_000_000));
     write(&storage);
-    let usual = |storage| Advise::new().array(&open(storage)).unwrap();
+    let usual = |storage| Advise::new().run(&open(storage)).unwrap();
     let report = usual(&storage);
     let advice = find(&report, AdviceKind::LargeTiles).unwrap();
     let (before, promised) = figure(advice, "stored bytes of a tile");
@@ -389,7 +391,7 @@ fn no_cells_are_read_for_what_a_vacuum_would_count() {
     fragments(&storage, 2, 20_000);
     open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
     let consolidate = ConsolidateFragments::new().purge(true).max_fragment_size(40_000);
-    assert!(consolidate.run(&open(&storage)).unwrap().steps[0].fragments.len() > 1);
+    assert!(consolidate.plan(&open(&storage)).unwrap().run().unwrap().steps[0].fragments.len() > 1);
     let report = advised(&storage, None);
     assert!(find(&report, AdviceKind::Replaced).is_none());
     assert!(report.read.bytes < report.stored / 4, "{} of {}", report.read.bytes, report.stored);
@@ -427,7 +429,7 @@ fn fixtures_have_little_to_mend() {
         };
         let Ok(array) = options.open_on(fixture.array_storage()) else { continue };
         let advise = Advise::new().sample(Sample::Tiles(2));
-        let report = advise.array(&array).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        let report = advise.run(&array).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         looked += 1;
         let things = report.advice.iter().filter(|advice| advice.level != AdviceLevel::Note);
         told.extend(things.map(|advice| format!("{}: {advice}", fixture.name())));

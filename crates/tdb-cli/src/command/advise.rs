@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tdb_advise::{Advice, AdviceLevel, AdviceReport, Advise, Costs, FieldTrials, Figure, FigureUnit, Sample};
 use tdb_array::{Array, Group, Monitor, NodeKind};
+use tdb_maintain::tdb_job::Target;
 
-use super::maintained::{self, Maintained};
+use super::maintained;
 use crate::failure::Result;
 use crate::key::Key;
 use crate::size::Bytes;
@@ -120,8 +121,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }
     let given = args.path.to_string_lossy().into_owned();
     let found = match maintained::open(&args.path, &TimeArgs::default(), key)? {
-        Maintained::Array(array) => vec![Found { path: given, report: advised(&advise, &array)? }],
-        Maintained::Group(group) => of_group(&advise, &group, &given, key)?,
+        Target::Array(array) => vec![Found { path: given, report: advised(&advise, &array)? }],
+        Target::Group(group) => of_group(&advise, &group, &given, key)?,
     };
     let format = RowFormat::or_default(args.format, terminal);
     let is_wanted = |advice: &&Advice| !args.quiet || advice.level != AdviceLevel::Note;
@@ -136,14 +137,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 }
 
 fn advised(advise: &Advise, array: &Array) -> Result<AdviceReport> {
-    let report = advise.array(array)?;
+    let report = advise.run(array)?;
     session::counted(report.read);
     Ok(report)
 }
 
 /// The group, and the arrays and groups in it.
 fn of_group(advise: &Advise, group: &Group, path: &str, key: &Key) -> Result<Vec<Found>> {
-    let mut found = vec![Found { path: path.to_owned(), report: advise.group(group)? }];
+    let mut found = vec![Found { path: path.to_owned(), report: advise.run(group)? }];
     for node in group.tree().nodes().skip(1) {
         let Some(storage) = &node.storage else { continue };
         let path = storage.describe("").trim_end_matches('/').to_owned();
@@ -151,7 +152,7 @@ fn of_group(advise: &Advise, group: &Group, path: &str, key: &Key) -> Result<Vec
             NodeKind::Array => {
                 advised(advise, &target::options(1, &TimeArgs::default(), key).open_on(storage.clone())?)?
             }
-            NodeKind::Group => advise.group(&key.group_options().open_on(storage.clone())?)?,
+            NodeKind::Group => advise.run(&key.group_options().open_on(storage.clone())?)?,
             _ => continue,
         };
         found.push(Found { path, report });

@@ -5,11 +5,12 @@ mod fragments;
 use std::ffi::OsString;
 
 use clap::ValueEnum;
+use tdb_maintain::tdb_job::Target;
 use tdb_maintain::{Consolidate, Consolidation};
 
 use fragments::FragmentArgs;
 
-use super::maintained::{self, Maintained};
+use super::maintained;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::time::TimeArgs;
@@ -88,14 +89,13 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.fragments.is_any() {
         return Err(Failure::usage("these options are for --what fragments"));
     }
-    let plan = match maintained::open(&args.path, &args.time, key)? {
-        Maintained::Array(array) => job.plan(&array)?,
-        Maintained::Group(group) if args.what == What::Metadata => job.plan_group(&group)?,
-        Maintained::Group(_) => return Err(Failure::usage("a group has nothing to join but its metadata")),
-    };
+    let target = maintained::open(&args.path, &args.time, key)?;
+    if matches!(target, Target::Group(_)) && args.what != What::Metadata {
+        return Err(Failure::usage("a group has nothing to join but its metadata"));
+    }
+    let plan = job.plan(target)?.take_over(args.take_over);
     let savings = plan.savings();
     let is_planned = !plan.is_empty();
-    let plan = plan.take_over(args.take_over);
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)?;
     let fewer = |verb: &str, count: u64, what: &str| {
         let plural = if count == 1 { "" } else { "s" };
@@ -116,10 +116,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 fn join_fragments(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     match maintained::open(&args.path, &TimeArgs::default(), key)? {
-        Maintained::Array(array) => {
+        Target::Array(array) => {
             fragments::run(&array, &args.fragments, args.time.range(), (args.plan, args.take_over), terminal)
         }
-        Maintained::Group(_) => {
+        Target::Group(_) => {
             Err(Failure::usage("a group has no fragments").with_hint("--what metadata joins its metadata"))
         }
     }

@@ -8,10 +8,11 @@ use jiff::{Span, SpanRelativeTo};
 use tdb_array::Array;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
+use tdb_maintain::tdb_job::Target;
 use tdb_types::Scalar;
 use tdb_verify::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
 
-use super::maintained::{self, Maintained};
+use super::maintained;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::session;
@@ -83,39 +84,31 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, _) = target::find(&args.path)?;
-    let maintained = maintained::open(&args.path, &TimeArgs::default(), key)?;
+    let target = maintained::open(&args.path, &TimeArgs::default(), key)?;
     let format = RowFormat::or_default(args.format, terminal);
     let doctor = Doctor::new().only(args.only.iter().cloned());
     if let Some(fragment) = &args.rebuild {
-        let Maintained::Array(array) = &maintained else {
+        let Target::Array(array) = &target else {
             return Err(Failure::usage("a group has no fragments"));
         };
         return rebuild(array, fragment, args, format, terminal);
     }
     if args.undo {
-        let undone = match &maintained {
-            Maintained::Array(array) => doctor.undo(array)?,
-            Maintained::Group(group) => doctor.undo_group(group)?,
-        };
+        let undone = doctor.undo(target)?;
         return tell_undone(&path, &undone, format, terminal);
     }
-    let found = match &maintained {
-        Maintained::Array(array) => doctor.look_at(array)?,
-        Maintained::Group(group) => doctor.look_at_group(group)?,
-    };
+    let plan = doctor.plan(target)?;
+    let found = plan.found().to_vec();
     if let Some(unknown) = args.only.iter().find(|only| !found.iter().any(|one| one.path == **only)) {
         let failure = Failure::usage(format!("{}: nothing is the matter with {unknown:?}", path.display()));
         return Err(failure.with_hint("--only takes what `tdb doctor` prints as path"));
     }
-    // What is seen to isn't there any more afterwards.
+    // Repaired files no longer exist afterwards.
     let ages: Vec<Duration> = found.iter().map(|one| age(&path, one)).collect();
-    let is_old = |(one, age): (&Diagnosis, &Duration)| (*age >= args.older_than).then(|| one.clone());
-    let old: Vec<Diagnosis> = found.iter().zip(&ages).filter_map(is_old).collect();
-    let mended = match &maintained {
-        _ if !args.fix => Mended::default(),
-        Maintained::Array(array) => doctor.mend(array, &old)?,
-        Maintained::Group(group) => doctor.mend_group(group, &old)?,
-    };
+    let is_young =
+        |(one, age): (&Diagnosis, &Duration)| (plan.repairs(one) && *age < args.older_than).then(|| one.clone());
+    let young: Vec<Diagnosis> = found.iter().zip(&ages).filter_map(is_young).collect();
+    let mended = if args.fix { plan.retain(|one| !young.contains(one)).run()? } else { Mended::default() };
     let columns = [
         ("path", false),
         ("what", false),
@@ -141,7 +134,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     sheet.print(format, terminal)?;
     let left: Vec<&Diagnosis> =
         found.iter().filter(|one| one.severity == Severity::Finding && !mended.done.contains(one)).collect();
-    tell_left(&path, &left, &old, &doctor, args)
+    tell_left(&path, &left, &young, args)
 }
 
 /// Makes the metadata of a fragment anew, and says what of.
@@ -151,7 +144,7 @@ fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: 
         Some(domain) => rebuild.domain(domain),
         None => rebuild,
     };
-    let rebuilt = rebuild.run(array, name)?;
+    let rebuilt = rebuild.plan(array, name)?.run()?;
     let columns = [("fragment", false), ("schema", false), ("tiles", true), ("cells", true), ("size", true)];
     let mut sheet = Sheet::new(&columns);
     let size = Entry::shown(Bytes(rebuilt.bytes).to_string(), rebuilt.bytes);
@@ -192,19 +185,18 @@ fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
 }
 
 /// What is left, and how it can be seen to.
-fn tell_left(path: &Path, left: &[&Diagnosis], old: &[Diagnosis], doctor: &Doctor, args: &Args) -> Result<()> {
+fn tell_left(path: &Path, left: &[&Diagnosis], young: &[Diagnosis], args: &Args) -> Result<()> {
     if left.is_empty() {
         return Ok(());
     }
     let things =
         if left.len() == 1 { "thing that isn't as it should be" } else { "things that aren't as they should be" };
     let failure = Failure::new(Exit::Finding, format!("{}: {} {things}", path.display(), left.len()));
-    let is_young = |one: &&Diagnosis| doctor.sees_to(one) && !old.contains(one);
     Err(if left.iter().all(|one| one.remedy == Remedy::None) {
         failure
     } else if !args.fix {
         failure.with_hint("--fix does what is proposed for what hasn't changed for a day")
-    } else if left.iter().any(is_young) {
+    } else if left.iter().any(|one| young.contains(one)) {
         failure.with_hint(
             "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
         )

@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 
-use tdb_array::{Array, Group, TimeRange};
+use tdb_array::TimeRange;
+use tdb_maintain::tdb_job::Target;
 use tdb_maintain::{Action, Left, Plan, Step};
 use tdb_types::{TimestampedName, datetime};
 
@@ -15,19 +16,13 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// What is at a path.
-pub(crate) enum Maintained {
-    Array(Array),
-    Group(Box<Group>),
-}
-
-/// Opens what is at a path: a group, or else an array.
-pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Maintained> {
+/// Opens the group or the array at a path.
+pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Target> {
     let (path, kind) = target::find(argument)?;
     if kind == Kind::Group {
-        return Ok(Maintained::Group(Box::new(target::open_group(&path, time, key)?)));
+        return Ok(Target::from(&target::open_group(&path, time, key)?));
     }
-    Ok(Maintained::Array(target::open_to_read(argument, 1, time, key)?.1))
+    Ok(Target::Array(target::open_to_read(argument, 1, time, key)?.1))
 }
 
 /// Runs a plan, unless it is only asked for, and prints what is or was done.

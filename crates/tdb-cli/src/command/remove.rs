@@ -50,21 +50,17 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let place = Place::of(&args.path)?;
     let remove = Remove::new().recursive(args.recursive).with_aside(args.with_aside);
     let plan = match &place {
-        Place::Local(path) => remove.plan(path)?,
-        Place::Store(place) => remove.plan_in(&place.parent, &place.name)?,
+        Place::Local(path) => remove.plan_folder(path)?,
+        Place::Store(place) => remove.plan(&place.parent, &place.name)?,
     };
     let format = RowFormat::or_default(args.format, terminal);
     if args.plan {
-        return print(&plan, "remove", format, terminal);
+        return print(plan.removed(), "remove", format, terminal);
     }
-    if !args.yes && !is_agreed(&place.to_string(), &plan)? {
+    if !args.yes && !is_agreed(&place.to_string(), plan.removed())? {
         return Err(Failure::new(Exit::Finding, format!("{place}: nothing was removed")));
     }
-    let removed = match &place {
-        Place::Local(path) => remove.folder(path)?,
-        Place::Store(place) => remove.run(&place.parent, &place.name)?,
-    };
-    print(&removed, "removed", format, terminal)
+    print(&plan.run()?, "removed", format, terminal)
 }
 
 /// Asks on a terminal; without one nobody can agree.

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 
 use tdb_advise::Sample;
 use tdb_array::TreeNode;
+use tdb_maintain::tdb_job::Target;
 use tdb_report::Report;
 
 use super::advise::{CostArgs, sample};
-use super::maintained::{self, Maintained};
+use super::maintained;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::time::TimeArgs;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         report = report.attribute(name);
     }
     let page = match maintained::open(&args.path, &TimeArgs::default(), key)? {
-        Maintained::Array(array) => {
+        Target::Array(array) => {
             let known = |name: &String| array.schema().dimensions().iter().any(|known| known.name() == name);
             if let Some(unknown) = args.dimensions.iter().find(|name| !known(name)) {
                 return Err(Failure::usage(format!("{path}: no dimension is called {unknown:?}")));
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             }
             report.array(&path, &array)?
         }
-        Maintained::Group(group) => report.group(&path, &group, |node: &TreeNode| {
+        Target::Group(group) => report.group(&path, &group, |node: &TreeNode| {
             let options = target::options(1, &TimeArgs::default(), key);
             let opened = options.open_on(node.storage.clone()?).map_err(Into::into);
             Some(opened.inspect(session::opened))

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use clap::ValueEnum;
 use tdb_maintain::Vacuum;
+use tdb_maintain::tdb_job::Target;
 
-use super::maintained::{self, Maintained};
+use super::maintained;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::time::TimeArgs;
@@ -78,11 +79,10 @@ impl What {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let job = args.what.job().delete_files(args.delete_files);
-    let plan = match maintained::open(&args.path, &TimeArgs::default(), key)? {
-        Maintained::Array(array) => job.plan(&array)?,
-        Maintained::Group(group) if matches!(args.what, What::Metadata | What::All) => job.plan_group(&group)?,
-        Maintained::Group(_) => return Err(Failure::usage("a group has nothing to remove but metadata")),
-    };
-    let plan = plan.take_over(args.take_over);
+    let target = maintained::open(&args.path, &TimeArgs::default(), key)?;
+    if matches!(target, Target::Group(_)) && !matches!(args.what, What::Metadata | What::All) {
+        return Err(Failure::usage("a group has nothing to remove but metadata"));
+    }
+    let plan = job.plan(target)?.take_over(args.take_over);
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)
 }

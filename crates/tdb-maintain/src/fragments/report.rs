@@ -1,59 +1,14 @@
-//! What would be done, and what was done.
+//! The report of a consolidation of fragments.
 
 use std::fmt;
 
 use tdb_array::TileCounts;
 use tdb_types::TimestampedName;
 
-use super::facts::Facts;
 use tdb_job::Refusal;
 
-/// What would be done.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct FragmentPlan {
-    /// The steps, in order.
-    pub steps: Vec<PlannedStep>,
-    /// Why no more is done, if something stands in the way.
-    pub refused: Vec<Refusal>,
-    /// The fragments that would be left then.
-    pub left: Vec<TimestampedName>,
-}
-
-/// Fragments that would become one, or several of a bounded size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PlannedStep {
-    /// Their names, the oldest first. Those of earlier steps' results end with zeros.
-    pub fragments: Vec<TimestampedName>,
-    /// Bytes of all of their files.
-    pub bytes: u64,
-}
-
-impl PlannedStep {
-    pub(super) fn of(chosen: &[&Facts]) -> Self {
-        let bytes = chosen.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add);
-        Self { fragments: chosen.iter().map(|facts| facts.name.clone()).collect(), bytes }
-    }
-}
-
-impl fmt::Display for FragmentPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.steps.is_empty() && self.refused.is_empty() {
-            return writeln!(f, "There is nothing to join.");
-        }
-        for (number, step) in (1..).zip(&self.steps) {
-            writeln!(f, "Step {number} joins {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
-            for fragment in &step.fragments {
-                writeln!(f, "  {fragment}")?;
-            }
-        }
-        not_joined(f, &self.left, &self.refused)
-    }
-}
-
 /// Names fragments that are left, and says why.
-fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], refused: &[Refusal]) -> fmt::Result {
+pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], refused: &[Refusal]) -> fmt::Result {
     if refused.is_empty() {
         return Ok(());
     }

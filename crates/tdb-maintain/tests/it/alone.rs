@@ -7,7 +7,7 @@ use crate::fragments_support::{cells_at, create, open, storage_of};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_array::{ArrayOptions, Names, NewCells};
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, Reason, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
 use tdb_testkit::{Fault, FaultyStorage};
 use tdb_types::{Datatype, FormatVersion, Limits, Scalar};
@@ -135,7 +135,8 @@ fn a_vacuum_wants_all_new_fragments() {
         for number in 0..4 {
             for is_whole in [false, true] {
                 let storage = array(version, false);
-                let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+                let report =
+                    ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
                 let new = &report.steps[0].fragments;
                 assert!(new.len() > 4, "{report}");
                 let name = &new[new.len() - 1 - number];
@@ -181,7 +182,7 @@ fn a_vacuum_wants_all_cells_that_show() {
         let joined = || {
             let storage = array(version, duplicates);
             write(&storage, 20, 6);
-            let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+            let report = ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
             (storage, report.steps[0].fragments.clone(), report.steps[0].cells)
         };
         let (storage, new, cells) = joined();
@@ -215,7 +216,7 @@ fn a_vacuum_wants_all_new_dense_fragments() {
             write.range("x", first..=first + 34).unwrap().cells(NewCells::new().with("a", &a)).unwrap();
         }
         let consolidate = ConsolidateFragments::new().max_fragment_size(1).amplification(2.0).budget(1);
-        let report = consolidate.run(&open(&storage)).unwrap();
+        let report = consolidate.plan(&open(&storage)).unwrap().run().unwrap();
         (storage, report.steps[0].fragments.clone())
     };
     let (storage, new) = joined();
@@ -235,7 +236,7 @@ fn a_vacuum_follows_what_was_joined_again() {
     for (duplicates, later) in [(false, false), (false, true), (true, false), (true, true)] {
         let joined = |lost: Option<usize>, again: [usize; 2]| {
             let storage = array(11, duplicates);
-            let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+            let report = ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
             let new: Vec<String> = report.steps[0].fragments.iter().map(ToString::to_string).collect();
             assert!(new.len() > 4, "{report}");
             let mut chosen: Vec<String> = again.map(|number| new[number].clone()).into();
@@ -248,7 +249,7 @@ fn a_vacuum_follows_what_was_joined_again() {
                 ];
             }
             lost.into_iter().for_each(|number| lose(&storage, &new[number]));
-            ConsolidateFragments::new().fragments(chosen).run(&open(&storage)).unwrap();
+            ConsolidateFragments::new().fragments(chosen).plan(&open(&storage)).unwrap().run().unwrap();
             storage
         };
         for again in [[0, 1], [3, 4]] {
@@ -276,12 +277,12 @@ fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
     for duplicates in [false, true] {
         let prepared = || {
             let storage = array(11, duplicates);
-            let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+            let report = ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
             let last = report.steps[0].fragments.last().unwrap().to_string();
             // Without times of cells it can't be joined with others that it overlaps.
             write(&storage, 30, if duplicates { 9 } else { 30 });
             let newer = open(&storage).fragments().unwrap().last().unwrap().name().to_string();
-            ConsolidateFragments::new().fragments([last, newer]).run(&open(&storage)).unwrap();
+            ConsolidateFragments::new().fragments([last, newer]).plan(&open(&storage)).unwrap().run().unwrap();
             storage
         };
         let before = cells_at(&prepared(), 50);
@@ -309,7 +310,7 @@ fn a_vacuum_leaves_what_can_t_be_compared() {
         let storage = array(11, false);
         let replaced: Vec<String> =
             open(&storage).fragments().unwrap().iter().map(|fragment| fragment.name().to_string()).collect();
-        let report = ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
         lose(&storage, report.steps[0].fragments[2].as_str());
         assert!(matches!(left(&storage), Some(Reason::Fewer { .. })));
         for name in &replaced {
@@ -330,7 +331,7 @@ fn a_vacuum_of_several_new_fragments() {
     for version in [22, 14, 11, 9, 7] {
         let storage = array(version, false);
         let before = cells_at(&storage, 50);
-        ConsolidateFragments::new().max_fragment_size(1).run(&open(&storage)).unwrap();
+        ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
         let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
         assert!(report.left.is_empty() && report.steps.len() > 2, "{version}: {report:?}");
         assert_eq!(cells_at(&storage, 50), before);
@@ -351,12 +352,12 @@ fn only_one_takes_over() {
             let is_taken = taken.clone();
             let other = move |storage: &Arc<dyn Storage>| {
                 // It does as the library does, from the beginning; the first is in the middle of that.
-                let result = ConsolidateFragments::new().run(&open(storage));
+                let result = ConsolidateFragments::new().plan(&open(storage)).and_then(FragmentPlan::run);
                 *is_taken.lock().unwrap() = result.is_ok();
                 assert!(matches!(result, Ok(_) | Err(MaintainError::Busy { .. })), "{result:?}");
             };
             let late = meanwhile(&storage, moment, part, other);
-            let result = ConsolidateFragments::new().run(&open(&late));
+            let result = ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run);
             assert!(matches!(result, Ok(_) | Err(MaintainError::Busy { .. })), "{result:?}");
             assert!(result.is_ok() || *taken.lock().unwrap(), "neither has done it");
             assert_eq!((cells_at(&storage, 50), files), (before, 2));
@@ -377,7 +378,7 @@ fn who_is_late_leaves_the_lock() {
         storage.create_new(LOCK, &alive()).unwrap();
     };
     let late = meanwhile(&storage, Moment::Makes, ".tdb-takeover-", other);
-    is_busy(&ConsolidateFragments::new().run(&open(&late)));
+    is_busy(&ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run));
     assert_eq!(storage.read(LOCK).unwrap(), alive());
     assert_eq!((entries(&storage, "__fragments"), temporary(&storage)), (before, vec![LOCK.to_owned()]));
 }
@@ -391,7 +392,7 @@ fn many_take_over() {
         let before = cells_at(&storage, 50);
         storage.create_new(LOCK, &dead()).unwrap();
         let arrays: Vec<_> = (0..6).map(|_| open(&storage)).collect();
-        let run = |array| ConsolidateFragments::new().run(array);
+        let run = |array| ConsolidateFragments::new().plan(array).and_then(FragmentPlan::run);
         let results: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = arrays.iter().map(|array| scope.spawn(move || run(array))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -416,7 +417,11 @@ fn who_has_lost_the_lock_commits_nothing() {
     for (moment, part) in [(Moment::Begins, "__fragments"), (Moment::Made, ".tdb-journal-")] {
         let storage = array(22, false);
         let before = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
-        is_busy(&ConsolidateFragments::new().run(&open(&meanwhile(&storage, moment, part, other))));
+        is_busy(
+            &ConsolidateFragments::new()
+                .plan(&open(&meanwhile(&storage, moment, part, other)))
+                .and_then(FragmentPlan::run),
+        );
         let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
         assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "its lock and nothing else");
     }
@@ -427,7 +432,9 @@ fn who_has_lost_the_lock_commits_nothing() {
         let journal = temporary(storage).into_iter().find(|name| name.starts_with(".tdb-journal-")).unwrap();
         storage.remove_file(&journal).unwrap();
     };
-    let result = ConsolidateFragments::new().run(&open(&meanwhile(&storage, Moment::Made, ".tdb-journal-", other)));
+    let result = ConsolidateFragments::new()
+        .plan(&open(&meanwhile(&storage, Moment::Made, ".tdb-journal-", other)))
+        .and_then(FragmentPlan::run);
     assert!(matches!(result, Err(MaintainError::Conflict { .. })), "{result:?}");
     assert_eq!((cells_at(&storage, 50), entries(&storage, "__commits")), before);
 }
@@ -436,12 +443,12 @@ fn who_has_lost_the_lock_commits_nothing() {
 #[cfg(target_os = "linux")]
 fn all_kinds_of_maintenance_exclude_each_other() {
     let storage = array(22, false);
-    ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     write(&storage, 20, 50);
     storage.create_new(LOCK, &alive()).unwrap();
     let before = entries(&storage, "__commits");
     let array = open(&storage);
-    is_busy(&ConsolidateFragments::new().run(&array));
+    is_busy(&ConsolidateFragments::new().plan(&array).and_then(FragmentPlan::run));
     is_busy(&Consolidate::commits().plan(&array).unwrap().run());
     is_busy(&Consolidate::footers().plan(&array).unwrap().run());
     is_busy(&Vacuum::all().plan(&array).unwrap().run());
@@ -461,7 +468,7 @@ fn all_kinds_of_maintenance_exclude_each_other() {
 #[test]
 fn commits_of_what_is_gone_meanwhile_don_t_count() {
     let storage = array(22, false);
-    ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let before = cells_at(&storage, 50);
     let vacuum = |storage: &Arc<dyn Storage>| {
         let array = open(storage);
@@ -530,7 +537,7 @@ fn journals_of_strangers_remove_nothing() {
         storage.create_folder(&format!("__fragments/{none}")).unwrap();
         let path = journal_path(&journal);
         storage.create_new(&path, journal.as_bytes()).unwrap();
-        let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(report.recovered, 0, "{journal}");
         assert_eq!(storage.read(&path).unwrap(), journal.as_bytes(), "it may be somebody else's");
         assert!(storage.exists("__schema").unwrap() && storage.exists(&format!("__fragments/{none}")).unwrap());
@@ -546,7 +553,7 @@ fn journals_of_strangers_remove_nothing() {
 fn journals_don_t_undo_what_nothing_else_has() {
     for version in [22, 11, 9] {
         let storage = array(version, false);
-        let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         let name = report.steps[0].fragments[0].clone();
         let list = storage.read(&report.steps[0].vacuum_file).unwrap();
         Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
@@ -560,7 +567,7 @@ fn journals_don_t_undo_what_nothing_else_has() {
         let head = format!("tdb journal of joined fragments 1\nvacuum {}\n{own}{other}\n", report.steps[0].vacuum_file);
         let path = journal_path(&head);
         storage.create_new(&path, &[head.as_bytes(), &list].concat()).unwrap();
-        let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!((report.recovered, report.left_journals), (0, vec![path.clone()]), "{version}");
         assert_eq!((cells_at(&storage, 50), temporary(&storage)), (before, vec![path]), "{version}");
     }
@@ -574,7 +581,7 @@ fn a_journal_that_is_too_long_is_left_alone() {
     let mut limits = Limits::default();
     limits.commit_bytes = 4000;
     let array = ArrayOptions::new().limits(limits).open_on(storage.clone()).unwrap();
-    let report = ConsolidateFragments::new().run(&array).unwrap();
+    let report = ConsolidateFragments::new().plan(&array).unwrap().run().unwrap();
     assert_eq!((report.steps.len(), report.recovered, report.left_journals), (1, 0, vec![JOURNAL.to_owned()]));
 }
 
@@ -586,7 +593,7 @@ fn a_list_that_is_too_long_joins_nothing() {
     let mut limits = Limits::default();
     limits.commit_bytes = 100;
     let array = ArrayOptions::new().limits(limits).open_on(storage.clone()).unwrap();
-    let result = ConsolidateFragments::new().run(&array);
+    let result = ConsolidateFragments::new().plan(&array).and_then(FragmentPlan::run);
     assert!(matches!(result, Err(MaintainError::Storage(StorageError::OverLimit { .. }))), "{result:?}");
     let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
     assert_eq!((now, temporary(&storage)), (before, Vec::new()));
@@ -597,7 +604,7 @@ fn a_list_that_is_too_long_joins_nothing() {
 fn a_vacuum_finishes_what_was_interrupted() {
     let storage = array(22, true);
     let before = cells_at(&storage, 50);
-    let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let step = &report.steps[0];
     let (list, name) = (storage.read(&step.vacuum_file).unwrap(), &step.fragments[0]);
     storage.remove_file(&step.vacuum_file).unwrap();
@@ -631,7 +638,7 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
     let before = entries(&storage, "__fragments").len();
     let made = meanwhile(&storage, Moment::Begins, "__fragments", other);
     let consolidate = ConsolidateFragments::new().fragments(fragments);
-    let result = consolidate.run(&open(&made));
+    let result = consolidate.plan(&open(&made)).and_then(FragmentPlan::run);
     assert!(matches!(result, Err(MaintainError::Conflict { .. })), "{result:?}");
     assert_eq!(entries(&storage, "__fragments").len(), before + 1);
 }

@@ -150,7 +150,7 @@ fn lists_with_uris() {
     let group: std::sync::Arc<dyn tdb_storage::Storage> =
         std::sync::Arc::new(support::Placed(fixtures::named("v22-by-2.30.0-group").group_storage()));
     write_twice(|| open_group(&group).write_metadata());
-    Consolidate::metadata().plan_group(&open_group(&group)).unwrap().run().unwrap();
+    Consolidate::metadata().plan(&open_group(&group)).unwrap().run().unwrap();
     check_lines(&support::files(&*group), "file:///arrays/array/__meta/");
     for (name, start) in [
         ("v12-by-2.8.3-dense-metadata", "file:///arrays/array/__meta/"),

@@ -125,10 +125,10 @@ fn groups_read_as_before_at_every_time() {
                 .unwrap();
         }
         let before = group_history(&storage, key.as_ref());
-        let report = Consolidate::metadata().plan_group(&open()).unwrap().run().unwrap();
+        let report = Consolidate::metadata().plan(&open()).unwrap().run().unwrap();
         joined += usize::from(!report.steps.is_empty());
         assert_eq!(differences(&before, &group_history(&storage, key.as_ref()), &[]), [""; 0], "{name}");
-        let plan = Vacuum::all().plan_group(&open()).unwrap();
+        let plan = Vacuum::all().plan(&open()).unwrap();
         let past: Vec<_> = plan.past().copied().collect();
         let report = plan.run().unwrap();
         assert!(report.left.is_empty(), "{name}: {:?}", report.left);

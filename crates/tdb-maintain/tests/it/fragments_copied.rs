@@ -63,7 +63,7 @@ fn join(storage: &Arc<dyn Storage>, from: u64) -> TileCounts {
     };
     let before = read();
     let consolidate = ConsolidateFragments::new().names(Names::new().seeded(fragments.len() as u64 + 9_000));
-    let report = consolidate.amplification(f64::INFINITY).run(&open(storage)).unwrap();
+    let report = consolidate.amplification(f64::INFINITY).plan(&open(storage)).unwrap().run().unwrap();
     assert_eq!(read(), before);
     let verified = Verify::new().threads(1).storage(storage.clone()).unwrap();
     assert!(verified.is_sound(), "{:?}", verified.findings);
@@ -201,7 +201,7 @@ fn chunks_that_do_not_fit_the_cells_are_found() {
     // The first chunk's size without filters.
     bytes[8] ^= 4;
     disk.insert(&file, bytes).unwrap();
-    let error = ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
+    let error = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();
     let MaintainError::Array(error) = error else { panic!("{error}") };
     assert!(error.to_string().contains("a0.tdb"), "{error}");
     assert_eq!(open(&storage).fragments().unwrap().len(), 2);

@@ -34,14 +34,14 @@ fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
 }
 
 fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
-    let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY).take_over(true);
+    let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
     let consolidate = consolidate.names(Names::new().seeded(seed));
     let consolidate = match size {
         Some(size) => consolidate.max_fragment_size(size),
         None => consolidate,
     };
     let array = tdb_array::ArrayOptions::new().threads(1).open_on(storage.clone())?;
-    consolidate.run(&array).map(|_| ())
+    consolidate.plan(&array)?.take_over(true).run().map(drop)
 }
 
 /// Everything in the folder of the array and in that of commits that isn't there for good.

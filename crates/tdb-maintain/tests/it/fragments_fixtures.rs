@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::fragments_support::{cells_of, storage_of};
 use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
 use tdb_job::MaintainError;
-use tdb_maintain::{ConsolidateFragments, Refusal};
+use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal};
 use tdb_metadata::PathList;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
@@ -59,10 +59,10 @@ fn whatever_release_wrote_it_readers_find_the_same() {
         let read = |time: &u64| open_at(&storage, *time).map(|array| cells_of(&array));
         let before: Vec<_> = times.iter().map(read).collect();
         let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
-        let mut report = consolidate.run(&array);
+        let mut report = consolidate.plan(&array).and_then(FragmentPlan::run);
         let has_dropped = matches!(&report, Err(MaintainError::Refused { why: Refusal::DroppedAttributes { .. }, .. }));
         if has_dropped {
-            report = consolidate.flatten_history(true).run(&array);
+            report = consolidate.flatten_history(true).plan(&array).and_then(FragmentPlan::run);
         }
         match report {
             Ok(report) => assert_eq!(report.steps.len(), 1, "{}", fixture.name()),
@@ -137,7 +137,8 @@ fn what_releases_joined_is_made_alike() {
         let list: Vec<String> = replaced.iter().map(|folder| folder.rsplit('/').next().unwrap().to_owned()).collect();
         let now = open_at(&storage, u64::MAX).unwrap();
         let consolidate = ConsolidateFragments::new().fragments(list).flatten_history(true);
-        let report = consolidate.run(&now).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        let report =
+            consolidate.plan(&now).unwrap().run().unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         let step = &report.steps[0];
         let vacuum = disk.read(&step.vacuum_file).unwrap();
         let ours = PathList::parse(&mut ByteReader::new(&vacuum)).unwrap();

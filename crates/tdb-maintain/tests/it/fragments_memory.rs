@@ -77,7 +77,7 @@ fn check(what: &str, make: impl Fn(&Path, Size), size: Size, constant: u64) -> t
     let array = ArrayOptions::new().threads(1).open(&path).unwrap();
     let mut cells = 0;
     let peak = peak_while(|| {
-        cells = consolidate.run(&array).unwrap().steps[0].cells;
+        cells = consolidate.plan(&array).unwrap().run().unwrap().steps[0].cells;
     });
     println!("{what}, {all} cells in {fragments} fragments: {} KiB at the peak", peak >> 10);
     assert_eq!(cells, u64::try_from(all / fragments * fragments).unwrap());

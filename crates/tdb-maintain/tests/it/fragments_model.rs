@@ -56,7 +56,7 @@ fn check_sparse(kind: Kind, seed: u64, consolidate: &ConsolidateFragments) {
     let last = fragments.iter().map(|fragment| fragment.name().end()).max().unwrap();
     let from = if kind.version < 15 { last } else { 0 };
     let before = at_all_times(&storage, from);
-    let report = consolidate.run(&array).unwrap();
+    let report = consolidate.plan(&array).unwrap().run().unwrap();
     assert_eq!(report.steps[0].replaced.len(), fragments.len(), "{kind:?} {seed}");
     assert_eq!(at_all_times(&storage, from), before, "{kind:?} {seed}");
     // Once more, with what came later.
@@ -67,7 +67,7 @@ fn check_sparse(kind: Kind, seed: u64, consolidate: &ConsolidateFragments) {
     let last = open(&storage).fragments().unwrap().iter().map(|fragment| fragment.name().end()).max().unwrap();
     let from = if kind.version < 15 { last } else { 0 };
     let before = at_all_times(&storage, from);
-    consolidate.run(&open(&storage)).unwrap();
+    consolidate.plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(at_all_times(&storage, from), before, "{kind:?} {seed}, second time");
 }
 
@@ -123,7 +123,7 @@ fn check_dense(version: u32, (cells, tiles): (Layout, Layout), seed: u64, consol
         let last = array.fragments().unwrap().iter().map(|fragment| fragment.name().end()).max().unwrap();
         let before = at_all_times(&storage, last);
         let domain = array.non_empty_domain().unwrap();
-        consolidate.run(&array).unwrap();
+        consolidate.plan(&array).unwrap().run().unwrap();
         assert_eq!(at_all_times(&storage, last), before, "{version} {cells:?} {tiles:?} {seed}");
         assert_eq!(open(&storage).non_empty_domain().unwrap(), domain);
     }

@@ -11,7 +11,7 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_array::{Names, NewCells, NewColumn, TimeRange};
 use tdb_job::MaintainError;
-use tdb_maintain::{ConsolidateFragments, Refusal, Vacuum};
+use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::count_while;
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
@@ -43,10 +43,10 @@ fn write(storage: &Arc<dyn Storage>, time: u64, x: std::ops::RangeInclusive<i32>
 }
 
 fn refused(consolidate: &ConsolidateFragments, storage: &Arc<dyn Storage>) -> Refusal {
-    match consolidate.run(&open(storage)) {
+    match consolidate.plan(&open(storage)).and_then(FragmentPlan::run) {
         Err(MaintainError::Refused { why, .. }) => {
             let plan = consolidate.plan(&open(storage)).unwrap();
-            assert!(plan.steps.is_empty() && plan.refused == [why.clone()], "{plan}");
+            assert!(plan.steps().is_empty() && plan.refused() == [why.clone()], "{plan}");
             why
         }
         other => panic!("{other:?}"),
@@ -64,7 +64,7 @@ fn what_lies_between_in_time_must_be_joined_too() {
         let why = refused(&ConsolidateFragments::new().fragments([first.clone(), last.clone()]), &storage);
         assert!(matches!(&why, Refusal::Between { fragment } if fragment.as_str() == between), "{why}");
         let all = ConsolidateFragments::new().fragments([first, between, last]);
-        assert_eq!(all.run(&open(&storage)).unwrap().steps.len(), 1);
+        assert_eq!(all.plan(&open(&storage)).unwrap().run().unwrap().steps.len(), 1);
         assert_eq!(cells_at(&storage, 50), before);
     }
 }
@@ -122,7 +122,7 @@ fn fragments_that_repeat_coordinates_stay_as_they_are() {
         let storage = with_repeated_coordinates(version, newer);
         let before: Vec<_> = [15, 25, 35].map(|time| cells_at(&storage, time)).to_vec();
         assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [2, 5, cells], "format {version}");
-        let error = ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
+        let error = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();
         assert!(error.to_string().contains("expected each coordinate once"), "{error}");
         assert_eq!([15, 25, 35].map(|time| cells_at(&storage, time)).to_vec(), before);
         assert_eq!(open(&storage).fragments().unwrap().len(), 3);
@@ -138,8 +138,8 @@ fn a_purge_of_surplus_cells_makes_their_fragment_one_to_be_joined() {
     let names = Names::new().at(40).seeded(4);
     open(&storage).delete_cells(&Condition::field("a").gt(51).and(Condition::field("a").lt(54)), &names).unwrap();
     let before: Vec<_> = [15, 45].map(|time| cells_at(&storage, time)).to_vec();
-    ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
-    ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();
+    ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!([15, 45].map(|time| cells_at(&storage, time)).to_vec(), before);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 }
@@ -150,7 +150,7 @@ fn with_times_in_the_cells_it_needn_t() {
     let chosen = [write(&storage, 11, 0..=5, 1), write(&storage, 13, 4..=8, 3)];
     write(&storage, 12, 3..=4, 2);
     let before: Vec<_> = (10..20).map(|time| cells_at(&storage, time)).collect();
-    ConsolidateFragments::new().fragments(chosen).run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().fragments(chosen).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((10..20).map(|time| cells_at(&storage, time)).collect::<Vec<_>>(), before);
 }
 
@@ -181,12 +181,12 @@ fn cells_that_nobody_wrote_are_bounded() {
     let storage = simple(22, true);
     write(&storage, 11, 0..=9, 1);
     write(&storage, 12, 90..=99, 2);
-    let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((report.steps.len(), report.left.len()), (0, 2), "{report}");
     assert_eq!(report.refused, [Refusal::Apart { found: 5.0, allowed: 1.0 }]);
     let runs = ConsolidateFragments::new().step_min_fragments(2);
     assert_eq!(refused(&runs, &storage), Refusal::Amplification { found: 5.0, allowed: 1.0 });
-    let report = ConsolidateFragments::new().amplification(5.0).run(&open(&storage)).unwrap();
+    let report = ConsolidateFragments::new().amplification(5.0).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(report.steps[0].cells, 100);
 }
 
@@ -211,16 +211,17 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
     let storage = filled();
     let before = history(&storage);
     let plan = groups().plan(&open(&storage)).unwrap();
-    let report = groups().run(&open(&storage)).unwrap();
+    let (steps, left, refused) = (plan.steps().to_vec(), plan.left().to_vec(), plan.refused().to_vec());
+    let report = plan.run().unwrap();
     let sizes: Vec<usize> = report.steps.iter().map(|step| step.replaced.len()).collect();
-    assert_eq!((sizes, report.left.len(), plan.left.len()), (vec![6, 6], 2, 2), "{report}");
-    assert!(plan.steps.iter().zip(&report.steps).all(|(plan, step)| plan.fragments == step.replaced), "{plan}");
+    assert_eq!((sizes, report.left.len(), left.len()), (vec![6, 6], 2, 2), "{report}");
+    assert!(steps.iter().zip(&report.steps).all(|(planned, step)| planned.fragments == step.replaced), "{steps:?}");
     assert!(matches!(report.refused[..], [Refusal::Apart { .. }]), "{report}");
-    assert_eq!(report.refused, plan.refused);
+    assert_eq!(report.refused, refused);
     assert_eq!(history(&storage), before);
     assert!(report.to_string().contains("2 fragments are left.\nNot joined: "), "{report}");
     // What is left stays the next time, which is no error.
-    let again = groups().run(&open(&storage)).unwrap();
+    let again = groups().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((again.steps.len(), &again.left, &again.refused), (0, &report.left, &report.refused));
     assert!(
         again.to_string().starts_with("There was nothing to join.\n2 fragments are left.\nNot joined: "),
@@ -236,7 +237,7 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
         (groups().max_fragment_size(1), vec![6, 6]),
     ] {
         let storage = filled();
-        let report = options.run(&open(&storage)).unwrap();
+        let report = options.plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(report.steps.iter().map(|step| step.replaced.len()).collect::<Vec<_>>(), expected, "{report}");
         assert_eq!(history(&storage), before);
     }
@@ -261,9 +262,9 @@ fn groups_of_dense_fragments_change_nothing_for_readers() {
         let factor = f64::from(random.number(4)) / 4.0 + 0.4;
         let consolidate = ConsolidateFragments::new().amplification(factor);
         let plan = consolidate.plan(&open(&storage)).unwrap();
-        match consolidate.run(&open(&storage)) {
+        match consolidate.plan(&open(&storage)).and_then(FragmentPlan::run) {
             Ok(report) => {
-                assert_eq!(plan.steps.len(), report.steps.len(), "{seed}: {plan}{report}");
+                assert_eq!(plan.steps().len(), report.steps.len(), "{seed}: {plan}{report}");
                 joined += report.steps.len();
                 left += report.left.len();
             }
@@ -328,7 +329,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
         let before = history(&storage);
         let amplification = [0.5, 0.8, 1.0, 1.5, 4.0][usize::try_from(random.below(5)).unwrap()];
         let consolidate = ConsolidateFragments::new().amplification(amplification);
-        let report = consolidate.run(&open(&storage)).unwrap();
+        let report = consolidate.plan(&open(&storage)).unwrap().run().unwrap();
         joined += report.steps.len();
         assert_eq!(history(&storage), before, "{seed}");
         let array = open(&storage);
@@ -343,11 +344,11 @@ fn no_two_dense_fragments_that_fit_are_left() {
                 }
                 let both = ConsolidateFragments::new().fragments([one.name().as_str(), other.name().as_str()]);
                 let plan = both.plan(&array).unwrap();
-                assert!(plan.steps.is_empty(), "{seed}: {} and {} fit: {report}", one.name(), other.name());
+                assert!(plan.steps().is_empty(), "{seed}: {} and {} fit: {report}", one.name(), other.name());
             }
         }
         // Once more changes nothing, and is no error.
-        let again = consolidate.run(&array).unwrap();
+        let again = consolidate.plan(&array).unwrap().run().unwrap();
         assert_eq!((again.steps.len(), again.left.len()), (0, report.left.len()), "{seed}: {again}");
     }
     assert!(joined > 50 && left > 20, "{joined} {left}");
@@ -363,7 +364,7 @@ fn values_of_dropped_attributes_stay_unless_they_may_go() {
     let why = refused(&ConsolidateFragments::new(), &storage);
     assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
     let before = cells_at(&storage, 50);
-    ConsolidateFragments::new().flatten_history(true).run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().flatten_history(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(cells_at(&storage, 50), before);
 }
 
@@ -373,7 +374,7 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
         let storage = simple(9, false);
         write(&storage, 11, 0..=1, 1);
         write(&storage, 13, 2..=3, 2);
-        ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
         // From here on the array is of today's format, where cells have times.
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
@@ -391,7 +392,7 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
     let read = || [10, 11, 12, 13, 14, 19, 20, 21, 50].map(|time| cells_at(&storage, time));
     let before = read();
     assert!(before[2].is_empty() && before[3].len() == 4);
-    ConsolidateFragments::new().run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(read(), before);
     // Written meanwhile: by the first moment it is newer than what is around it, by the last one older.
     let storage = undated();
@@ -436,7 +437,7 @@ fn nulls_of_the_past_stay_nulls() {
             assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
             continue;
         }
-        ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(cells_at(&storage, 11), before);
     }
 }
@@ -475,7 +476,7 @@ fn purging_leaves_what_readers_of_today_find() {
                 }
             }
             let before = cells_at(&storage, 50);
-            let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+            let report = ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
             assert_eq!(cells_at(&storage, 50), before, "{duplicates} {seed}");
             if duplicates {
                 assert_eq!(report.steps[0].cells, before.len() as u64);
@@ -493,7 +494,7 @@ fn deletes_of_the_future_aren_t_purged() {
     let condition = Condition::field("a").eq(2i32);
     open(&storage).delete_cells(&condition, &Names::new().at(future).seeded(1)).unwrap();
     let before: Vec<_> = [50, future - 1, future].map(|time| cells_at(&storage, time)).into();
-    ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!([50, future - 1, future].map(|time| cells_at(&storage, time)).to_vec(), before);
     assert_eq!(before[2].len(), 4);
 }
@@ -514,7 +515,7 @@ fn all_cells_may_be_purged() {
     write(&storage, 11, 0..=3, 2);
     write(&storage, 12, 2..=5, 2);
     open(&storage).delete_cells(&Condition::field("a").eq(2i32), &Names::new().at(14).seeded(1)).unwrap();
-    let report = ConsolidateFragments::new().purge(true).run(&open(&storage)).unwrap();
+    let report = ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(report.steps[0].fragments, []);
     assert!(open(&storage).fragments().unwrap().is_empty());
     // Nothing stands in their place, and nothing has to: a vacuum removes them.
@@ -525,22 +526,37 @@ fn all_cells_may_be_purged() {
     assert!(!storage.list("__commits").unwrap().iter().any(|entry| entry.name.ends_with(".vac")));
 }
 
+/// A plan is made anew if fragments were written or removed before it runs.
+#[test]
+fn plans_follow_fragments_that_come_and_go() {
+    let storage = simple(22, false);
+    for time in 11..15 {
+        write(&storage, time, 0..=5, 1);
+    }
+    let plan = || ConsolidateFragments::new().plan(&open(&storage)).unwrap();
+    let (late, early) = (plan(), plan());
+    write(&storage, 20, 0..=5, 1);
+    let replaced = late.run().unwrap().steps.remove(0).replaced;
+    assert_eq!(replaced.len(), 5, "{replaced:?}");
+    assert_eq!(early.run().unwrap().steps, [], "all that it would join is replaced");
+}
+
 #[test]
 fn steps_are_chosen_by_number_and_size() {
     let storage = simple(22, false);
     let names: Vec<String> = (0..4).map(|n| write(&storage, 11 + n, 0..=5, 1)).collect();
     let two = ConsolidateFragments::new().step_min_fragments(2).step_max_fragments(2).steps(1);
     let plan = two.plan(&open(&storage)).unwrap();
-    let chosen: Vec<&str> = plan.steps[0].fragments.iter().map(TimestampedName::as_str).collect();
+    let chosen: Vec<&str> = plan.steps()[0].fragments.iter().map(TimestampedName::as_str).collect();
     assert_eq!(chosen, [&names[0], &names[1]]);
-    let report = two.run(&open(&storage)).unwrap();
+    let report = plan.run().unwrap();
     assert_eq!((report.steps.len(), open(&storage).fragments().unwrap().len()), (1, 3));
     let why = refused(&ConsolidateFragments::new().step_size_ratio(1.0), &storage);
     assert_eq!(why, Refusal::SizeRatio { least: 1.0 });
-    let all = two.steps(9).run(&open(&storage)).unwrap();
+    let all = two.steps(9).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((all.steps.len(), open(&storage).fragments().unwrap().len()), (2, 1));
     // Nothing is left to join, and that is no error.
-    assert!(ConsolidateFragments::new().run(&open(&storage)).unwrap().steps.is_empty());
+    assert!(ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap().steps.is_empty());
     let why = refused_list(&storage);
     assert!(matches!(why, Refusal::NoSuchFragment { .. }), "{why}");
 }
@@ -555,13 +571,13 @@ fn old_formats_need_a_storage_with_a_uri() {
     write(&plain, 11, 0..=1, 1);
     write(&plain, 12, 0..=1, 2);
     assert_eq!(refused(&ConsolidateFragments::new(), &plain), Refusal::NoUri);
-    let report = ConsolidateFragments::new().run(&open(&storage_of(&disk))).unwrap();
+    let report = ConsolidateFragments::new().plan(&open(&storage_of(&disk))).unwrap().run().unwrap();
     let list = String::from_utf8(disk.read(&report.steps[0].vacuum_file).unwrap()).unwrap();
     assert!(list.starts_with("file:///place/__fragments/__11_11_") && list.lines().count() == 2, "{list}");
 }
 
 fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
-    match ConsolidateFragments::new().fragments(["none"]).run(&open(storage)) {
+    match ConsolidateFragments::new().fragments(["none"]).plan(&open(storage)).and_then(FragmentPlan::run) {
         Err(MaintainError::Refused { why, .. }) => why,
         other => panic!("{other:?}"),
     }
@@ -580,7 +596,7 @@ fn a_fragment_that_refuses_all_is_looked_at_once() {
         let array = open(&storage);
         let work = count_while(|| {
             let plan = consolidate.plan(&array).unwrap();
-            assert!(plan.steps.is_empty() && matches!(plan.refused[..], [Refusal::CoversOlder { .. }]), "{plan}");
+            assert!(plan.steps().is_empty() && matches!(plan.refused()[..], [Refusal::CoversOlder { .. }]), "{plan}");
         });
         println!("{count} fragments: {work} allocations");
         work
@@ -631,7 +647,7 @@ fn metadata_of_fragments_is_opened_once() {
         let before: Vec<_> = (9..40).map(|time| cells_at(&storage, time)).collect();
         opened.store(0, Ordering::Relaxed);
         let consolidate = ConsolidateFragments::new().step_min_fragments(2).step_max_fragments(4).amplification(10.0);
-        let report = consolidate.run(&open(&storage)).unwrap();
+        let report = consolidate.plan(&open(&storage)).unwrap().run().unwrap();
         let (opened, fragments) = (opened.load(Ordering::Relaxed), 24 + report.steps.len() as u64);
         println!("{} steps: {opened} times for {fragments} fragments", report.steps.len());
         assert!(report.steps.len() > 5 && opened <= fragments, "{opened} times for {fragments} fragments");

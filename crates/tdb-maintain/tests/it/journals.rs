@@ -122,7 +122,7 @@ fn only_what_lies_elsewhere_too_is_undone() {
 fn only_all_that_was_joined_is_hidden() {
     for version in [22, 9] {
         let storage = array(version);
-        let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         let step = &report.steps[0];
         let names: Vec<&str> = step.replaced.iter().map(TimestampedName::as_str).collect();
         let new = step.fragments[0].as_str();
@@ -133,7 +133,7 @@ fn only_all_that_was_joined_is_hidden() {
         is_left(&storage, &journal(new, &[new], &[&names[..], &[&name("12_12", version)]].concat()));
         storage.remove_file(JOURNAL).unwrap();
         storage.create_new(JOURNAL, journal(new, &[new], &names).as_bytes()).unwrap();
-        let report = ConsolidateFragments::new().run(&open(&storage)).unwrap();
+        let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!((report.recovered, report.left_journals.len()), (1, 0), "{version}");
         assert_eq!(storage.read(&step.vacuum_file).unwrap(), list);
         assert_eq!(fragments(&storage).len(), 1, "{version}");

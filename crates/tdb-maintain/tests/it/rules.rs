@@ -378,9 +378,10 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     let case = Case::named(PLAIN);
     let array = case.array();
     array.fragments().unwrap();
-    assert_eq!(ConsolidateFragments::new().plan(&array).unwrap().steps.len(), 1);
-    ConsolidateFragments::new().run(&case.array()).unwrap();
-    assert!(ConsolidateFragments::new().run(&array).is_ok_and(|report| report.steps.is_empty()));
+    let plan = ConsolidateFragments::new().plan(&array).unwrap();
+    assert_eq!(plan.steps().len(), 1);
+    ConsolidateFragments::new().plan(&case.array()).unwrap().run().unwrap();
+    assert_eq!(plan.run().unwrap().steps, []);
 
     // Somebody else vacuums at the same time.
     let case = Case::named(CONSOLIDATED);
@@ -477,7 +478,6 @@ fn one_maintains_an_array_at_a_time() {
 #[test]
 fn nothing_behind_links_is_vacuumed() {
     use tdb_array::Array;
-    use tdb_maintain::ConsolidateFragments;
     use tdb_testkit::fixtures;
     for linked in ["__fragments", "__commits"] {
         let folder = tempfile::tempdir().unwrap();
@@ -485,7 +485,12 @@ fn nothing_behind_links_is_vacuumed() {
         let (path, away) = (folder.path().join("array"), folder.path().join("away"));
         std::fs::rename(path.join(linked), &away).unwrap();
         std::os::unix::fs::symlink(&away, path.join(linked)).unwrap();
-        ConsolidateFragments::new().amplification(f64::INFINITY).run(&Array::open(&path).unwrap()).unwrap();
+        ConsolidateFragments::new()
+            .amplification(f64::INFINITY)
+            .plan(&Array::open(&path).unwrap())
+            .unwrap()
+            .run()
+            .unwrap();
         let all = || support::files(&tdb_storage::LocalStorage::new(&path));
         let before = all();
         let report = Vacuum::all().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
@@ -511,7 +516,7 @@ fn joined_metadata_have_what_was_joined() {
         put("a", "old", 11);
         put("a", "new", 12);
         put("b", "b", 13);
-        Consolidate::metadata().plan_group(&group()).unwrap().run().unwrap();
+        Consolidate::metadata().plan(&group()).unwrap().run().unwrap();
         let joined = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
         let joined = joined.filter(|path| path.to_str().unwrap().contains("__11_13_"));
         let joined = joined.min_by_key(|path| path.to_str().unwrap().len()).unwrap();
@@ -521,7 +526,7 @@ fn joined_metadata_have_what_was_joined() {
             let first = first.into_iter().find(|path| path.to_str().unwrap().contains("__11_11_")).unwrap();
             std::fs::copy(first, &joined).unwrap();
         }
-        let report = Vacuum::metadata().plan_group(&group()).unwrap().run().unwrap();
+        let report = Vacuum::metadata().plan(&group()).unwrap().run().unwrap();
         let left: Vec<&Reason> = report.left.iter().map(|left| &left.why).collect();
         assert_eq!((report.steps.is_empty(), left.len()), (is_other, usize::from(is_other)), "{report:?}");
         assert!(left.iter().all(|why| matches!(why, Reason::Lacks { key } if key == "a")), "{left:?}");

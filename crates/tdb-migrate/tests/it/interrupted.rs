@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
 use tdb_array::{ArrayOptions, CreateOptions, Names};
 use tdb_job::{MaintainError, Result};
-use tdb_maintain::ConsolidateFragments;
+use tdb_maintain::{ConsolidateFragments, FragmentPlan};
 use tdb_migrate::Migrate;
 use tdb_relocate::{CopyTo, MoveTo};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage, StorageError, forward_storage};
@@ -26,7 +26,11 @@ fn fill(storage: &Arc<dyn Storage>, version: u32) {
 fn consolidate(storage: &Arc<dyn Storage>, size: Option<u64>) -> Result<()> {
     let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
     let consolidate = ConsolidateFragments::new().names(Names::new().seeded(4));
-    size.into_iter().fold(consolidate, ConsolidateFragments::max_fragment_size).run(&array).map(|_| ())
+    size.into_iter()
+        .fold(consolidate, ConsolidateFragments::max_fragment_size)
+        .plan(&array)
+        .and_then(FragmentPlan::run)
+        .map(|_| ())
 }
 
 /// The lock of whoever died goes, as it does by itself when a process has.
@@ -118,7 +122,7 @@ fn copies_after_a_crash() {
 fn interrupted(storage: &Arc<dyn Storage>) -> Vec<String> {
     fill(storage, 22);
     let cells = cells_at(storage, 50);
-    let report = ConsolidateFragments::new().run(&open(storage)).unwrap();
+    let report = ConsolidateFragments::new().plan(&open(storage)).unwrap().run().unwrap();
     let step = &report.steps[0];
     let (name, list) = (&step.fragments[0], storage.read(&step.vacuum_file).unwrap());
     storage.remove_file(&step.vacuum_file).unwrap();
@@ -250,7 +254,8 @@ fn what_was_never_committed_is_told() {
             true => fragments.iter().filter(|path| !is_committed(path)).cloned().collect(),
             false => Vec::new(),
         };
-        let report = ConsolidateFragments::new().names(Names::new().seeded(5)).run(&open(&storage)).unwrap();
+        let report =
+            ConsolidateFragments::new().names(Names::new().seeded(5)).plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(report.uncommitted, left, "at {n}");
         assert_eq!(left.iter().filter(|path| report.to_string().contains(path.as_str())).count(), left.len());
         assert_eq!(cells_at(&storage, 50), cells, "at {n}");

@@ -247,7 +247,7 @@ fn other_keys() {
 fn joined_fragments_of_which_one_is_gone() {
     let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
     let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
-    ConsolidateFragments::new().amplification(1e9).run(&open()).unwrap();
+    ConsolidateFragments::new().amplification(1e9).plan(&open()).unwrap().run().unwrap();
     let (replaced, _) = open().replaced_fragments().unwrap();
     assert!(replaced.len() > 1);
     assert!(Migrate::new().plan(&open()).is_ok());

@@ -8,7 +8,7 @@ use crate::support::files;
 use tdb_array::{Array, CreateOptions, Group};
 use tdb_job::MaintainError;
 use tdb_migrate::Migrate;
-use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove};
+use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, RemovalPlan, Remove};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::FormatVersion;
@@ -40,8 +40,8 @@ fn set_aside(folder: &Path) -> Vec<String> {
     std::fs::create_dir_all(folder.join(fragment)).unwrap();
     std::fs::write(folder.join(fragment).join("a0.tdb"), "cells").unwrap();
     let array = Array::open(folder).unwrap();
-    let found = Doctor::new().look_at(&array).unwrap();
-    assert_eq!(Doctor::new().mend(&array, &found).unwrap().done.len(), 2, "{found:?}");
+    let found = Doctor::new().plan(&array).unwrap().found().to_vec();
+    assert_eq!(Doctor::new().plan(&array).unwrap().run().unwrap().done.len(), 2, "{found:?}");
     // Temporary files in what was moved aside are none that somebody is writing.
     std::fs::write(folder.join(".tdb-aside/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
         .unwrap();
@@ -110,20 +110,19 @@ fn what_was_set_aside_is_not_removed_without_a_word() {
     array(&root, "a");
     set_aside(&root.join("a"));
     let before = all(&root.join("a"));
-    assert_eq!(why(Remove::new().plan(root.join("a"))), PlaceProblem::Aside);
-    assert_eq!(why(Remove::new().folder(root.join("a"))), PlaceProblem::Aside);
+    assert_eq!(why(Remove::new().plan_folder(root.join("a"))), PlaceProblem::Aside);
     assert_eq!(all(&root.join("a")), before);
     // The same of one that is to go with its group, and of the array of a label.
     Group::create(root.join("g")).unwrap();
     std::fs::rename(root.join("a"), root.join("g/a")).unwrap();
     Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
-    assert_eq!(why(Remove::new().recursive(true).folder(root.join("g"))), PlaceProblem::Aside);
+    assert_eq!(why(Remove::new().recursive(true).plan_folder(root.join("g"))), PlaceProblem::Aside);
     array(&root, "b");
     std::fs::create_dir_all(root.join("b/__labels/l/.tdb-aside/1")).unwrap();
     std::fs::write(root.join("b/__labels/l/.tdb-aside/1/1-x"), "mine").unwrap();
-    assert_eq!(why(Remove::new().folder(root.join("b"))), PlaceProblem::Aside);
-    Remove::new().with_aside(true).folder(root.join("b")).unwrap();
-    Remove::new().with_aside(true).recursive(true).folder(root.join("g")).unwrap();
+    assert_eq!(why(Remove::new().plan_folder(root.join("b"))), PlaceProblem::Aside);
+    Remove::new().with_aside(true).plan_folder(root.join("b")).unwrap().run().unwrap();
+    Remove::new().with_aside(true).recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
     assert!(!root.join("g").exists() && !root.join("b").exists());
 }
 
@@ -153,8 +152,7 @@ fn what_is_not_listed_is_not_removed() {
                 std::fs::write(&foreign, "mine").unwrap();
             }
             let before = all(&root.join(&name));
-            assert_eq!(why(Remove::new().plan(root.join(&name))), PlaceProblem::Foreign, "{name} {place}");
-            assert_eq!(why(Remove::new().folder(root.join(&name))), PlaceProblem::Foreign, "{name} {place}");
+            assert_eq!(why(Remove::new().plan_folder(root.join(&name))), PlaceProblem::Foreign, "{name} {place}");
             let moving = MoveTo::new().by_copying(true).folder(root.join(&name), root.join("moved"));
             assert_eq!(why(moving), PlaceProblem::Foreign, "{name} {place}");
             assert!(foreign.symlink_metadata().is_ok() && !root.join("moved").exists());
@@ -183,11 +181,11 @@ fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
     array(&around, "a");
     let foreign = around.join("a/__fragments").join(std::ffi::OsStr::from_bytes(b"\xfe"));
     std::fs::write(&foreign, "mine").unwrap();
-    assert_eq!(why(Remove::new().folder(around.join("a"))), PlaceProblem::Foreign);
+    assert_eq!(why(Remove::new().plan_folder(around.join("a"))), PlaceProblem::Foreign);
     assert_eq!(why(MoveTo::new().by_copying(true).folder(around.join("a"), around.join("b"))), PlaceProblem::Foreign);
     std::fs::remove_file(foreign).unwrap();
     MoveTo::new().by_copying(true).folder(around.join("a"), around.join("b")).unwrap();
-    Remove::new().folder(around.join("b")).unwrap();
+    Remove::new().plan_folder(around.join("b")).unwrap().run().unwrap();
     assert!(!around.join("a").exists() && !around.join("b").exists());
 }
 
@@ -314,7 +312,7 @@ fn members_that_are_maintained_hold_their_group() {
         is_busy(MoveTo::new().by_copying(true).folder(root.join("g"), root.join("h")).map(drop));
         // What isn't removed needn't be left alone by others.
         if held != "g/no-member" {
-            is_busy(Remove::new().recursive(true).folder(root.join("g")).map(drop));
+            is_busy(Remove::new().recursive(true).plan_folder(root.join("g")).and_then(RemovalPlan::run).map(drop));
         }
         std::fs::remove_file(root.join(held).join(lock)).unwrap();
     }
@@ -325,7 +323,7 @@ fn members_that_are_maintained_hold_their_group() {
         assert!(Array::open(root.join(to).join("inner/b")).is_ok());
     }
     assert!(root.join("h/no-member").exists(), "what is no member stays, after it was copied");
-    Remove::new().recursive(true).folder(root.join("i")).unwrap();
+    Remove::new().recursive(true).plan_folder(root.join("i")).unwrap().run().unwrap();
     assert!(!root.join("i/a").exists() && root.join("i/no-member").exists());
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::{Case, files, group_history};
 use tdb_array::{Array, Group, MemberPlace, TimeRange};
 use tdb_job::MaintainError;
-use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove};
+use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, RemovalPlan, Remove};
 use tdb_storage::{MemoryStorage, Storage, is_temporary};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
 
@@ -125,7 +125,7 @@ fn removals_that_break() {
     for fixture in ["v22-by-2.30.0-sparse-2d", "v4-by-1.7.7-sparse-appended", "v9-by-2.3.3-sparse-joined-footers"] {
         let fixture = fixtures::named(fixture);
         let before = Case::of(&fixture).files();
-        let job = |disk: &Disk| Remove::new().take_over(true).run(disk, "array");
+        let job = |disk: &Disk| Remove::new().take_over(true).plan(disk, "array").and_then(RemovalPlan::run);
         let sound = FaultyStorage::sound(on(&before));
         job(&(Arc::new(sound.clone()) as _)).unwrap();
         let seen = Case::on(on(&before).sub("array").unwrap()).seen(TimeRange::ALL);
@@ -171,13 +171,16 @@ fn what_is_refused() {
     let group = folder.path().join("group");
     Group::create(&group).unwrap();
     assert_eq!(copy(&group, &array.join("x")), PlaceProblem::InArray);
-    assert_eq!(why(Remove::new().folder(&plain).map(drop)), PlaceProblem::Neither);
-    assert_eq!(why(Remove::new().folder(array.join("__fragments")).map(drop)), PlaceProblem::Neither);
+    assert_eq!(why(Remove::new().plan_folder(&plain).map(drop)), PlaceProblem::Neither);
+    assert_eq!(why(Remove::new().plan_folder(array.join("__fragments")).map(drop)), PlaceProblem::Neither);
     let busy = ".tdb-maintain.tmp";
     std::fs::write(array.join(busy), "process 1\non elsewhere\n").unwrap();
     let target = folder.path().join("x");
     assert!(matches!(MoveTo::new().folder(&array, &target).unwrap_err(), MaintainError::Busy { .. }));
-    assert!(matches!(Remove::new().folder(&array).unwrap_err(), MaintainError::Busy { .. }));
+    assert!(matches!(
+        Remove::new().plan_folder(&array).and_then(RemovalPlan::run).unwrap_err(),
+        MaintainError::Busy { .. }
+    ));
     std::fs::create_dir(folder.path().join(".tdb-copy-x.tmp")).unwrap();
     std::fs::write(folder.path().join(".tdb-copy-x.tmp").join(busy), "process 1\non elsewhere\n").unwrap();
     assert!(matches!(CopyTo::new().folder(&array, &target).unwrap_err(), MaintainError::Busy { .. }));
@@ -274,13 +277,18 @@ fn removed_with_and_without_members() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     groups(&root);
-    let plan = Remove::new().recursive(true).plan(root.join("g")).unwrap();
-    let paths: Vec<&str> = plan.objects.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!((paths, plan.left), (vec!["a", "inner/b", "inner", ""], vec!["notes.txt".to_owned()]));
-    let inner = Remove::new().folder(root.join("g/inner")).unwrap();
+    let plan = Remove::new().recursive(true).plan_folder(root.join("g")).unwrap();
+    let paths: Vec<&str> = plan.removed().objects.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!((paths, &plan.removed().left), (vec!["a", "inner/b", "inner", ""], &vec!["notes.txt".to_owned()]));
+    Group::create(root.join("g/late")).unwrap();
+    Group::open(root.join("g")).unwrap().change().add("late", true, None).commit().unwrap();
+    let error = plan.run().unwrap_err();
+    assert!(matches!(&error, MaintainError::Conflict { path, .. } if path.ends_with("g/late")), "{error}");
+    assert!(Array::open(root.join("g/a")).is_ok(), "nothing is removed that the plan did not show");
+    let inner = Remove::new().plan_folder(root.join("g/inner")).unwrap().run().unwrap();
     assert_eq!((inner.left, inner.held_by.len()), (vec!["b".to_owned()], 1));
     assert!(Array::open(root.join("g/inner/b")).is_ok(), "members stay unless they are asked for");
-    let removed = Remove::new().recursive(true).folder(root.join("g")).unwrap();
+    let removed = Remove::new().recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
     assert!(removed.left.contains(&"notes.txt".to_owned()), "{removed:?}");
     assert!(!root.join("g/a").exists() && Array::open(root.join("elsewhere")).is_ok());
     assert!(Group::open(root.join("g")).is_err() && root.join("g/notes.txt").exists());
@@ -429,16 +437,13 @@ fn what_is_not_of_the_format_is_not_removed() {
         let path = array.join(foreign);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "mine").unwrap();
-        for planned in [true, false] {
-            let result = if planned { Remove::new().plan(&array) } else { Remove::new().folder(&array) };
-            let error = result.unwrap_err();
-            assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Foreign, .. }), "{error}");
-            assert!(error.to_string().contains(foreign), "{error}");
-        }
+        let error = Remove::new().plan_folder(&array).unwrap_err();
+        assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Foreign, .. }), "{error}");
+        assert!(error.to_string().contains(foreign), "{error}");
         std::fs::remove_file(&path).unwrap();
         assert_eq!(files(&tdb_storage::LocalStorage::new(&array)), before);
     }
-    Remove::new().folder(&array).unwrap();
+    Remove::new().plan_folder(&array).unwrap().run().unwrap();
     assert!(!array.exists());
 }
 
@@ -462,16 +467,14 @@ fn nothing_behind_links_is_removed() {
         other => panic!("{other}"),
     };
     symlink(root.join("outside"), root.join("link")).unwrap();
-    is_refused(Remove::new().plan(root.join("link")).map(drop));
-    is_refused(Remove::new().folder(root.join("link")).map(drop));
+    is_refused(Remove::new().plan_folder(root.join("link")).map(drop));
     assert_eq!(all("outside"), outside);
     // One folder of an array lies elsewhere: it isn't begun.
     array("half");
     std::fs::rename(root.join("half/__fragments"), root.join("away")).unwrap();
     symlink(root.join("away"), root.join("half/__fragments")).unwrap();
     let half = all("half");
-    is_refused(Remove::new().plan(root.join("half")).map(drop));
-    is_refused(Remove::new().folder(root.join("half")).map(drop));
+    is_refused(Remove::new().plan_folder(root.join("half")).map(drop));
     assert_eq!(all("half"), half);
     // A member that is a link, and one behind a link that isn't of the group's.
     for by_moving in [false, true] {
@@ -484,9 +487,10 @@ fn nothing_behind_links_is_removed() {
             assert_eq!(all("h/m"), outside);
         } else {
             let remove = Remove::new().recursive(true);
-            let plan = remove.plan(root.join("g")).unwrap();
-            assert_eq!((plan.objects.len(), &plan.links[..], plan.left.len()), (1, &["m".to_owned()][..], 0));
-            assert_eq!(remove.folder(root.join("g")).unwrap().left, [""; 0]);
+            let plan = remove.plan_folder(root.join("g")).unwrap();
+            let planned = plan.removed();
+            assert_eq!((planned.objects.len(), &planned.links[..], planned.left.len()), (1, &["m".to_owned()][..], 0));
+            assert_eq!(plan.run().unwrap().left, [""; 0]);
         }
         assert!(!root.join("g").exists());
         assert_eq!(all("outside"), outside);
@@ -497,7 +501,7 @@ fn nothing_behind_links_is_removed() {
     Group::create(root.join("g")).unwrap();
     symlink(root.join("around"), root.join("g/x")).unwrap();
     Group::open(root.join("g")).unwrap().change().add("x/inner", true, None).commit().unwrap();
-    let removed = Remove::new().recursive(true).folder(root.join("g")).unwrap();
+    let removed = Remove::new().recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
     assert_eq!((removed.left, removed.links.len()), (vec!["x".to_owned()], 0));
     assert_eq!(all("around"), around);
 }

@@ -7,7 +7,7 @@ use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::{Array, ArrayError, ArrayOptions, TimeRange};
 use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_verify::{MaintainError, Rebuild};
+use tdb_verify::{MaintainError, Rebuild, RebuildPlan};
 
 const METADATA: &str = "/__fragment_metadata.tdb";
 /// Larger arrays would only make each run slow.
@@ -85,7 +85,7 @@ pub fn rebuild(data: &[u8]) {
     files.insert(path.clone(), bytes.into());
     let storage = on(&files);
     let array = open(Arc::clone(&storage), lost.key.as_ref()).expect("opening reads no data files");
-    match lost.rebuild.clone().salvage(salvage & 1 == 1).run(&array, &lost.name) {
+    match lost.rebuild.clone().salvage(salvage & 1 == 1).plan(&array, &lost.name).and_then(RebuildPlan::run) {
         Ok(rebuilt) => {
             assert!(edits.len() >= 5 || rebuilt.lost.is_none(), "{}: nothing was damaged", lost.name);
             check(&storage, lost, rebuilt.cells);

@@ -1,25 +1,26 @@
 //! The arrays of dimension labels, which lie in the array whose dimensions they label: what is found there has paths below
 //! that array, and what is moved aside stays in the label's own.
 
-use tdb_array::{Array, ErrorCategory};
+use tdb_array::ErrorCategory;
 use tdb_storage::{EntryKind, check_path};
 use tdb_types::names::LABELS_FOLDER;
 
 use super::diagnosis::{Diagnosis, Remedy};
-use tdb_job::Result;
-use tdb_job::list;
+use tdb_job::{Result, Target, list};
 
 /// The arrays of an array's labels, with their paths; and what is the matter with those that can't be opened, and with
 /// folders that no label of the array has.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    pub(super) arrays: Vec<(String, Array)>,
+    pub(super) arrays: Vec<(String, Target)>,
     pub(super) found: Vec<Diagnosis>,
 }
 
 impl Labels {
-    pub(super) fn of(array: &Array) -> Result<Self> {
+    /// Groups have none.
+    pub(super) fn of(target: &Target) -> Result<Self> {
         let mut all = Self::default();
+        let Target::Array(array) = target else { return Ok(all) };
         let mut known: Vec<String> = Vec::new();
         for path in array.schema_paths() {
             let of_schema = array.by_schema(path)?;
@@ -30,7 +31,7 @@ impl Labels {
                 }
                 known.push(label.uri.clone());
                 match array.array_of_label(label) {
-                    Ok(own) => all.arrays.push((label.uri.clone(), own)),
+                    Ok(own) => all.arrays.push((label.uri.clone(), Target::Array(own))),
                     Err(error) if error.category() == ErrorCategory::Unavailable => {
                         let why = format!("the values of dimension label {:?} can't be read: {error}", label.name);
                         let one = Diagnosis::file(label.uri.clone(), 0, "the array of a label, which isn't there", why);

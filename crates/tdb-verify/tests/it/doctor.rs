@@ -27,7 +27,7 @@ fn open(storage: &Disk) -> Array {
 }
 
 fn look(storage: &Disk) -> Vec<Diagnosis> {
-    Doctor::new().look_at(&open(storage)).unwrap()
+    Doctor::new().plan(&open(storage)).unwrap().found().to_vec()
 }
 
 /// What is found, in short.
@@ -37,8 +37,7 @@ fn short(found: &[Diagnosis]) -> Vec<(String, String)> {
 
 fn mend(storage: &Disk, doctor: &Doctor) -> Result<usize, MaintainError> {
     let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-    let found = doctor.look_at(&array)?;
-    Ok(doctor.mend(&array, &found)?.done.len())
+    Ok(doctor.plan(&array)?.run()?.done.len())
 }
 
 /// The path that ends so.
@@ -220,7 +219,7 @@ fn what_is_outdated_stays_aside() {
     let second = "__commits/__1_9_0123456789abcdef0123456789abcdef_22.con";
     storage.create_new(second, &bytes).unwrap();
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
-    ConsolidateFragments::new().amplification(f64::INFINITY).run(&open(&storage)).unwrap();
+    ConsolidateFragments::new().amplification(f64::INFINITY).plan(&open(&storage)).unwrap().run().unwrap();
     Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
     assert!(!files(&*storage).keys().any(|path| path.ends_with(".con") && !path.contains("aside")));
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
@@ -236,20 +235,20 @@ fn one_at_a_time() {
     let storage = on(&ailing());
     storage.create_new(".tdb-maintain.tmp", b"process 1\non elsewhere\n").unwrap();
     let found = look(&storage);
-    let some: Vec<Diagnosis> = found.iter().filter(|one| one.path != ".tdb-maintain.tmp").cloned().collect();
-    assert_eq!(some.len() + 1, found.len());
-    let error = Doctor::new().mend(&open(&storage), &some).unwrap_err();
+    let is_other = |one: &Diagnosis| one.path != ".tdb-maintain.tmp";
+    assert_eq!(found.iter().filter(|one| is_other(one)).count() + 1, found.len());
+    let error = Doctor::new().plan(&open(&storage)).unwrap().retain(is_other).run().unwrap_err();
     assert!(matches!(error, MaintainError::Busy { .. }), "{error}");
     // Whoever has the lock may live: it is taken over by those who ask for it, and are certain.
     let lock = found.iter().find(|one| one.path == ".tdb-maintain.tmp").unwrap();
     assert_eq!(lock.remedy, Remedy::TakeOver);
-    assert!(!Doctor::new().sees_to(lock));
-    let error = Doctor::new().mend(&open(&storage), &found).unwrap_err();
+    assert!(!Doctor::new().plan(&open(&storage)).unwrap().repairs(lock));
+    let error = Doctor::new().plan(&open(&storage)).unwrap().run().unwrap_err();
     assert!(matches!(error, MaintainError::Busy { .. }), "{error}");
-    let mended = Doctor::new().only([".tdb-maintain.tmp"]).mend(&open(&storage), &found).unwrap();
+    let mended = Doctor::new().only([".tdb-maintain.tmp"]).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(mended.done.len(), 1);
     assert!(!storage.exists(".tdb-maintain.tmp").unwrap());
-    assert_eq!(Doctor::new().mend(&open(&storage), &some).unwrap().done.len(), 7);
+    assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().retain(is_other).run().unwrap().done.len(), 7);
 }
 
 /// The lock of a process that lives is left alone, and that of a dead one isn't.
@@ -270,11 +269,11 @@ fn locks_of_the_living() {
         let storage = on(&Case::named(CONSOLIDATED).files());
         put(&*storage, process);
         put(&**group().storage(), process);
-        let (in_array, in_group) = (look(&storage), Doctor::new().look_at_group(&group()).unwrap());
+        let (in_array, in_group) = (look(&storage), Doctor::new().plan(&group()).unwrap().found().to_vec());
         let expected = if is_dead { Remedy::SetAside } else { Remedy::TakeOver };
         assert_eq!((&in_array[0].remedy, &in_group[0].remedy), (&expected, &expected));
-        assert_eq!(Doctor::new().mend(&open(&storage), &in_array).unwrap().done.len(), usize::from(is_dead));
-        assert_eq!(Doctor::new().mend_group(&group(), &in_group).unwrap().done.len(), usize::from(is_dead));
+        assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().run().unwrap().done.len(), usize::from(is_dead));
+        assert_eq!(Doctor::new().plan(&group()).unwrap().run().unwrap().done.len(), usize::from(is_dead));
         assert_eq!(storage.exists(".tdb-maintain.tmp").unwrap(), !is_dead);
         assert_eq!(group().storage().exists(".tdb-maintain.tmp").unwrap(), !is_dead);
         if !is_dead {
@@ -306,21 +305,21 @@ fn members_that_were_moved() {
         found.iter().map(|one| (one.path.clone(), matches!(one.remedy, Remedy::Relative { .. }))).collect()
     };
     let b = format!("file://{}", uri("b"));
-    let found = Doctor::new().look_at_group(&Group::open(&old).unwrap()).unwrap();
+    let found = Doctor::new().plan(&Group::open(&old).unwrap()).unwrap().found().to_vec();
     assert_eq!(keys(&found), [(b.clone(), true), ("first".to_owned(), true)]);
 
     let new = root.join("new");
     std::fs::rename(&old, &new).unwrap();
     std::fs::remove_dir_all(new.join("c")).unwrap();
     let group = || Group::open(&new).unwrap();
-    let found = Doctor::new().look_at_group(&group()).unwrap();
+    let found = Doctor::new().plan(&group()).unwrap().found().to_vec();
     assert_eq!(keys(&found), [("c".to_owned(), false), (b, true), ("first".to_owned(), true)]);
-    assert_eq!(Doctor::new().mend_group(&group(), &found).unwrap().done.len(), 2);
+    assert_eq!(Doctor::new().plan(&group()).unwrap().run().unwrap().done.len(), 2);
     let place = |key: &str| group().member(key).map(|member| (member.uri.clone(), member.relative));
     assert_eq!((place("first"), place("b")), (Some(("a".to_owned(), true)), Some(("b".to_owned(), true))));
-    assert_eq!(Doctor::new().look_at_group(&group()).unwrap().len(), 1);
-    Doctor::new().undo_group(&group()).unwrap();
-    assert_eq!(Doctor::new().look_at_group(&group()).unwrap().len(), 3);
+    assert_eq!(Doctor::new().plan(&group()).unwrap().found().len(), 1);
+    Doctor::new().undo(&group()).unwrap();
+    assert_eq!(Doctor::new().plan(&group()).unwrap().found().len(), 3);
 }
 
 /// A clock that is asked just before the members of a group are written, when somebody else writes some, too.
@@ -349,11 +348,11 @@ fn what_others_change_beside_is_not_undone() {
     let environment = tdb_array::Environment::system().with_clock(Beside(other.clone(), is_there.clone()));
     let options = tdb_array::GroupOptions::new().between(TimeRange::ALL).environment(environment);
     let group = options.open(root.join("g")).unwrap();
-    let found = Doctor::new().look_at_group(&group).unwrap();
+    let plan = Doctor::new().plan(&group).unwrap();
     is_there.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(Doctor::new().mend_group(&group, &found).unwrap().done.len(), 1);
+    assert_eq!(plan.run().unwrap().done.len(), 1);
     assert!(other.exists());
-    assert_eq!(Doctor::new().undo_group(&group).unwrap().removed, [""; 0]);
+    assert_eq!(Doctor::new().undo(&group).unwrap().removed, [""; 0]);
     assert!(other.exists());
 }
 
@@ -371,7 +370,7 @@ fn what_is_no_lock_is_found() {
             found.iter().map(|one| (one.path.as_str(), one.severity, &one.remedy)).collect();
         assert_eq!(paths, [(".tdb-maintain.tmp", Severity::Finding, &Remedy::None)]);
         assert!(found[0].why.contains("move it elsewhere"), "{}", found[0]);
-        let error = ConsolidateFragments::new().run(&open(&storage)).unwrap_err();
+        let error = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();
         assert!(matches!(error, MaintainError::NotALock { .. }), "{error}");
     }
 }

@@ -41,7 +41,7 @@ fn leftovers_in_labels() {
     let storage: Disk = Arc::new(support::Placed(fixtures::named(LABELLED).array_storage()));
     let sound = files(&*storage);
     let before = values(&storage);
-    assert_eq!(Doctor::new().look_at(&open(&storage)).unwrap(), []);
+    assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().found(), []);
     let label = open(&storage).schema().labels()[0].uri.clone();
     let fragment = "__fragments/__5_5_0123456789abcdef0123456789abcdef_22";
     let gathered = "__commits/__1_2_0123456789abcdef0123456789abcdef_22.ign";
@@ -55,7 +55,7 @@ fn leftovers_in_labels() {
     let ailing = files(&*storage);
 
     let array = open(&storage);
-    let found = Doctor::new().look_at(&array).unwrap();
+    let found = Doctor::new().plan(&array).unwrap().found().to_vec();
     let expected = [
         (".tdb-9-1.tmp".to_owned(), "set aside"),
         ("__labels/other".to_owned(), "leave"),
@@ -71,15 +71,15 @@ fn leftovers_in_labels() {
 
     // Only what is asked for, in the array or in the label.
     let one = format!("{label}/__commits/.tdb-9-0.tmp");
-    let mended = Doctor::new().only([one.clone()]).mend(&array, &found).unwrap();
+    let mended = Doctor::new().only([one.clone()]).plan(&array).unwrap().run().unwrap();
     assert_eq!(short(&mended.done).into_keys().collect::<Vec<_>>(), [one.as_str()]);
     assert_eq!(mended.aside.unwrap(), format!("{label}/.tdb-aside/1"));
-    let found = Doctor::new().look_at(&open(&storage)).unwrap();
+    let found = Doctor::new().plan(&open(&storage)).unwrap().found().to_vec();
     assert_eq!(found.len(), 4);
-    let mended = Doctor::new().mend(&array, &found).unwrap();
+    let mended = Doctor::new().plan(&array).unwrap().run().unwrap();
     assert_eq!(mended.done.len(), 3);
     assert!(mended.done.iter().all(|one| found.contains(one)));
-    let left = Doctor::new().look_at(&open(&storage)).unwrap();
+    let left = Doctor::new().plan(&open(&storage)).unwrap().found().to_vec();
     assert_eq!(short(&left).into_keys().collect::<Vec<_>>(), ["__labels/other"]);
     assert_eq!(values(&storage), before);
 
@@ -99,13 +99,13 @@ fn commits_of_labels_without_their_fragments() {
     let lost = own.fragments().unwrap()[0].folder().to_owned();
     storage.remove_folder(&format!("{}/{lost}", label.uri)).unwrap();
     let array = open(&storage);
-    let found = Doctor::new().look_at(&array).unwrap();
+    let found = Doctor::new().plan(&array).unwrap().found().to_vec();
     let one = found.iter().find(|one| one.path.starts_with(&format!("{}/__commits/", label.uri))).unwrap();
     assert!(one.remedy.changes_what_is_read(), "{one}");
-    assert_eq!(Doctor::new().mend(&array, &found).unwrap().done, []);
-    let mended = Doctor::new().only([one.path.clone()]).mend(&array, &found).unwrap();
+    assert_eq!(Doctor::new().plan(&array).unwrap().run().unwrap().done, []);
+    let mended = Doctor::new().only([one.path.clone()]).plan(&array).unwrap().run().unwrap();
     assert_eq!(mended.done, std::slice::from_ref(one));
-    assert_eq!(Doctor::new().look_at(&open(&storage)).unwrap(), []);
+    assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().found(), []);
     assert_eq!(open(&storage).array_of_label(&label).unwrap().fragments().unwrap().len(), 0);
 }
 
@@ -115,9 +115,9 @@ fn a_label_without_its_array() {
     let storage: Disk = Arc::new(support::Placed(fixtures::named(LABELLED).array_storage()));
     let label = open(&storage).schema().labels()[0].clone();
     storage.remove_folder(&label.uri).unwrap();
-    let found = Doctor::new().look_at(&open(&storage)).unwrap();
+    let found = Doctor::new().plan(&open(&storage)).unwrap().found().to_vec();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].path.as_str(), &found[0].remedy), (label.uri.as_str(), &Remedy::None));
     assert!(found[0].why.contains(&label.name), "{}", found[0]);
-    assert_eq!(Doctor::new().mend(&open(&storage), &found).unwrap().done, []);
+    assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().run().unwrap().done, []);
 }

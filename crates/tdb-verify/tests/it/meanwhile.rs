@@ -10,7 +10,7 @@ use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
 use tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells, NewColumn, TimeRange};
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, Plan, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, MeanwhileStorage};
 use tdb_types::{Datatype, Layout};
@@ -76,7 +76,9 @@ fn fragments(storage: &Arc<dyn Storage>) {
     ConsolidateFragments::new()
         .names(Names::new().seeded(30))
         .amplification(f64::INFINITY)
-        .run(&open(storage))
+        .plan(&open(storage))
+        .unwrap()
+        .run()
         .unwrap();
     run(Vacuum::fragments().plan(&open(storage)).unwrap());
 }
@@ -137,7 +139,7 @@ fn verify_finds_nothing_wrong_while_the_array_is_maintained() {
         ("fresh", |_| ()),
         ("small files", small_files),
         ("consolidated", |storage| {
-            ConsolidateFragments::new().amplification(f64::INFINITY).run(&open(storage)).unwrap();
+            ConsolidateFragments::new().amplification(f64::INFINITY).plan(&open(storage)).unwrap().run().unwrap();
         }),
     ];
     for number in 0..KINDS {
@@ -191,7 +193,7 @@ fn a_file_that_is_being_written_is_no_finding() {
     run(Consolidate::commits().plan(&open(&memory)).unwrap());
     run(Consolidate::footers().plan(&open(&memory)).unwrap());
     run(Consolidate::metadata().plan(&open(&memory)).unwrap());
-    ConsolidateFragments::new().run(&open(&memory)).unwrap();
+    ConsolidateFragments::new().plan(&open(&memory)).unwrap().run().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.path()));
     copy(&*memory, &*disk, "");
@@ -237,7 +239,7 @@ fn the_doctor_finds_nothing_while_the_array_is_maintained() {
                 let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(shared);
                 // Opening may meet a file that is gone; whoever opens again finds it gone.
                 let Ok(array) = array else { return };
-                let found = Doctor::new().look_at(&array).unwrap();
+                let found = Doctor::new().plan(&array).unwrap().found().to_vec();
                 let wrong: Vec<_> = found.iter().filter(|one| one.severity == Severity::Finding).collect();
                 assert!(wrong.is_empty(), "{number} at {n}: {wrong:#?}");
             },
@@ -255,7 +257,7 @@ fn advice_is_given_while_the_array_is_maintained() {
             |n, _, storage| {
                 let shared: Arc<dyn Storage> = Arc::new(storage.clone());
                 let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(shared).unwrap();
-                let advised = Advise::new().sample(Sample::Tiles(4)).array(&array);
+                let advised = Advise::new().sample(Sample::Tiles(4)).run(&array);
                 assert!(advised.is_ok(), "{number} at {n}: {advised:?}");
             },
         );
@@ -297,7 +299,7 @@ fn a_file_that_is_really_missing_is_found_while_others_are_replaced() {
             |storage| {
                 let rest = TimeRange { start: 12, end: u64::MAX };
                 let options = ConsolidateFragments::new().names(Names::new().seeded(30)).between(rest);
-                options.run(&open(storage)).unwrap();
+                options.plan(&open(storage)).unwrap().run().unwrap();
                 run(Vacuum::fragments().plan(&open(storage)).unwrap());
                 run(Consolidate::footers().plan(&open(storage)).unwrap());
             },
@@ -371,7 +373,11 @@ fn maintenance_that_is_going_on_is_no_finding() {
     let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
         let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
-        size.into_iter().fold(options, ConsolidateFragments::max_fragment_size).run(&array).map(drop)
+        size.into_iter()
+            .fold(options, ConsolidateFragments::max_fragment_size)
+            .plan(&array)
+            .and_then(FragmentPlan::run)
+            .map(drop)
     };
     let vacuum = |storage: &Arc<dyn Storage>| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
@@ -446,7 +452,7 @@ fn verify_finds_nothing_in_a_soak() {
 fn maintain(storage: &Arc<dyn Storage>) {
     let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
     let jobs: [&dyn Fn() -> Result<(), MaintainError>; 5] = [
-        &|| consolidate.run(&open(storage)).map(drop),
+        &|| consolidate.plan(&open(storage)).and_then(FragmentPlan::run).map(drop),
         &|| Consolidate::commits().plan(&open(storage))?.run().map(drop),
         &|| Consolidate::footers().plan(&open(storage))?.run().map(drop),
         &|| Consolidate::metadata().plan(&open(storage))?.run().map(drop),

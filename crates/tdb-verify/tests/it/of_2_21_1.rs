@@ -42,7 +42,7 @@ fn findings(storage: &Arc<dyn Storage>) -> Vec<(Severity, FindingKind)> {
 fn the_other_uuid_of_a_vacuum_file_is_a_note() {
     let storage = array();
     assert_eq!(findings(&storage), [(Severity::Note, FindingKind::Replacement)]);
-    let found = Doctor::new().look_at(&open(&storage)).unwrap();
+    let found = Doctor::new().plan(&open(&storage)).unwrap().found().to_vec();
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -62,7 +62,7 @@ fn a_lost_consolidated_file_is_a_finding() {
     let storage = array();
     storage.remove_file(CONSOLIDATED).unwrap();
     assert_eq!(findings(&storage), [(Severity::Finding, FindingKind::Replacement)]);
-    assert!(!Doctor::new().look_at(&open(&storage)).unwrap().is_empty());
+    assert!(!Doctor::new().plan(&open(&storage)).unwrap().found().is_empty());
 }
 
 /// A file of the same times that says something else isn't the consolidated one.

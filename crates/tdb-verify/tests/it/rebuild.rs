@@ -9,7 +9,7 @@ use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
 use tdb_job::MaintainError;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
-use tdb_verify::{Doctor, Rebuild, RebuildProblem, Rebuilt, Verify};
+use tdb_verify::{Doctor, Rebuild, RebuildPlan, RebuildProblem, Rebuilt, Verify};
 
 type Files = BTreeMap<String, Vec<u8>>;
 type Disk = Arc<dyn Storage>;
@@ -110,7 +110,7 @@ fn check(case: &Case, counts: &Counts) {
         if case.key().is_some() {
             count(&counts.encrypted);
         }
-        let result = rebuild_of(&fragment).run(&lossy.array(), fragment.name().as_str());
+        let result = rebuild_of(&fragment).plan(&lossy.array(), fragment.name().as_str()).and_then(RebuildPlan::run);
         if let Err(MaintainError::Rebuild { why, .. }) = &result {
             match why {
                 RebuildProblem::NoCount => count(&counts.uncounted),
@@ -170,7 +170,10 @@ fn damaged_metadata_are_set_aside_and_come_back() {
     all.insert(path.clone(), b"damaged".to_vec());
     let disk = on(&all);
     assert!(open(&disk).fragments().is_err());
-    Rebuild::new().run(&open(&disk), fragment.name().as_str()).unwrap();
+    let plan = Rebuild::new().plan(&open(&disk), fragment.name().as_str()).unwrap();
+    assert_eq!(files(&*disk), all, "a plan writes nothing");
+    let planned = plan.rebuilt().clone();
+    assert_eq!(plan.run().unwrap(), planned);
     assert_eq!(open(&disk).fragments().unwrap().len(), 2);
     Doctor::new().undo(&open(&disk)).unwrap();
     assert_eq!(disk.read(&path).unwrap(), b"damaged");
@@ -183,11 +186,20 @@ fn what_is_refused() {
     let name = fragment.name().as_str();
     all.remove(&path);
     let disk = on(&all);
-    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::Domain { .. }));
-    assert_eq!(why(Rebuild::new().run(&open(&disk), "__1_1_a_22")), RebuildProblem::NoFragment);
+    assert!(matches!(
+        why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
+        RebuildProblem::Domain { .. }
+    ));
+    assert_eq!(
+        why(Rebuild::new().plan(&open(&disk), "__1_1_a_22").and_then(RebuildPlan::run)),
+        RebuildProblem::NoFragment
+    );
     let other = fragment.folder().to_owned() + "/other.tdb";
     disk.create_new(&other, b"").unwrap();
-    assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::NoSchema { .. }));
+    assert!(matches!(
+        why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
+        RebuildProblem::NoSchema { .. }
+    ));
     disk.remove_file(&other).unwrap();
     let domain = tdb_array::tdb_rtree::NdRange(
         fragment
@@ -200,7 +212,7 @@ fn what_is_refused() {
             })
             .collect(),
     );
-    let result = why(Rebuild::new().domain(domain).run(&open(&disk), name));
+    let result = why(Rebuild::new().domain(domain).plan(&open(&disk), name).and_then(RebuildPlan::run));
     assert!(matches!(result, RebuildProblem::OtherDomain { expected: 1, .. }), "{result}");
 }
 
@@ -223,9 +235,9 @@ fn tiles_before_a_cut() {
         let len = all[cut].len();
         all.get_mut(cut).unwrap().truncate(len - 3);
         let disk = on(&all);
-        let problem = why(Rebuild::new().run(&open(&disk), name));
+        let problem = why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run));
         let RebuildProblem::Cut { tile, .. } = problem else { panic!("{}: {problem}", case.name) };
-        match Rebuild::new().salvage(true).run(&open(&disk), name) {
+        match Rebuild::new().salvage(true).plan(&open(&disk), name).and_then(RebuildPlan::run) {
             Ok(rebuilt) => {
                 assert_eq!((rebuilt.tiles, rebuilt.lost.is_some()), (tile, true), "{}", case.name);
                 for batch in open(&disk).read().batches().unwrap() {
@@ -247,7 +259,7 @@ fn whatever_breaks() {
     let name = fragment.name().as_str();
     let job = |disk: &Disk| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone())?;
-        Rebuild::new().take_over(true).run(&array, name)
+        Rebuild::new().plan(&array, name)?.take_over(true).run()
     };
     let sound = FaultyStorage::sound(on(&all));
     job(&(Arc::new(sound.clone()) as _)).unwrap();
@@ -319,8 +331,11 @@ mod old_formats {
                 write(&disk, of_fragment, &y, &x);
                 let before = Case::on(disk.clone()).seen(TimeRange::ALL);
                 let (name, lost, metadata) = lost(&disk);
-                let rebuilt =
-                    Rebuild::new().run(&open(&lost), &name).unwrap_or_else(|error| panic!("{context}: {error}"));
+                let rebuilt = Rebuild::new()
+                    .plan(&open(&lost), &name)
+                    .unwrap()
+                    .run()
+                    .unwrap_or_else(|error| panic!("{context}: {error}"));
                 assert_eq!((rebuilt.cells, rebuilt.tiles), (40, 10), "{context}");
                 assert_eq!(Case::on(lost.clone()).seen(TimeRange::ALL), before, "{context}");
                 let now = lost.read(&format!("{name}/__fragment_metadata.tdb")).unwrap();
@@ -339,16 +354,25 @@ mod old_formats {
         write(&disk, 1, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
         let before = files(&*damaged);
-        assert_eq!(why(Rebuild::new().run(&open(&damaged), &name)), RebuildProblem::Either(1, 2));
+        assert_eq!(
+            why(Rebuild::new().plan(&open(&damaged), &name).and_then(RebuildPlan::run)),
+            RebuildProblem::Either(1, 2)
+        );
         assert_eq!(files(&*damaged), before);
         // What is no array's fragment.
-        assert_eq!(why(Rebuild::new().run(&open(&damaged), &name.replace("__", "__0"))), RebuildProblem::NoFragment);
+        assert_eq!(
+            why(Rebuild::new().plan(&open(&damaged), &name.replace("__", "__0")).and_then(RebuildPlan::run)),
+            RebuildProblem::NoFragment
+        );
         // Without coordinates it isn't taken for a dense one.
         let disk = made(4, "zstd(3)");
         write(&disk, 4, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
         damaged.remove_file(&format!("{name}/__coords.tdb")).unwrap();
-        assert!(matches!(why(Rebuild::new().run(&open(&damaged), &name)), RebuildProblem::NoSchema { .. }));
+        assert!(matches!(
+            why(Rebuild::new().plan(&open(&damaged), &name).and_then(RebuildPlan::run)),
+            RebuildProblem::NoSchema { .. }
+        ));
     }
 
     /// A dense one of old releases lies where somebody says.
@@ -362,8 +386,14 @@ mod old_formats {
             all.insert(metadata_of(&fragment), b"damaged".to_vec());
             let disk = on(&all);
             let name = fragment.name().as_str();
-            assert!(matches!(why(Rebuild::new().run(&open(&disk), name)), RebuildProblem::Domain { .. }), "{fixture}");
-            let rebuilt = rebuild_of(&fragment).run(&open(&disk), name).unwrap();
+            assert!(
+                matches!(
+                    why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
+                    RebuildProblem::Domain { .. }
+                ),
+                "{fixture}"
+            );
+            let rebuilt = rebuild_of(&fragment).plan(&open(&disk), name).unwrap().run().unwrap();
             // Damaged metadata still commit it.
             assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever counted")), "{fixture}");
             assert_eq!(Case::on(disk.clone()).seen(TimeRange::ALL), case.seen(TimeRange::ALL), "{fixture}");

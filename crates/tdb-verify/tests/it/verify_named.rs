@@ -215,7 +215,7 @@ fn lists_that_cannot_be_read_are_found() {
         let value = MetadataValue::text(text).unwrap();
         Group::open(folder.path()).unwrap().write_metadata().put("k", value).commit().unwrap();
     }
-    Consolidate::metadata().plan_group(&Group::open(folder.path()).unwrap()).unwrap().run().unwrap();
+    Consolidate::metadata().plan(&Group::open(folder.path()).unwrap()).unwrap().run().unwrap();
     let group = Arc::new(LocalStorage::new(folder.path()));
     let of_fragments = fixtures::named("v22-by-2.30.0-sparse-consolidated").array_storage();
     let all: [Arc<dyn Storage>; 3] = [with_metadata, group, of_fragments];

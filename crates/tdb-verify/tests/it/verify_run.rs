@@ -171,7 +171,7 @@ fn a_lost_replacement_is_found() {
     for x in [1u32, 2] {
         open().write().cells(NewCells::new().with("x", &[x]).with("a", &[x])).unwrap();
     }
-    let report = tdb_maintain::ConsolidateFragments::new().run(&open()).unwrap();
+    let report = tdb_maintain::ConsolidateFragments::new().plan(&open()).unwrap().run().unwrap();
     assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound());
     let name = report.steps[0].fragments[0].as_str();
     storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();

@@ -7,7 +7,7 @@ use tdb_cases::history::{Deed, History, Join, Small, Turn};
 use tdb_cases::ours::{self, Manner, describe};
 use tdb_cases::writer::carry_out;
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, Refusal, Vacuum};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
 
 /// What became of something that ours did.
@@ -52,7 +52,9 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
         Deed::DeleteFragments(start, end) => {
             open()?.delete_fragments(TimeRange { start: *start, end: *end }).map_err(failed)?;
         }
-        Deed::Join(join) => return settled(consolidation(join, &open()?)?.run(&open()?).map(drop)),
+        Deed::Join(join) => {
+            return settled(consolidation(join, &open()?)?.plan(&open()?).and_then(FragmentPlan::run).map(drop));
+        }
         Deed::Gather(small, between) => {
             let consolidation = match small {
                 Small::Commits => Consolidate::commits(),

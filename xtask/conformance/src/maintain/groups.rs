@@ -50,7 +50,7 @@ pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Cou
 
 fn by_us(path: &Path, consolidates: bool) -> Result<(), String> {
     let group = Group::open(path).map_err(|error| describe(&error))?;
-    let plan = if consolidates { Consolidate::metadata().plan_group(&group) } else { Vacuum::all().plan_group(&group) };
+    let plan = if consolidates { Consolidate::metadata().plan(&group) } else { Vacuum::all().plan(&group) };
     plan.and_then(Plan::run).map(drop).map_err(|error| describe(&error))
 }
 

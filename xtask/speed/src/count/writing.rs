@@ -90,7 +90,7 @@ fn consolidation(array: &str) -> Result<Prepared> {
     let mut copies = copies.into_iter();
     Ok(Box::new(move || {
         let array = open(copies.next().ok_or("there are two copies")?)?;
-        ConsolidateFragments::new().amplification(1000.0).run(&array)?;
+        ConsolidateFragments::new().amplification(1000.0).plan(&array)?.run()?;
         Ok(())
     }))
 }

@@ -111,11 +111,11 @@ pub(crate) fn run(
     (is_plan, take_over): (bool, bool),
     terminal: Terminal,
 ) -> Result<()> {
-    let options = args.options(time).take_over(take_over);
+    let plan = args.options(time).plan(array)?.take_over(take_over);
     if is_plan {
-        return Ok(print_text(&options.plan(array)?.to_string())?);
+        return Ok(print_text(&plan.to_string())?);
     }
-    let report = options.run(array)?;
+    let report = plan.run()?;
     if !report.left_journals.is_empty() {
         session::found();
     }

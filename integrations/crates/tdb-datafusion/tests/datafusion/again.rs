@@ -80,7 +80,7 @@ fn what_has_changed_is_seen() {
         let (session, _) = counted();
         let sql = format!("SELECT count(*), min(a), max(a), sum(a) FROM '{}'", path.display());
         assert_eq!(rows(&session, &sql).await.unwrap(), ["5 | 1 | 5 | 15"]);
-        ConsolidateFragments::new().run(&Array::open(&path).unwrap()).unwrap();
+        ConsolidateFragments::new().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
         assert_eq!(rows(&session, &sql).await.unwrap(), ["5 | 1 | 5 | 15"]);
         Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
         assert_eq!(rows(&session, &sql).await.unwrap(), ["5 | 1 | 5 | 15"]);

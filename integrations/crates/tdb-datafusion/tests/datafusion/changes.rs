@@ -65,7 +65,7 @@ fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_error() {
         let sum = "SELECT sum(a) FROM t WHERE a % 2 = 0";
         let wanted = rows(&session, sum).await.unwrap();
         let (consolidated, vacuumed) = (session.sql(sum).await.unwrap(), session.sql(sum).await.unwrap());
-        ConsolidateFragments::new().run(&Array::open(&path).unwrap()).unwrap();
+        ConsolidateFragments::new().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
         assert_eq!(crate::support::text(&consolidated.collect().await.unwrap()), wanted);
         assert!(Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap().steps.len() >= 3);
         // Never fewer rows: all of them, or an error that names the array.

@@ -181,7 +181,7 @@ fn files_that_vanish() {
 /// Joins all that can be joined, and removes what that replaced.
 fn consolidate_and_vacuum(storage: &Arc<dyn Storage>) {
     let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
-    ConsolidateFragments::new().run(&open()).unwrap();
+    ConsolidateFragments::new().plan(&open()).unwrap().run().unwrap();
     Vacuum::all().plan(&open()).unwrap().run().unwrap();
 }
 

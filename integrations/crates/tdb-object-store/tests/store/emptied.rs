@@ -134,8 +134,8 @@ fn what_is_removed_is_not_listed() {
         MoveTo::new().between((&parent, "a"), (&parent, "b")).unwrap();
         CreateOptions::new().create_group_on(&parent.sub("group").unwrap()).unwrap();
         assert_eq!(names(&parent), ["b", "group"]);
-        Remove::new().run(&parent, "b").unwrap();
-        Remove::new().run(&parent, "group").unwrap();
+        Remove::new().plan(&parent, "b").unwrap().run().unwrap();
+        Remove::new().plan(&parent, "group").unwrap().run().unwrap();
         assert_eq!(names(&parent), [""; 0]);
     }
 }

@@ -6,7 +6,7 @@ use tdb_array::{Array, ArrayOptions, CreateOptions, Group, GroupOptions};
 use tdb_job::MaintainError;
 use tdb_migrate::Migrate;
 use tdb_object_store::StoreOptions;
-use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, Remove, place_in};
+use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, RemovalPlan, Remove, place_in};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_verify::Manifest;
@@ -52,16 +52,16 @@ fn arrays_go_to_stores_and_come_back() {
         assert_eq!(report.unwrap().fragments, 1);
         assert_eq!(cells(&ArrayOptions::new().open_on(parent.sub("e").unwrap()).unwrap()), expected);
 
-        let plan = Remove::new().plan_in(&parent, "a").unwrap();
+        let plan = Remove::new().plan(&parent, "a").unwrap();
         assert_eq!((plan.objects.len(), plan.left.len()), (1, 0));
-        Remove::new().run(&parent, "a").unwrap();
-        Remove::new().run(&parent, "e").unwrap();
+        Remove::new().plan(&parent, "a").unwrap().run().unwrap();
+        Remove::new().plan(&parent, "e").unwrap().run().unwrap();
         for name in ["a", "e", ".tdb-copy-a.tmp", ".tdb-copy-b.tmp", ".tdb-copy-c.tmp", ".tdb-copy-e.tmp"] {
             assert_eq!(parent.kind(name).unwrap(), None, "{name}");
         }
         // Nor are their folders still listed.
         assert!(!parent.list("").is_ok_and(|left| !left.is_empty()), "{:?}", parent.list(""));
-        assert!(matches!(Remove::new().run(&parent, ""), Err(MaintainError::Place { .. })));
+        assert!(matches!(Remove::new().plan(&parent, "").and_then(RemovalPlan::run), Err(MaintainError::Place { .. })));
     });
 }
 
@@ -110,7 +110,7 @@ fn groups_are_copied_with_their_members() {
         // What was named by a whole path of this machine is found below the copy.
         assert!(member.relative && member.uri == "member", "{member:?}");
         assert!(cells(&ArrayOptions::new().open_on(copy.sub("member").unwrap()).unwrap()) > 0);
-        let removed = Remove::new().recursive(true).run(&parent, "g").unwrap();
+        let removed = Remove::new().recursive(true).plan(&parent, "g").unwrap().run().unwrap();
         assert_eq!(removed.objects.len(), 2);
         assert_eq!(parent.kind("g").unwrap(), None);
     });

@@ -1,0 +1,178 @@
+//! Planned steps, and how they run.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+
+use tdb_array::Array;
+use tdb_job::journal::{self, Recovered};
+use tdb_job::lock::Lock;
+use tdb_job::{MaintainError, Refusal, Result};
+use tdb_storage::EntryKind;
+use tdb_types::TimestampedName;
+use tdb_types::names::file_name;
+
+use super::choose::Stop;
+use super::facts::Facts;
+use super::report::{FragmentReport, not_joined};
+use super::{ConsolidateFragments, names, sound};
+
+/// The steps of a consolidation of fragments.
+///
+/// [`run`](Self::run) carries them out. `{plan}` prints them.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is done before `run`"]
+pub struct FragmentPlan {
+    job: ConsolidateFragments,
+    /// The array at the time of the plan.
+    pub(super) array: Array,
+    /// The fragments of that array, the oldest first.
+    known: Vec<TimestampedName>,
+    /// The steps that join fragments of that array, not results of other steps.
+    pub(super) groups: VecDeque<Vec<TimestampedName>>,
+    pub(super) steps: Vec<PlannedStep>,
+    pub(super) refused: Vec<Refusal>,
+    pub(super) left: Vec<TimestampedName>,
+    take_over: bool,
+}
+
+/// Fragments that one step joins into one fragment, or into several of a bounded size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedStep {
+    /// Their names, the oldest first. Names of earlier steps' results end with zeros.
+    pub fragments: Vec<TimestampedName>,
+    /// Bytes of all of their files.
+    pub bytes: u64,
+}
+
+impl PlannedStep {
+    pub(super) fn of(chosen: &[&Facts]) -> Self {
+        let bytes = chosen.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add);
+        Self { fragments: names(chosen), bytes }
+    }
+}
+
+impl FragmentPlan {
+    pub(super) fn new(job: ConsolidateFragments, array: Array, known: Vec<TimestampedName>) -> Self {
+        Self {
+            job,
+            array,
+            known,
+            groups: VecDeque::new(),
+            steps: Vec::new(),
+            refused: Vec::new(),
+            left: Vec::new(),
+            take_over: false,
+        }
+    }
+
+    /// The steps, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[PlannedStep] {
+        &self.steps
+    }
+
+    /// The reasons why no further step is planned. Empty if nothing remains to be joined.
+    #[must_use]
+    pub fn refused(&self) -> &[Refusal] {
+        &self.refused
+    }
+
+    /// The fragments that remain after the last step, if a reason prevents a further one.
+    #[must_use]
+    pub fn left(&self) -> &[TimestampedName] {
+        &self.left
+    }
+
+    /// Takes over the lock of another process. Only for callers who know that the other process no longer runs.
+    pub fn take_over(mut self, take_over: bool) -> Self {
+        self.take_over = take_over;
+        self
+    }
+
+    /// Joins the fragments, after it has finished or undone an interrupted run.
+    ///
+    /// The planned steps run as long as the array has the fragments that the plan knew. Steps that join results of other steps are
+    /// chosen by the sizes of those results. If fragments were written or removed since the plan, all steps are chosen anew.
+    ///
+    /// # Errors
+    /// [`MaintainError::Refused`]: nothing can be joined, and why. Dense fragments that are too far apart are no error: the report
+    /// [names](FragmentReport::left) them. [`MaintainError::Busy`]; [`MaintainError::Conflict`]; the array cannot be read or
+    /// written. Steps that ended before the error remain.
+    pub fn run(self) -> Result<FragmentReport> {
+        let Self { job, array, known, groups: mut wanted, take_over, .. } = self;
+        let lock = Lock::take(array.storage(), take_over)?;
+        let Recovered { done, left } = journal::recover(&array)?;
+        let uncommitted = uncommitted(&array)?;
+        let mut report =
+            FragmentReport { recovered: done, left_journals: left, uncommitted, ..FragmentReport::default() };
+        let mut done = BTreeSet::new();
+        // Footers are read once, however many steps there are.
+        let mut last = array.clone();
+        while job.goes_on(report.steps.len()) {
+            let array = array.reopened_after(&last)?;
+            last = array.clone();
+            let all = Facts::of_all(&array)?;
+            if report.steps.is_empty() && !all.iter().map(|facts| &facts.name).eq(&known) {
+                wanted.clear();
+            }
+            let is_new = wanted.is_empty();
+            if is_new {
+                match job.next(&array, &all, &done)? {
+                    Ok(groups) => wanted.extend(groups.iter().map(|group| names(group))),
+                    Err(Stop { why, is_refused }) => {
+                        if report.steps.is_empty()
+                            && is_refused
+                            && let Some(why) = why.first().cloned()
+                        {
+                            return Err(MaintainError::Refused { path: array.storage().describe(""), why });
+                        }
+                        if !why.is_empty() {
+                            report.left = names(&job.candidates(&all, &done));
+                        }
+                        report.refused = why;
+                        break;
+                    }
+                }
+            }
+            let group: BTreeSet<TimestampedName> = wanted.pop_front().into_iter().flatten().collect();
+            let chosen: Vec<&Facts> = all.iter().filter(|facts| group.contains(&facts.name)).collect();
+            let is_free = || sound::check(&array, &all, &chosen, job.asked).is_none();
+            if !is_new && (chosen.len() < group.len() || !is_free()) {
+                // Another process has written or removed fragments since the groups were made.
+                wanted.clear();
+                continue;
+            }
+            let step = job.join(&array, &chosen, &lock)?;
+            // Several were made where one would be too large: to join them again would make the same.
+            if step.fragments.len() > 1 {
+                done.extend(step.fragments.iter().map(ToString::to_string));
+            }
+            report.steps.push(step);
+        }
+        Ok(report)
+    }
+}
+
+impl fmt::Display for FragmentPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steps.is_empty() && self.refused.is_empty() {
+            return writeln!(f, "There is nothing to join.");
+        }
+        for (number, step) in (1..).zip(&self.steps) {
+            writeln!(f, "Step {number} joins {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
+            for fragment in &step.fragments {
+                writeln!(f, "  {fragment}")?;
+            }
+        }
+        not_joined(f, &self.left, &self.refused)
+    }
+}
+
+/// Folders of fragments of a range of time that no commit names. Only the holder of the lock writes such fragments.
+fn uncommitted(array: &Array) -> Result<Vec<String>> {
+    let is_of_range =
+        |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());
+    let folders = array.leftovers()?.into_iter().filter(|leftover| leftover.kind == EntryKind::Folder);
+    Ok(folders.map(|leftover| leftover.path).filter(|path| is_of_range(path)).collect())
+}
