@@ -9,17 +9,25 @@ use tdb_cli::clap::{self, Arg, ArgAction, ArgMatches};
 use tdb_cli::{Context, Exit, Failure, FurtherCommand, Result};
 
 fn main() -> ExitCode {
-    tdb_cli::run(tdb_full::extensions().command(Sql))
+    let commands = [
+        OfSql { name: "sql", about: "SQL over arrays: a statement, a file of them, or a prompt" },
+        OfSql { name: "scheduler", about: "Hand out the tasks of SQL queries to executors" },
+        OfSql { name: "executor", about: "Run the tasks that a scheduler hands out" },
+    ];
+    tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), |all, command| all.command(command)))
 }
 
-/// `tdb sql`, which is a program of its own: DataFusion makes it three times as large, and no other command is to start later for that.
-struct Sql;
+/// A command of the program `tdb-sql`. DataFusion makes that program three times as large as this one, and slower to start.
+struct OfSql {
+    name: &'static str,
+    about: &'static str,
+}
 
-impl FurtherCommand for Sql {
+impl FurtherCommand for OfSql {
     fn command(&self) -> clap::Command {
         let arguments = Arg::new("arguments").num_args(0..).action(ArgAction::Append).trailing_var_arg(true);
-        clap::Command::new("sql")
-            .about("SQL over arrays: a statement, a file of them, or a prompt")
+        clap::Command::new(self.name)
+            .about(self.about)
             .disable_help_flag(true)
             .arg(arguments.allow_hyphen_values(true).value_name("ARGUMENTS"))
     }

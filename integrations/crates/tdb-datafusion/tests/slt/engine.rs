@@ -2,7 +2,7 @@
 //! decimals, `T` text, `D` dates and times, `?` all else. NULL stands for null, `(empty)` for an empty text.
 //!
 //! Engines are called `arrays`, `memory` and `cluster`: `skipif memory` stands before what memory doesn't have, such as tables by their URIs.
-//! The tests of tdb-ballista have this file as a module, too.
+//! The tests of tdb-full have this file as a module, too.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod bounds;
+mod cluster;
 mod command;
 mod export;
 mod import;

@@ -1,4 +1,4 @@
-//! The commands that this program adds.
+//! The commands of this program.
 
 mod executor;
 mod scheduler;

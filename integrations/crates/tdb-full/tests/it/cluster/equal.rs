@@ -10,8 +10,8 @@ use tdb_ballista::{Cluster, session};
 use tdb_object_store::Stores;
 use tokio::runtime::Runtime;
 
-use crate::arrays;
-use crate::processes::Processes;
+use super::arrays;
+use super::processes::Processes;
 
 /// `AT` stands for the folder, and each statement is run as it is.
 pub(crate) const QUERIES: &[&str] = &[

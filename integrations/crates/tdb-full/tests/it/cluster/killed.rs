@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use tdb_ballista::session;
 use tokio::runtime::Runtime;
 
-use crate::arrays;
-use crate::equal::{Place, options, rows};
-use crate::processes::{PATIENCE, Processes};
+use super::arrays;
+use super::equal::{Place, options, rows};
+use super::processes::{PATIENCE, Processes};
 
 /// Two stages: what an executor wrote in the first one is fetched from it in the second one.
 const QUERY: &str = "SELECT chrom, pos % 97 AS p, count(*), sum(depth), max(alt), sum(length(regexp_replace(chrom || alt, '[a-z]+', 'x'))) \

@@ -38,7 +38,7 @@ impl Said {
 impl Process {
     /// The program with these arguments, and environment.
     pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tdb-ballista"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tdb-sql"));
         command.args(arguments).envs(environment.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let said = Arc::<Said>::default();

@@ -13,9 +13,9 @@ use tdb_ballista::tdb_datafusion::{Opener, SessionOptions, TableOptions};
 use tdb_ballista::{Cluster, Error, Executor, ExecutorOptions, PhysicalCodec, Scheduler, SchedulerOptions, session};
 use tokio::runtime::Runtime;
 
-use crate::arrays;
-use crate::equal::{options, rows};
-use crate::processes::{Process, Processes};
+use super::arrays;
+use super::equal::{options, rows};
+use super::processes::{Process, Processes};
 
 fn error_of(error: &DataFusionError) -> &Error {
     match error.find_root() {

@@ -1,6 +1,6 @@
 //! The files of `tdb-datafusion`'s tests (`tests/slt` there), on a cluster.
 
-#[path = "../../../tdb-datafusion/tests/slt/engine.rs"]
+#[path = "../../../../tdb-datafusion/tests/slt/engine.rs"]
 mod engine;
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use tdb_ballista::session;
 use tdb_ballista::tdb_datafusion::{Opener, SessionOptions, TableOptions};
 use tokio::runtime::Runtime;
 
-use crate::processes::Processes;
+use super::processes::Processes;
 use engine::{Engine, run_file};
 
 #[test]

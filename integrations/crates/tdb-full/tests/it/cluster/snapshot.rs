@@ -4,9 +4,9 @@ use tdb_ballista::session;
 use tdb_ballista::tdb_datafusion::tdb_array::{Array, NewCells};
 use tokio::runtime::Runtime;
 
-use crate::arrays;
-use crate::equal::{options, rows};
-use crate::processes::Processes;
+use super::arrays;
+use super::equal::{options, rows};
+use super::processes::Processes;
 
 /// A query is planned, and then the array changes, before there is an executor that could read it.
 #[test]

@@ -1,4 +1,4 @@
-//! `tdb-ballista executor`.
+//! `tdb executor`.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;

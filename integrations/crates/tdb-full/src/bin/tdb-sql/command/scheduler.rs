@@ -1,4 +1,4 @@
-//! `tdb-ballista scheduler`.
+//! `tdb scheduler`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `tdb-ballista sql`: as `tdb sql`, and with `--scheduler` on a cluster.
+//! `tdb sql`: in this process, or with `--scheduler` on a cluster.
 
 use datafusion::prelude::SessionContext;
 use tdb_ballista::{Cluster, session};
