@@ -13,7 +13,22 @@ use crate::cargo::{cargo, output, workspace};
 
 mod circles;
 mod paths;
+mod prose;
 mod sizes;
+
+/// Which check.
+#[derive(Default, clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    only: Option<Only>,
+}
+
+/// A check that runs alone.
+#[derive(clap::Subcommand)]
+enum Only {
+    /// Measure doc comments, comments, messages and Markdown, and print the worst sentences
+    Prose(prose::Arguments),
+}
 
 /// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
 /// build-time macros aside.
@@ -94,7 +109,10 @@ const WITHOUT_CODECS: [&str; 14] = [
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
 /// What is seen without compiling anything.
-pub fn run() -> Result {
+pub fn run(arguments: &Arguments) -> Result {
+    if let Some(Only::Prose(arguments)) = &arguments.only {
+        return prose::run(&workspace(), arguments);
+    }
     crate::fixtures::check()?;
     paths::check(&workspace())?;
     circles::check(&workspace())?;

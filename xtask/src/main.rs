@@ -50,8 +50,8 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
-    /// What neither the compiler nor the tests see: fixtures, dependency trees, builds without codecs, examples
-    Check,
+    /// Check fixtures, names of files, circles of modules, sizes of crates, dependency trees; or the prose
+    Check(check::Arguments),
     /// The same work by the reference library and by ours, side by side; instruction counts, curves
     Speed(speed::Arguments),
     /// The process of our side for `speed`; started by it
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),
-        Task::Check => check::run(),
+        Task::Check(arguments) => check::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SpeedWorker => speed::run_worker(),
         Task::SpeedCount(arguments) => speed::count::run_worker(&arguments),
