@@ -41,7 +41,7 @@ impl Buffer {
         Self { words: Words::in_large_pages(len.div_ceil(8)), len }
     }
 
-    /// Sets the length. Bytes never used before are zero; reused bytes keep their old content.
+    /// Sets the length. Bytes never used before are zero. Reused bytes keep their old content.
     pub fn resize(&mut self, len: usize) {
         let words = len.div_ceil(8);
         if self.len == 0 && words > self.words.capacity() {
