@@ -120,8 +120,8 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Computes the position of a chunk from the `offset` of the header in the filtered tile and
-    /// the start of the chunk in the `unfiltered` tile.
+    /// Computes the position of a chunk. `offset` is the header's offset in the filtered tile.
+    /// `unfiltered` is the start of the chunk in the unfiltered tile.
     #[must_use]
     pub fn locate(header: ChunkHeader, offset: u64, unfiltered: u64) -> Self {
         let metadata = offset.saturating_add(ChunkHeader::LEN as u64);

@@ -90,9 +90,10 @@ impl Chunking {
 
     /// Cuts at cell boundaries.
     ///
-    /// If a cell does not fit, the chunk ends after the cell when the chunk is at most half full or
-    /// grows by at most half. Otherwise the chunk ends before the cell. A cell longer than a chunk
-    /// becomes a separate chunk. If the last cell ends a chunk, an empty chunk follows.
+    /// A cell beyond the limit ends the chunk. The cell is included if the chunk was at most half
+    /// full, or if the sum exceeds the limit by at most half. Otherwise the cell opens the next
+    /// chunk, and a cell longer than the limit fills this chunk alone. An empty chunk follows if
+    /// the last cell of the tile is included in this way.
     fn cut_at_cells(self, len: usize, cells: Cells<'_>) -> Vec<usize> {
         let chunk = self.chunk_len(len);
         let mut starts = vec![0];

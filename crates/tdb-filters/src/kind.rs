@@ -42,8 +42,8 @@ impl ElementTypes {
     /// Returns the rule used by the writer of a fragment.
     ///
     /// `fragment` is the fragment's format version. `library` is the version in the header of the
-    /// first generic tile of the fragment's metadata file: the newest version known to the writing
-    /// library, regardless of the array's version.
+    /// first generic tile of the fragment's metadata file. This is the newest version known to the
+    /// writing library, regardless of the array's version.
     #[must_use]
     pub fn of_fragment(fragment: FormatVersion, library: Option<FormatVersion>) -> Self {
         let stage = |version: FormatVersion| version.has(Feature::StageDatatypes);

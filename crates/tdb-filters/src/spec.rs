@@ -4,7 +4,7 @@
 //!
 //! | bytes | field |
 //! | --- | --- |
-//! | `u32` | maximum chunk size in bytes; 0 means one chunk per tile |
+//! | `u32` | maximum chunk size in bytes, or 0 for one chunk per tile |
 //! | `u32` | number of filters |
 //! | per filter: `u8` | code |
 //! | `u32` | length of the options in bytes |

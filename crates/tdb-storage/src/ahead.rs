@@ -13,11 +13,11 @@ use queue::Queue;
 
 pub use planned::PlannedFile;
 
-/// A wrapper for a storage with high latency that loads bytes before they are read.
+/// A wrapper for a storage with high latency. Loads bytes ahead of reads.
 ///
 /// The caller announces future reads with [`read_ahead`](Self::read_ahead), or
 /// [supplies](Self::supply) bytes. Later reads copy bytes already in memory and wait for bytes in
-/// flight. All other bytes are read from the wrapped storage, so a wrong guess only costs time.
+/// flight. All remaining bytes are read from the wrapped storage, so a wrong guess only costs time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,19 +41,19 @@ pub struct AheadStorage {
     files: Arc<Mutex<HashMap<String, Weak<Queues>>>>,
 }
 
-/// A handle that keeps read-ahead or supplied bytes in memory until it is dropped.
+/// A handle to read-ahead or supplied bytes. Dropping the handle frees the memory.
 #[must_use = "dropped at once, it is of no use"]
 pub struct ReadAhead {
     queue: Arc<Queue>,
     /// The lists consulted by open files.
     _files: Vec<Arc<Queues>>,
-    /// The registration that ends the read-ahead on cancellation.
+    /// The registration for ending the read-ahead on cancellation.
     until: Option<OnCancel>,
 }
 
 impl ReadAhead {
     /// Also ends the read-ahead when `token` is cancelled. Requests in flight are then dropped, and
-    /// readers waiting for them issue their own reads.
+    /// waiting readers issue their own reads.
     pub fn until(mut self, token: &CancelToken) -> Self {
         let left = self.queue.left().clone();
         self.until = Some(token.on_cancel(move || left.cancel()));
@@ -61,10 +61,10 @@ impl ReadAhead {
     }
 }
 
-/// All read-ahead queues of one file.
+/// All read-ahead queues of a file.
 #[derive(Debug, Default)]
 struct Queues {
-    /// Each queue, with the index of the file in it.
+    /// Each queue, with the index of this file in the queue.
     list: Mutex<Vec<(Weak<Queue>, usize)>>,
 }
 
@@ -75,7 +75,7 @@ impl AheadStorage {
         Self { inner, files: Arc::default() }
     }
 
-    /// Loads ranges of files before they are read, approximately in the given order.
+    /// Loads ranges of files ahead of reads, approximately in the given order.
     ///
     /// At most about `budget` bytes are held at once. The call requests the first `budget` bytes.
     /// Reading them makes room for further requests.
@@ -85,8 +85,8 @@ impl AheadStorage {
         ahead
     }
 
-    /// Adds bytes that the caller already holds, such as those of a browser. They start at `start`
-    /// in a file of `size` bytes.
+    /// Adds bytes already held by the caller, for example a browser. `bytes` start at offset
+    /// `start` in a file of `size` bytes.
     pub fn supply(&self, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> ReadAhead {
         self.add(Queue::supplied(self.inner.clone(), path, size, start, bytes))
     }
@@ -138,8 +138,8 @@ impl Queues {
         list.iter().filter_map(|(queue, place)| Some((queue.upgrade()?, *place))).collect()
     }
 
-    /// Copies bytes to the start of `buffer` if they are in memory or in flight. Returns their
-    /// number.
+    /// Copies bytes in memory or in flight to the start of `buffer`. Returns the number of bytes
+    /// copied.
     fn take(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let taken = self.current().into_iter().map(|(queue, place)| queue.take(place, offset, buffer));
         taken.into_iter().find(|taken| *taken > 0).unwrap_or(0)
@@ -165,7 +165,7 @@ struct AheadFile {
     inner: Arc<dyn Storage>,
     path: String,
     size: u64,
-    /// The file in the wrapped storage, opened at the first read of bytes that are not in memory.
+    /// The file in the wrapped storage, opened at the first read of bytes not in memory.
     opened: OnceLock<Arc<dyn ReadAt>>,
     queues: Arc<Queues>,
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A handle, cheap to clone, that cancels an operation from any thread. Cancellation is permanent.
+/// A handle, cheap to clone, for cancelling an operation from any thread. Cancellation is
+/// permanent.
 ///
 /// ```
 /// use tdb_storage::CancelToken;
@@ -42,7 +43,7 @@ pub struct OnCancel {
 }
 
 impl CancelToken {
-    /// Creates a token that is not cancelled.
+    /// Creates an uncancelled token.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -51,7 +52,7 @@ impl CancelToken {
     /// Cancels the token and runs its hooks on the calling thread.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::SeqCst);
-        // The hooks run without the lock, because they may use this token.
+        // The hooks run without the lock, because a hook may use this token.
         let waiting = std::mem::take(&mut self.hooks().waiting);
         waiting.into_iter().for_each(|(_, hook)| hook());
     }
@@ -69,8 +70,8 @@ impl CancelToken {
         let mut hooks = self.hooks();
         let number = hooks.next;
         hooks.next += 1;
-        // `cancel` sets the flag before it takes the hooks, so either this check or `cancel` sees
-        // the hook.
+        // `cancel` sets the flag before taking the hooks: either this check or `cancel` sees the
+        // hook.
         if self.0.is_cancelled.load(Ordering::SeqCst) {
             drop(hooks);
             hook();

@@ -20,7 +20,7 @@ use std::ops::Range;
 #[must_use]
 pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     let mut sorted: Vec<_> = ranges.iter().filter(|range| range.start < range.end).cloned().collect();
-    // Planners mostly request in file order, for which this sort is linear.
+    // Planners mostly request in file order. The sort is linear in this case.
     sorted.sort_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = Vec::new();
     for range in sorted {
@@ -32,11 +32,11 @@ pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     merged
 }
 
-/// Returns the index of the `merged` range that contains `range`, and the position inside it.
-/// Returns `None` if no merged range contains `range`.
+/// Returns the index of the `merged` range around `range`, and the position inside the merged
+/// range. Returns `None` if no merged range contains `range`.
 ///
-/// `merged` must be sorted and disjoint, as returned by [`coalesce`]. An empty range is found where
-/// it touches a merged range.
+/// `merged` must be sorted and disjoint, as returned by [`coalesce`]. An empty range is found if it
+/// touches a merged range.
 #[must_use]
 pub fn locate(merged: &[Range<u64>], range: &Range<u64>) -> Option<(usize, Range<usize>)> {
     let index = merged.partition_point(|read| read.start <= range.start).checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! A storage wrapper that counts requests.
+//! A request-counting storage wrapper.
 
 mod waiting;
 
@@ -13,8 +13,8 @@ use crate::{
     forward_storage,
 };
 
-/// A wrapper that counts the requests to a storage. Clones and [`sub`](Storage::sub) storages share
-/// the counts.
+/// A wrapper for counting the requests to a storage. Clones and [`sub`](Storage::sub) storages
+/// share the counts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Counters {
     pub lists: u64,
     /// Files opened, and checks for the existence of a path.
     pub opens: u64,
-    /// Reads of one range each.
+    /// Reads, each of a single range.
     pub reads: u64,
     /// Bytes read.
     pub bytes: u64,
@@ -52,8 +52,8 @@ pub struct Counters {
     /// Requests to a [remote](ReadProfile::is_remote) storage: lists, reads, and created files.
     /// Requests for removing and renaming folders, and for parts of large files, are not counted.
     pub requests: u64,
-    /// Reads answered from the storage's [cache](Fetched::is_cached). No other counter includes
-    /// them.
+    /// Reads answered from the storage's [cache](Fetched::is_cached), excluded from all remaining
+    /// counters.
     pub kept: u64,
     /// Time during which at least one request was pending. Always zero on WebAssembly.
     pub waiting: Duration,
@@ -79,7 +79,7 @@ impl CountingStorage {
         Self { inner, counts: Arc::default() }
     }
 
-    /// Wraps `other` so that its requests add to the counts of this storage.
+    /// Wraps `other` and adds the requests to the counts of this storage.
     #[must_use]
     pub fn alongside(&self, other: Arc<dyn Storage>) -> Self {
         Self { inner: other, counts: Arc::clone(&self.counts) }
@@ -103,7 +103,7 @@ impl CountingStorage {
         }
     }
 
-    /// Returns the counts so far and resets them to zero.
+    /// Returns the counts so far and resets all counters to zero.
     pub fn take(&self) -> Counters {
         let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
         Counters {
@@ -119,8 +119,8 @@ impl CountingStorage {
         }
     }
 
-    /// Counts an answer. A request opens a file and reads from it, unless the file's size is known
-    /// and no open is needed.
+    /// Counts an answer. A request opens a file and reads from it. A range of a file of known size
+    /// needs no open.
     fn counted(&self, request: &Request, answer: Result<Fetched>) -> Result<Fetched> {
         if answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
             self.counts.kept.fetch_add(1, Relaxed);
@@ -137,12 +137,12 @@ impl CountingStorage {
         Ok(Fetched { file, ..fetched })
     }
 
-    /// Runs a job and measures its waiting time.
+    /// Runs a job and measures the waiting time.
     fn waiting<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.waiting(self.inner.profile(), job)
     }
 
-    /// Counts a request, runs it and measures its waiting time.
+    /// Counts a request, runs the job and measures the waiting time.
     fn request<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.request(self.inner.profile(), job)
     }

@@ -35,8 +35,7 @@ pub enum StorageError {
         /// The complete path.
         path: String,
     },
-    /// A path to be removed leads through a symbolic link, so the target may belong to somebody
-    /// else.
+    /// A path to be removed leads through a symbolic link. The target may belong to another user.
     #[error("{path}: reached through a symbolic link; nothing is removed through one")]
     ThroughLink {
         /// The complete path.

@@ -1,14 +1,14 @@
 //! Reads into memory that grows with the bytes actually read.
 //!
 //! File sizes reported by a storage, and ranges found in files, are not trusted for allocation. A
-//! read larger than one step proceeds in steps, each as large as all previous ones together.
+//! large read proceeds in steps, each as large as all previous steps together.
 
 use std::ops::Range;
 
 use crate::file::check_end;
 use crate::{ReadAt, Result, StorageError};
 
-/// Maximum allocation of the first read of a range, in bytes. Most ranges fit in one step.
+/// Maximum allocation of the first read of a range, in bytes. Most ranges fit in a single step.
 const STEP: usize = 4 << 20;
 
 /// Reads a range of a file, of at most `limit` bytes. `path` names the file in errors.
@@ -39,10 +39,10 @@ pub fn read_range(file: &dyn ReadAt, range: Range<u64>, limit: u64, path: impl F
     Ok(bytes)
 }
 
-/// Reads `len` bytes of a file, from `offset` on, into a buffer after its first `kept` bytes.
+/// Reads `len` bytes of a file, from `offset` on, into a buffer after the first `kept` bytes.
 ///
-/// The buffer grows if necessary but never shrinks. After an error, the bytes behind the kept ones
-/// are unspecified.
+/// The buffer grows if necessary but never shrinks. After an error, the bytes after the first
+/// `kept` are unspecified.
 ///
 /// # Errors
 /// [`TooLarge`](StorageError::TooLarge) if the memory cannot be allocated, and the errors of
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// A file with a reported size larger than its real size. Each byte is derived from its offset.
+    /// A file smaller than the reported size. Each byte is derived from the offset.
     #[derive(Debug, Default)]
     struct Claims {
         real: u64,
@@ -129,7 +129,7 @@ mod tests {
         let bytes = read_range(&file, 7..7 + (4 << 20), 4 << 20, path).unwrap();
         assert_eq!(*file.reads.lock().unwrap(), [(7, 4 << 20)]);
         assert!(bytes.iter().zip(7_u64..).all(|(byte, place)| *byte == (place % 251) as u8));
-        // A read that fits in the buffer also takes one call.
+        // A read within the buffer also takes a single call.
         let mut buffer = vec![9; 9 << 20];
         read_behind(&file, 0, &mut buffer, 3, 8 << 20, path).unwrap();
         assert_eq!(file.reads.lock().unwrap()[1..], [(0, 8 << 20)]);

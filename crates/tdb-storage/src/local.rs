@@ -55,7 +55,7 @@ impl LocalStorage {
     fn error(&self, path: &str, error: io::Error) -> StorageError {
         let path = self.describe(path);
         match error.kind() {
-            // A component of the path is a file: the path does not exist, as on all other storages.
+            // A component of the path is a file: the path does not exist, as on all storages.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
         }
@@ -94,7 +94,7 @@ impl LocalStorage {
                 Ok(metadata) if metadata.is_symlink() => {
                     return Err(StorageError::ThroughLink { path: self.describe(path) });
                 }
-                // A missing folder is harmless: the operation on the path itself then fails.
+                // A missing folder is harmless: the later operation on the path fails.
                 Ok(_) | Err(_) => above = parent(folder),
             }
         }
@@ -122,7 +122,7 @@ impl LocalStorage {
         fs::remove_dir_all(&place).map_err(|error| self.error(folder, error))
     }
 
-    /// Deletes the paths durably, with one sync for neighboring paths of the same folder.
+    /// Deletes the paths durably. Consecutive paths of the same folder share a sync.
     fn remove_each(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>) -> Vec<Result<()>> {
         let mut removed = Vec::with_capacity(paths.len());
         for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
@@ -134,7 +134,7 @@ impl LocalStorage {
     /// Deletes paths of the same folder.
     fn remove_of_folder(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>, removed: &mut Vec<Result<()>>) {
         let Some(first) = paths.first() else { return };
-        // If the first path leads through a link, so do all others.
+        // A link above the first path is above all paths.
         let leads_through_link = check_below_root(first).and_then(|()| self.check_no_links_above(first)).is_err();
         let start = removed.len();
         removed.extend(paths.iter().map(|path| {
@@ -164,7 +164,7 @@ impl LocalStorage {
         }
     }
 
-    /// Converts an error of an operation that requires `folder` to be a folder.
+    /// Converts an error of an operation on `folder`, which must be a folder.
     #[cold]
     fn error_in(&self, folder: &str, error: io::Error) -> StorageError {
         let is_file = matches!(self.kind(folder), Ok(Some(EntryKind::File)));
@@ -205,7 +205,7 @@ impl Storage for LocalStorage {
         check_path(path)?;
         match fs::metadata(self.place(path)) {
             Ok(metadata) => Ok(kind(&metadata)),
-            // A path below a file does not exist, as on all other storages.
+            // A path below a file does not exist, as on all storages.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(error) => Err(self.error(path, error)),
         }
@@ -229,8 +229,8 @@ impl Storage for LocalStorage {
         if path.is_empty() {
             self.root.display().to_string()
         } else {
-            // `join` would replace the root by an absolute path, which is invalid but must be
-            // shown.
+            // `join` would replace the root by an absolute path. Absolute paths are invalid but
+            // must be shown.
             format!("{}/{path}", self.root.display())
         }
     }
@@ -299,7 +299,7 @@ impl Storage for LocalStorage {
 
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
         self.remove_each(folders, |folder| {
-            // Earlier removals take time, in which a link may have been created here.
+            // Earlier removals take time. A link may have been created here meanwhile.
             self.check_no_links_above(folder)?;
             self.remove_tree(folder)
         })

@@ -148,7 +148,7 @@ impl Storage for MemoryStorage {
         check_path(folder)?;
         let whole = self.whole(folder);
         let mut tree = self.write();
-        // Top down, so that a file in the way is detected before any folder is created below it.
+        // Top down, to detect a file in the way before creating any folder below.
         let ends = whole.match_indices('/').map(|(at, _)| at).chain([whole.len()]);
         for part in ends.filter_map(|end| whole.get(..end)).filter(|part| !part.is_empty()) {
             match tree.get(part) {
@@ -250,7 +250,7 @@ impl ReadAt for MemoryFile {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         check_end(self.size(), offset, buffer.len(), || self.path.clone())?;
-        // The check ensures that the offset fits in `usize`.
+        // The check limits the offset to `usize`.
         let start = usize::try_from(offset).ok();
         if let Some(bytes) = start.and_then(|start| self.bytes.get(start..)).and_then(|rest| rest.get(..buffer.len())) {
             buffer.copy_from_slice(bytes);
@@ -263,7 +263,7 @@ impl ReadAt for MemoryFile {
     }
 }
 
-/// A file being written. Until it is finished, an empty file takes its place.
+/// A file being written. An empty file takes its place until the end.
 #[derive(Debug)]
 struct MemoryWriter {
     storage: MemoryStorage,

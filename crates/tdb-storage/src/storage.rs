@@ -56,7 +56,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
         ReadProfile::LOCAL
     }
 
-    /// Opens a file and reads from it. An object store does both in one request.
+    /// Opens a file and reads from it. An object store combines both in a single request.
     ///
     /// # Errors
     /// As [`open`](Self::open), [`UnexpectedEnd`](StorageError::UnexpectedEnd), and errors for
@@ -68,19 +68,19 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Answers many requests in order, with as much concurrency as the storage prefers.
     ///
     /// # Errors
-    /// For each request, those of [`fetch_one`](Self::fetch_one).
+    /// For each request, as [`fetch_one`](Self::fetch_one).
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
     }
 
-    /// Answers many requests and passes each answer to `take` on arrival, with the index of its
+    /// Answers many requests and passes each answer to `take` on arrival, with the index of the
     /// request.
     ///
     /// After cancellation no further requests are issued. Requests in flight are aborted if the
-    /// storage supports it, and `take` is not called for missing answers.
+    /// storage supports this, and `take` is not called for missing answers.
     ///
     /// # Errors
-    /// Passed to `take` for each request: those of [`fetch_one`](Self::fetch_one).
+    /// Passed to `take` for each request, as in [`fetch_one`](Self::fetch_one).
     fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
         let at_once = self.profile().in_flight.max(1);
         for (group, requests) in requests.chunks(at_once).enumerate() {
@@ -215,11 +215,11 @@ pub trait Storage: Send + Sync + fmt::Debug {
         at_once(self.profile().in_flight.min(FOLDERS_AT_ONCE), folders, |folder| self.remove_folder(folder))
     }
 
-    /// Moves a file or a folder with its contents, durably. The new parent folder must exist. Never
+    /// Moves a file or a folder with contents, durably. The new parent folder must exist. Never
     /// overwrites.
     ///
-    /// A local disk renames atomically. Other storages copy everything before they delete the
-    /// original, so a crash may leave both.
+    /// A local disk renames atomically. Object stores copy everything before deleting the original,
+    /// and a crash may leave both.
     ///
     /// ```
     /// use tdb_storage::{MemoryStorage, Storage};
@@ -326,7 +326,7 @@ pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> 
     Ok(Fetched { file, start, bytes, is_cached: false })
 }
 
-/// Reads the requested part of an open file. Returns its offset and its bytes.
+/// Reads the requested part of an open file. Returns the offset and the bytes.
 pub(crate) fn read_part<S: Storage + ?Sized>(
     storage: &S,
     file: &dyn ReadAt,

@@ -145,8 +145,8 @@ pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
 /// Parses any date, like [`parse`] but without the fast path.
 fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
     let (first, last) = period(text)?;
-    // The first unit that begins at or after an instant is the successor of the unit that contains
-    // the preceding attosecond.
+    // The first unit to begin at or after an instant is the successor of the unit with the
+    // preceding attosecond.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
 }
 
@@ -242,7 +242,7 @@ fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
 fn civil_any(seconds: i64) -> Option<DateTime> {
     match Timestamp::from_second(seconds) {
         Ok(timestamp) => Some(TimeZone::UTC.to_datetime(timestamp)),
-        // A `Timestamp` ends a day early, so that it has a date in every time zone.
+        // A `Timestamp` ends a day early, to have a date in every time zone.
         Err(_) => EPOCH.to_datetime(Time::midnight()).checked_add(SignedDuration::from_secs(seconds)).ok(),
     }
 }

@@ -135,7 +135,7 @@ impl TimestampedName {
 /// order.
 impl Ord for TimestampedName {
     fn cmp(&self, other: &Self) -> Ordering {
-        // All other fields follow from the name.
+        // All fields follow from the name.
         (self.start, &self.name).cmp(&(other.start, &other.name))
     }
 }
@@ -173,7 +173,7 @@ fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
         (Some(start), Some(end), None, None) if last.len() == 32 => {
             (number(start)?, number(end)?, NameForm::Unversioned)
         }
-        // Consolidated fragments of release 1.x end with two timestamps. The last one applies.
+        // Consolidated fragments of release 1.x end with two timestamps. The second applies.
         _ => (number(last)?, number(last)?, NameForm::UuidFirst),
     };
     (start <= end).then_some((name, start, end, form))

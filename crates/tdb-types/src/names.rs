@@ -7,7 +7,7 @@
 pub const SCHEMA_FOLDER: &str = "__schema";
 /// The schema of an array written by release 1.0 or 1.1, which no later release reads.
 pub const FIRST_SCHEMA: &str = "__array_metadata.tdb";
-/// The schema of a key-value store. Releases 1.2 to 1.7 supported such stores besides arrays.
+/// The schema of a key-value store, a kind of store distinct from arrays in releases 1.2 to 1.7.
 pub const KEY_VALUE_SCHEMA: &str = "__kv_schema.tdb";
 /// The folder of enumerations, inside the folder of schemas.
 pub const ENUMERATIONS_FOLDER: &str = "__enumerations";
@@ -57,9 +57,9 @@ pub const VACUUM_EXTENSION: &str = "vac";
 
 /// The maintenance lock, which names its holder. It exists during maintenance of an array or group.
 ///
-/// Maintenance files are stored in the array's or group's own folder. Readers skip them as
-/// temporary files. The names contain no underscore, because some releases of the reference library
-/// would take them for fragments.
+/// Maintenance files are stored in the folder of the array or group. Readers skip them as temporary
+/// files. The names contain no underscore, because some releases of the reference library would
+/// take them for fragments.
 pub const MAINTENANCE_LOCK: &str = ".tdb-maintain.tmp";
 /// Prefix of takeover files. A takeover file names the process that takes over a dead holder's
 /// lock.
@@ -71,8 +71,8 @@ pub const MAINTENANCE_SUFFIX: &str = ".tmp";
 
 /// Returns `true` for names of maintenance files.
 ///
-/// They are named like temporary files but are not orphans: the next maintenance job removes them
-/// or resumes from them.
+/// These files are named like temporary files but are not orphaned. The next maintenance job
+/// removes them or resumes from them.
 ///
 /// ```
 /// use tdb_types::names::{MAINTENANCE_LOCK, is_of_maintenance};

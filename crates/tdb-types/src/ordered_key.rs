@@ -76,8 +76,8 @@ const fn key_of_bits(physical: PhysicalType, bits_of_value: u64) -> u64 {
     let width = bits(physical);
     let value = bits_of_value & mask(width);
     if physical.is_float() {
-        // Negative floats decrease as their magnitude grows, so all bits are flipped. Positive
-        // floats only move above the negative ones.
+        // Negative floats decrease with growing magnitude: flip all bits. Positive floats only move
+        // above the negative floats.
         if value & sign(width) != 0 { !value & mask(width) } else { value | sign(width) }
     } else if physical.is_signed_integer() {
         value ^ sign(width)

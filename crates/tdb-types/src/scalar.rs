@@ -7,7 +7,7 @@ use crate::{PhysicalType, ScalarBytes};
 /// A value of a physical type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[allow(missing_docs)] // each variant holds the Rust type of its name
+#[allow(missing_docs)] // each variant holds the Rust type of the same name
 pub enum Scalar {
     I8(i8),
     U8(u8),

@@ -200,7 +200,7 @@ impl Spans {
 /// Shortens a long text.
 fn beginning(text: String) -> String {
     match text.char_indices().nth(Spans::MOST_TEXT) {
-        // A new allocation, so that the memory of the long text is freed.
+        // A new allocation frees the memory of the long text.
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -69,7 +69,7 @@ impl FromStr for CellValNum {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = match text {
             "var" => Some(Self::Var),
-            // In files, all bits set mean "variable", so this number is invalid.
+            // In files, all bits set mean "variable", never a number.
             digits => number(digits).filter(|number| *number != Self::VAR_CODE).and_then(Self::from_code),
         };
         number.ok_or_else(|| ParseNameError::new("number of values per cell", text, &["var", "a number from 1 on"]))

@@ -1,10 +1,11 @@
 //! Properties that hold for any bytes, called by the drivers in `fuzz_targets` and by ordinary
 //! tests.
 //!
-//! The input of [`decode`] and [`roundtrip`] starts with a byte each for the format version, the
-//! datatype, the role of the tile (see [`Input::role`]) and the values per cell. The number of
-//! cells and the length of the pipeline follow as `u16`. The rest are the pipeline and the filtered
-//! or unfiltered tile. The input of [`pipeline_parse`] is the format version and the pipeline.
+//! The input of [`decode`] and [`roundtrip`] starts with four bytes. They select the format
+//! version, the datatype, the role of the tile (see [`Input::role`]) and the values per cell. The
+//! number of cells and the length of the pipeline follow as `u16`. The rest are the pipeline and
+//! the filtered or unfiltered tile. The input of [`pipeline_parse`] is the format version and the
+//! pipeline.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 

@@ -71,8 +71,8 @@ fn cells_of_variable_size() {
     assert_eq!(blobs(&[100]), [100]);
     assert_eq!(blobs(&[0, 0, 0]), [0]);
     assert_eq!(blobs(&[]), [0]);
-    // A cell that exceeds the chunk starts the next chunk. A cell longer than a chunk is a separate
-    // chunk.
+    // A cell opens the next chunk if the previous is more than half full and the sum is too long. A
+    // cell longer than the limit then fills a chunk alone.
     assert_eq!(blobs(&[40_000, 60_000, 10]), [40_000, 60_010]);
     assert_eq!(blobs(&[40_000, 200_000, 10]), [40_000, 200_000, 10]);
     assert_eq!(blobs(&[40_000, 200_000]), [40_000, 200_000]);

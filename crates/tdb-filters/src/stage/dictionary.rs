@@ -1,7 +1,7 @@
 //! Dictionary encoding: each string is replaced by its index among the distinct strings.
 //!
-//! After the [common metadata](super::strings) come the `u32` size of the dictionary in bytes, and
-//! the distinct strings in order of first appearance, each preceded by its length.
+//! The [common metadata](super::strings) are followed by the `u32` size of the dictionary in bytes
+//! and the distinct strings. They are in order of first appearance, each preceded by its length.
 
 mod distinct;
 

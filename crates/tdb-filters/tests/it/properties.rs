@@ -75,7 +75,7 @@ fn kind_and_tile(most: usize) -> impl Strategy<Value = (TileKind, Vec<u8>)> {
     kind().prop_flat_map(move |kind| (Just(kind), tile(kind.cell_size as usize, kind.datatype.size(), most)))
 }
 
-/// Rejections required by the format rather than this library: see "what is refused" in
+/// Returns `true` for rejections required by the format rather than this library: see
 /// `docs/filters.md`.
 fn is_refusal(error: &FilterError) -> bool {
     matches!(error.root(), FilterError::PartialValue { .. } | FilterError::NotAscending { .. })

@@ -9,8 +9,8 @@ use crate::{CancelToken, Request, Storage, coalesce};
 
 /// Blocks of files to be read, in approximate order.
 ///
-/// The queue requests blocks up to its budget. Blocks that were read make room for the next ones. A
-/// read of a planned block requests it immediately, along with the next window of the same file.
+/// The queue requests blocks up to a budget. Reading blocks makes room for further requests. A read
+/// of a planned block immediately requests the block and the next window of the same file.
 #[derive(Debug)]
 pub(super) struct Queue {
     storage: Arc<dyn Storage>,
@@ -29,7 +29,7 @@ pub(super) struct Queue {
 struct File {
     path: String,
     size: u64,
-    /// Ascending, disjoint ranges of one request each.
+    /// Ascending, disjoint ranges, requested separately.
     blocks: Vec<Range<u64>>,
     /// Blocks requested together.
     windows: Vec<Range<usize>>,
@@ -39,7 +39,7 @@ struct File {
 struct State {
     /// The state of each block of each file.
     blocks: Vec<Vec<Block>>,
-    /// The next window in `order`. All windows before it were requested.
+    /// The next window in `order`. All earlier windows were requested.
     next: usize,
     /// Bytes in memory or in flight.
     held: u64,
@@ -58,8 +58,8 @@ enum Block {
     Gone,
 }
 
-/// Maximum number of blocks per file. Later bytes are read on demand, because sizes come from other
-/// files and may be arbitrary.
+/// Maximum number of blocks per file. Later bytes are read on demand, because file sizes are
+/// untrusted and may be arbitrary.
 const MOST_BLOCKS: usize = 1 << 16;
 
 /// Blocks as (file, block).
@@ -115,14 +115,14 @@ impl Queue {
         self.fetch(asked);
     }
 
-    /// Returns the token that ends the queue. Cancelling it drops blocks in flight and prevents
+    /// Returns the token for ending the queue. Cancellation drops blocks in flight and prevents
     /// further requests.
     pub(super) fn left(&self) -> &CancelToken {
         &self.left
     }
 
-    /// Copies bytes of a file to the start of `buffer`, waiting for bytes in flight. Returns their
-    /// number.
+    /// Copies bytes of a file to the start of `buffer`, waiting for bytes in flight. Returns the
+    /// number of bytes copied.
     pub(super) fn take(self: &Arc<Self>, file: usize, offset: u64, buffer: &mut [u8]) -> usize {
         let File { blocks, windows, .. } = &self.files[file];
         let index = blocks.partition_point(|block| block.start <= offset);
@@ -145,7 +145,7 @@ impl Queue {
         let len = bytes.len().saturating_sub(start).min(buffer.len());
         *taken = taken.saturating_add(len);
         let (bytes, is_read) = (bytes.clone(), *taken >= bytes.len());
-        // Keep the block while nothing needs its room, because it may be read again.
+        // The block may be read again, so keep it until a later block needs room.
         let asked = if is_read && state.next < self.order.len() {
             self.let_go(&mut state, (file, index));
             self.advance(&mut state)
@@ -172,8 +172,8 @@ impl Queue {
         asked
     }
 
-    /// Requests further windows once a quarter of the budget is free, because few large calls are
-    /// better than many small ones.
+    /// Requests further windows once a quarter of the budget is free. Few large calls are better
+    /// than many small calls.
     fn advance(&self, state: &mut State) -> Places {
         let mut asked = Places::new();
         if state.next > 0 && state.held > self.budget - self.budget / 4 {
@@ -228,7 +228,7 @@ impl Queue {
         self.state().held
     }
 
-    /// Requests blocks without waiting. Each block is readable as soon as it arrives.
+    /// Requests blocks without waiting. Each block is readable on arrival.
     fn fetch(self: &Arc<Self>, places: Places) {
         if places.is_empty() || self.left.is_cancelled() {
             places.iter().for_each(|place| self.settle(*place, None));
@@ -286,7 +286,7 @@ impl File {
     }
 }
 
-/// Blocks in flight. Dropping this value settles them, so that no reader waits forever.
+/// Blocks in flight. Dropping this value settles the blocks, so that no reader waits forever.
 struct Asked {
     queue: Arc<Queue>,
     places: Places,

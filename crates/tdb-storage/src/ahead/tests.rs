@@ -1,4 +1,4 @@
-#![allow(clippy::single_range_in_vec_init)] // lists of one range are intended
+#![allow(clippy::single_range_in_vec_init)] // single-range lists are intended
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::{CountingStorage, MemoryStorage, StorageError};
 
-/// A slow storage that reports a remote profile.
+/// A slow storage with a remote profile.
 #[derive(Debug)]
 struct Slow {
     inner: MemoryStorage,
@@ -51,7 +51,7 @@ fn planned(path: &str, ranges: Vec<Range<u64>>) -> PlannedFile {
     PlannedFile { path: path.to_owned(), size: 10_000, ranges }
 }
 
-/// Reads the range and compares its bytes with the file.
+/// Reads the range and compares the bytes with the file.
 fn check(file: &dyn ReadAt, range: Range<usize>) {
     let mut bytes = vec![0; range.len()];
     file.read_into(range.start as u64, &mut bytes).unwrap();
@@ -70,8 +70,8 @@ fn what_fits_is_fetched_at_once() {
         check(&*a, range);
     }
     check(&*b, 0..10);
-    // Five blocks, the gaps included: four of at most 100 bytes in one file, and one in the other.
-    // Up to four may be in flight.
+    // Five blocks, gaps included: four of at most 100 bytes in file a, and one in file b. Up to
+    // four may be in flight.
     assert_eq!(slow.fetches.load(Ordering::SeqCst), 2);
     assert_eq!((counting.counters().reads, counting.counters().opens), (5, 0));
     // Unplanned bytes are read on demand, even if the read starts in a planned block.
@@ -79,7 +79,7 @@ fn what_fits_is_fetched_at_once() {
     check(&*a, 5000..5001);
     assert_eq!(counting.counters().reads, 7);
     drop(ahead);
-    // The thread that fetched may still run.
+    // The fetching thread may still run.
     while !storage.queues("a").current().is_empty() {
         thread::yield_now();
     }
@@ -104,7 +104,7 @@ fn what_does_not_fit_comes_window_by_window() {
     let fetches = slow.fetches.load(Ordering::SeqCst);
     assert!(counting.counters().reads == 100 && fetches <= 30, "{} {fetches}", counting.counters());
     assert!(most <= 1600, "{most}");
-    // The first block was evicted, so it is read on demand.
+    // The first block was evicted, so the bytes are read on demand.
     check(&*file, 0..70);
     assert_eq!(counting.counters().reads, 101);
 }
@@ -116,10 +116,10 @@ fn what_nobody_will_read_is_not_asked_for() {
     let storage = AheadStorage::new(Arc::new(counting.clone()));
     let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 10_000);
     let file = storage.open_sized("a", 10_000).unwrap();
-    // The first blocks are readable before the last ones arrive.
+    // The first blocks are readable before the last arrive.
     check(&*file, 0..10);
     drop(ahead);
-    // The fetching thread holds the blocks until it ends.
+    // The fetching thread holds the blocks until the end.
     while !storage.queues("a").current().is_empty() {
         thread::yield_now();
     }
@@ -129,8 +129,8 @@ fn what_nobody_will_read_is_not_asked_for() {
     assert_eq!(counting.counters().reads, asked + 1);
 }
 
-/// Partially read blocks stay in memory. Without eviction, one block of every window requested out
-/// of order would stay.
+/// Partially read blocks stay in memory. Without eviction, a block of every window requested out of
+/// order would stay.
 #[test]
 fn reads_in_no_order_keep_to_the_budget() {
     let slow = Slow::new(10_000);
@@ -153,7 +153,7 @@ fn room_is_made_where_reads_have_passed() {
     let storage = AheadStorage::new(Arc::new(counting.clone()));
     let _ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 1000);
     let file = storage.open_sized("a", 10_000).unwrap();
-    // The ten windows that fit, followed by one out of order.
+    // The ten windows within the budget, and a window out of order.
     (0..=10).for_each(|block| check(&*file, block * 100..block * 100 + 10));
     let reads = counting.counters().reads;
     check(&*file, 910..950);

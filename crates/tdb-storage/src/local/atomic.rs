@@ -26,7 +26,7 @@ pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> 
     }
 }
 
-/// Writes a temporary file in `folder`, then moves it to its final name.
+/// Writes a temporary file in `folder`, then moves it to the final name.
 fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let (temporary, mut file) = temporary(folder)?;
     let written = file.write_all(bytes).and_then(|()| sync_file(&file));
@@ -42,7 +42,7 @@ fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Moves a file to its final name, which must not exist.
+/// Moves a file to the final name, which must not exist.
 fn name(temporary: &Path, place: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, place) {
         Err(error) if has_no_links(&error) => {

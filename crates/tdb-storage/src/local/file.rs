@@ -51,14 +51,14 @@ impl LocalFile {
 
     /// Closes the file until the next read.
     ///
-    /// Most files are read once. Keeping them open is costly: Linux grows the table of open files
-    /// by doubling, and with several threads each growth waits until no thread uses the old table.
+    /// Most files are read once, and open files are costly. Linux grows the table of open files by
+    /// doubling. With several threads, each growth waits until no thread uses the old table.
     pub(super) fn closed(self) -> Self {
         Self { held: OnceLock::new(), ..self }
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // If opening fails here, it is retried below, where the error is returned.
+        // A failed open is retried below, and the error returned there.
         match self.held.get_or_init(|| File::open(&self.path).ok().and_then(Held::new)) {
             Some(Held(file)) => positional::read_exact_at(file, offset, buffer),
             None => positional::read_exact_at(&positional::Handle::from(File::open(&self.path)?), offset, buffer),
@@ -113,8 +113,8 @@ mod positional {
 
     pub(super) type Handle = File;
 
-    /// `seek_read` moves the file's cursor. It reads at the given offset regardless of cursor
-    /// changes by other threads.
+    /// `seek_read` moves the file's cursor but reads at the given offset, regardless of concurrent
+    /// cursor changes.
     pub(super) fn read_exact_at(file: &Handle, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
             match file.seek_read(buffer, offset) {
@@ -150,7 +150,7 @@ mod seeking {
     }
 
     pub(super) fn read_exact_at(file: &Handle, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // Each use seeks first, so a poisoned lock is harmless.
+        // Each use seeks first: a poisoned lock is harmless.
         let mut file = file.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)

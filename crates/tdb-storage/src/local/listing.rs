@@ -1,8 +1,8 @@
 //! Consistent listings of a folder.
 //!
-//! The operating system returns names in chunks, and sizes one by one. A writer replaces a file by
-//! creating the new one and then removing the old one, so a concurrent listing may miss both. Such
-//! a listing is repeated.
+//! The operating system returns names in chunks, and sizes individually. A writer replaces a file
+//! by creating the new file and then removing the old file. A concurrent listing may miss both and
+//! is therefore repeated.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use std::path::Path;
 use crate::temporary::is_temporary;
 use crate::{Entry, EntryKind};
 
-/// The operating system returns at least this many names in one chunk, even at maximum length.
+/// The operating system returns at least this many names per chunk, even at maximum length.
 const ONE_PIECE: usize = 100;
 /// Maximum number of listings of a changing folder. The last listing is returned, or an error if
-/// files vanished during it.
+/// files vanished meanwhile.
 const ATTEMPTS: usize = 100;
 
 /// Lists a folder in arbitrary order. Without `sizes`, files have size 0.
@@ -61,8 +61,7 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     let Ok(name) = item.file_name().into_string() else { return Ok(Shown::Nothing) };
     let file_type = item.file_type()?;
     if file_type.is_dir() {
-        // The folder itself is not accessed: its size is meaningless, and arrays may have many
-        // fragments.
+        // The folder is not accessed: the size is meaningless, and arrays may have many fragments.
         return Ok(Shown::Entry(Entry::folder(name)));
     }
     if !sizes && file_type.is_file() {
@@ -75,7 +74,7 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
         Err(error) if file_type.is_symlink() && error.kind() != io::ErrorKind::PermissionDenied => {
             return Ok(Shown::Nothing);
         }
-        // A temporary file may get its final name meanwhile.
+        // A temporary file may be renamed meanwhile.
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_temporary(&name) => return Ok(Shown::Nothing),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Shown::Gone),
         Err(error) => return Err(error),

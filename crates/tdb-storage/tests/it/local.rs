@@ -26,7 +26,7 @@ fn links_show_what_they_lead_to() {
     assert_eq!(listed, [("file".to_owned(), EntryKind::File, 3), ("folder".to_owned(), EntryKind::Folder, 0)]);
     assert_eq!(storage.read("folder/f").unwrap(), b"123");
     assert!(storage.read("dangling").unwrap_err().is_not_found());
-    // Deleting a folder deletes a link inside it, but not the link's target.
+    // Deleting a folder deletes links inside, but not the targets.
     LocalStorage::new(root).remove_folder("array").unwrap();
     assert!(root.join("real/f").exists());
 }
@@ -51,7 +51,7 @@ fn what_may_not_be_read_is_told_apart() {
     storage.create_new("locked/f", b"1").unwrap();
     let lock = |mode| fs::set_permissions(folder.path().join("locked"), fs::Permissions::from_mode(mode)).unwrap();
     lock(0o000);
-    // The superuser can read everything, so the errors cannot occur.
+    // The superuser can read everything and sees no errors.
     let superuser = fs::read_dir(folder.path().join("locked")).is_ok();
     if !superuser {
         assert!(matches!(storage.list("locked"), Err(StorageError::PermissionDenied { .. })));
@@ -164,7 +164,7 @@ fn nothing_is_removed_through_links() {
     assert!(storage.remove_files(&["link/documents/letter", "link/documents/none"]).into_iter().all(through));
     assert!(storage.remove_folders(&["link/documents", "link/none"]).into_iter().all(through));
     assert_eq!(std::fs::read(elsewhere.path().join("documents/letter")).unwrap(), b"dear");
-    // The link itself may be removed.
+    // The link may be removed.
     assert!(storage.remove_folders(&["link"])[0].is_err());
     storage.remove_file("link").unwrap();
     assert!(elsewhere.path().join("documents/letter").is_file());

@@ -36,8 +36,8 @@ impl SharedBuffer {
         Self { buffer: Arc::clone(&self.buffer), start: self.start + range.start, len: range.end - range.start }
     }
 
-    /// Returns the bytes as values of `T`, or `None` if the start is misaligned for `T` or the
-    /// length is not a multiple of the size of `T`.
+    /// Returns the bytes as values of `T`. Returns `None` if the start is misaligned for `T`, or
+    /// the length is not a multiple of the size of `T`.
     #[must_use]
     pub fn values<T: bytemuck::AnyBitPattern>(&self) -> Option<&[T]> {
         bytemuck::try_cast_slice(self).ok()

@@ -13,7 +13,7 @@ pub(super) enum Words {
 impl Words {
     /// Allocates `len` zeros.
     pub(super) fn zeroed(len: usize) -> Self {
-        // The allocator returns zeroed pages without writing to them.
+        // The allocator returns zeroed pages without touching the memory.
         Self::Heap(vec![0; len])
     }
 
@@ -94,7 +94,7 @@ impl Deref for Words {
     fn deref(&self) -> &[u64] {
         match self {
             Self::Heap(words) => words,
-            // Pages are aligned to words, and their size is a multiple of the word size.
+            // Page addresses and sizes are multiples of the word size.
             #[cfg(target_os = "linux")]
             Self::Mapped(memory) => bytemuck::cast_slice(memory),
         }

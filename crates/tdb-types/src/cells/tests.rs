@@ -96,7 +96,7 @@ fn check_slice(cells: Cells<'_>, range: Range<usize>) {
         inner.validity().into_iter().for_each(|validity| validity.zip_mask(&mut mask, |entry, valid| *entry = valid));
         assert!(mask.iter().zip(&expected[1..]).all(|(entry, (_, valid))| entry == valid), "{range:?}");
     }
-    // Moving the cells keeps their lengths.
+    // Moving the cells keeps all lengths.
     if let Some(offsets) = some.offsets() {
         let moved: Vec<u64> = offsets.moved_to(100).collect();
         let lens: Vec<u64> = moved.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -92,7 +92,7 @@ fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=days).contains(&day) {
         return None;
     }
-    // In a year that starts in March, the leap day is the last day.
+    // Counting years from March makes the leap day the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(365 * year + leap_days + days_before(month) + day - 1 - TO_1970)

@@ -56,7 +56,7 @@ pub(super) fn decode(rows: &[u8], values: &mut [u8]) {
 }
 
 /// Moves bit `c` of row `r` to bit `r` of row `c`, by swapping quarters of the square, then
-/// quarters of the quarters, and so on. Each pass over the memory does two such steps.
+/// quarters of each quarter, and so on. Each pass over the memory does two such steps.
 fn transpose(squares: &mut Squares) {
     two_steps::<32, 16>(squares, 0x0000_0000_ffff_ffff, 0x0000_ffff_0000_ffff);
     two_steps::<8, 4>(squares, 0x00ff_00ff_00ff_00ff, 0x0f0f_0f0f_0f0f_0f0f);

@@ -13,9 +13,9 @@ const WORD: usize = 8;
 /// Decodes a block into exactly `out`. Returns `None` if the block is invalid or has another
 /// length.
 ///
-/// A block is a list of sequences. A sequence consists of a token with the lengths of literals and
-/// match, further bytes of the literals' length, the literals, the match distance, and further
-/// bytes of the match length. The last sequence ends after the literals.
+/// A block is a list of sequences. A sequence starts with a token, which contains the lengths of
+/// literals and match. Further bytes of the literals' length, the literals, the match distance, and
+/// further bytes of the match length follow. The last sequence ends after the literals.
 pub(super) fn decode(mut input: &[u8], out: &mut [u8]) -> Option<()> {
     let mut at = 0;
     loop {
