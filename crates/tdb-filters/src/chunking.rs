@@ -11,7 +11,7 @@ use crate::{Filter, FilterPipeline, TileKind, TileRole};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunking {
     rule: Rule,
-    /// Chunk size in bytes. Only a single large cell may exceed it.
+    /// Chunk size in bytes. Cells may make a chunk longer.
     limit: usize,
     /// Size of a cell in bytes, or of a value for cells of variable size.
     cell_size: usize,
