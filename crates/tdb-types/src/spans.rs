@@ -35,8 +35,8 @@ impl Span {
 /// The number of spans (see [`Spans::MOST`]) and the length of values are bounded, because a small
 /// file can unfilter to millions of fields.
 ///
-/// All readers of one parse share the record through interior mutability. It is not `Sync`, so a
-/// recorded parse runs on one thread.
+/// All readers of a parse share the record through interior mutability. The record is not `Sync`: a
+/// recorded parse runs on a single thread.
 #[derive(Debug)]
 pub struct Spans {
     inner: RefCell<Inner>,
@@ -86,7 +86,7 @@ impl Spans {
         self.inner.borrow().left_out
     }
 
-    /// Adds a span and returns its index, or counts it as dropped if the record is full.
+    /// Adds a span and returns the index, or counts the span as dropped if the record is full.
     fn keep(&self, inner: &mut Inner, span: impl FnOnce(u32) -> Span) -> Option<usize> {
         if inner.spans.len() >= self.most {
             inner.left_out += 1;
