@@ -1,4 +1,4 @@
-//! Filters one tile, says what its chunks look like, and unfilters it again.
+//! Filters a tile, prints the number of chunks, and unfilters the tile.
 //!
 //! ```sh
 //! cargo run -p tdb-filters --example tile
@@ -8,7 +8,7 @@ use tdb_filters::tdb_types::{Datatype, FormatVersion};
 use tdb_filters::{BoundPipeline, ChunkIndex, Filter, FilterPipeline, Scratch, TileKind};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 100000 coordinates that ascend.
+    // 100000 ascending coordinates.
     let tile: Vec<u8> = (0..100_000i32).flat_map(|cell| (cell * 9 + cell % 7).to_le_bytes()).collect();
     let kind = TileKind::fixed(Datatype::Int32, 1, FormatVersion::DEFAULT);
     let mut scratch = Scratch::new();

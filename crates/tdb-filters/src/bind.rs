@@ -1,4 +1,4 @@
-//! A pipeline bound to a kind of tile.
+//! Pipelines bound to a kind of tile.
 
 mod decode;
 mod encode;
@@ -11,20 +11,21 @@ use crate::stage::Stage;
 use crate::stage::string_codec::StringCodec;
 use crate::{EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRole};
 
-/// A pipeline bound to a kind of tile: which datatype reaches which filter, which filters have nothing to do, how the
-/// tile is cut into chunks; all decided once. Cheap to share between threads; each brings its own
-/// [`Scratch`](crate::Scratch).
+/// A pipeline bound to a kind of tile.
+///
+/// Binding decides the datatype at each filter, the filters to skip, and the chunking. A bound
+/// pipeline is cheap to share between threads. Each thread brings a [`Scratch`](crate::Scratch).
 #[derive(Clone, Debug)]
 pub struct BoundPipeline {
     kind: TileKind,
-    /// The filters that have something to do, in the order of the pipeline.
+    /// The active filters, in pipeline order.
     stages: Vec<Stage>,
-    /// The first of them, if it can work on whole strings.
+    /// The string codec of the first filter, if the pipeline starts with one.
     strings: Option<StringCodec>,
-    /// Whether it does, by the version's rule.
+    /// `true` if the format version requires offsets inside the filtered data.
     carries_offsets: bool,
     chunking: Chunking,
-    /// Bytes of a value and number of dimensions of coordinates that are stored one dimension after the other.
+    /// Value size and number of dimensions of coordinates stored dimension by dimension.
     transposed: Option<(usize, usize)>,
     verify: bool,
 }
@@ -32,10 +33,11 @@ pub struct BoundPipeline {
 impl BoundPipeline {
     /// Binds `pipeline` to tiles of `kind`.
     ///
-    /// A filter that this library or this build can't run is refused when cells have to go through it, not here.
+    /// Filters that this library or build cannot run are rejected when cells are filtered, not
+    /// here.
     ///
     /// # Errors
-    /// A filter that can't work on the datatype that reaches it, or an option without a meaning.
+    /// Fails if a filter does not support the datatype at its position, or an option is invalid.
     pub fn bind(pipeline: &FilterPipeline, kind: TileKind) -> Result<Self, FilterError> {
         Self::bind_with_key(pipeline, kind, None)
     }
@@ -63,43 +65,47 @@ impl BoundPipeline {
         })
     }
 
-    /// The same pipeline, which compares digests or not. It does by default.
+    /// Enables or disables the comparison of checksums. Enabled by default.
     #[must_use]
     pub fn verifying_checksums(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// The same pipeline for writing into an array whose schema has this version: readers of the reference library go by it,
-    /// and not by the fragment's version, to decide whether strings [carry their offsets](Self::carries_offsets).
+    /// Adapts the pipeline to writing into an array whose schema has this version.
+    ///
+    /// To decide if strings [carry their offsets](Self::carries_offsets), the reference library's
+    /// readers use the version of the schema instead of the fragment.
     #[must_use]
     pub fn in_array_of(mut self, schema: FormatVersion) -> Self {
         self.carries_offsets &= self.strings.is_some_and(|codec| carries_offsets(codec, self.kind.datatype, schema));
         self
     }
 
-    /// What the tiles hold.
+    /// Returns the kind of tile.
     #[must_use]
     pub fn kind(&self) -> &TileKind {
         &self.kind
     }
 
-    /// Whether, by the version's rule, filtered tiles carry the offsets of their cells: use
-    /// [`decode_strings`](Self::decode_strings), and write offsets tiles without chunks.
+    /// Returns `true` if the format version requires offsets inside the filtered data tile. Then
+    /// use [`decode_strings`](Self::decode_strings), and write offsets tiles without chunks.
     #[must_use]
     pub fn carries_offsets(&self) -> bool {
         self.carries_offsets
     }
 
-    /// Whether filtered tiles can carry offsets at all. Some releases of the reference library wrote such tiles where
-    /// the version's rule says otherwise; their offsets tile has no chunks, which shows it. So a reader that finds cells
-    /// but an offsets tile without chunks uses [`decode_strings`](Self::decode_strings) if this is true.
+    /// Returns `true` if the pipeline can store offsets inside the filtered data tile.
+    ///
+    /// Some releases of the reference library wrote such tiles against the rule of the format
+    /// version. Their offsets tile has no chunks. A reader with cells but an offsets tile without
+    /// chunks must call [`decode_strings`](Self::decode_strings) if this function returns `true`.
     #[must_use]
     pub fn can_carry_offsets(&self) -> bool {
         self.strings.is_some()
     }
 
-    /// A tile consists of whole cells.
+    /// Checks that the tile consists of whole cells.
     fn check_len(&self, len: usize) -> Result<(), FilterError> {
         let (what, found) = ("length of the tile", len as u64);
         if found.is_multiple_of(self.kind.cell_size) {
@@ -109,14 +115,15 @@ impl BoundPipeline {
         }
     }
 
-    /// Whether a chunk's data are the bytes of its cells, so that decoding is copying.
+    /// Returns `true` if the data of a chunk are the unchanged bytes of the cells, so that decoding
+    /// only copies.
     #[must_use]
     pub fn is_verbatim(&self) -> bool {
         self.stages.is_empty() && self.transposed.is_none()
     }
 }
 
-/// Bytes of a cell, in memory.
+/// Returns the size of a cell in memory, in bytes.
 fn cell_size(kind: &TileKind) -> Result<usize, FilterError> {
     let (what, found) = ("cell size", kind.cell_size);
     let value_size = kind.datatype.size() as u64;
@@ -131,7 +138,8 @@ fn cell_size(kind: &TileKind) -> Result<usize, FilterError> {
     }
 }
 
-/// Chunks are cut at multiples of this: cells, but coordinates are cut within each dimension.
+/// Returns the unit of chunk sizes, in bytes: a cell, or a single coordinate for combined
+/// coordinates.
 fn chunk_unit(kind: &TileKind, cell_size: usize) -> usize {
     match kind.role {
         TileRole::Coordinates { .. } => kind.datatype.size(),
@@ -139,7 +147,7 @@ fn chunk_unit(kind: &TileKind, cell_size: usize) -> usize {
     }
 }
 
-/// The filter of whole strings that a pipeline starts with, if the tile holds such strings.
+/// Returns the string codec of the first filter, if the tile holds strings.
 fn string_codec(pipeline: &FilterPipeline, kind: &TileKind) -> Option<StringCodec> {
     if kind.role != TileRole::VarData || !is_text(kind.datatype) {
         return None;
@@ -159,7 +167,8 @@ fn carries_offsets(codec: StringCodec, datatype: Datatype, version: FormatVersio
     })
 }
 
-/// Coordinates are stored one dimension after the other, in the first version only where there is a compressor.
+/// Returns value size and number of dimensions if coordinates are stored dimension by dimension.
+/// Format version 1 does so only with a compressor.
 fn transposed(pipeline: &FilterPipeline, kind: &TileKind) -> Option<(usize, usize)> {
     let TileRole::Coordinates { dimensions } = kind.role else { return None };
     let splits = kind.version.has(Feature::SplitCoordinates) || pipeline.filters.iter().any(Filter::is_compressor);

@@ -1,14 +1,14 @@
-//! The framing of a filtered tile: where its chunks lie.
+//! The framing of a filtered tile.
 //!
 //! | bytes | field |
 //! | --- | --- |
 //! | `u64` | number of chunks |
-//! | per chunk: `u32` | bytes of the chunk in the tile |
-//! | `u32` | bytes of data |
-//! | `u32` | bytes of metadata |
-//! | … | metadata, then data |
+//! | per chunk: `u32` | unfiltered length of the chunk |
+//! | `u32` | length of the data |
+//! | `u32` | length of the metadata |
+//! | ... | metadata, then data |
 //!
-//! A tile may have no chunks, and chunks may hold no bytes.
+//! A tile may have no chunks, and chunks may be empty.
 
 use std::ops::Range;
 
@@ -16,24 +16,24 @@ use tdb_types::{ByteReader, DecodeError};
 
 use crate::FilterError;
 
-/// What stands before each chunk.
+/// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHeader {
-    /// Bytes of the chunk in the tile.
+    /// Unfiltered length of the chunk, in bytes.
     pub original: u32,
-    /// Bytes of its data.
+    /// Length of the data, in bytes.
     pub filtered: u32,
-    /// Bytes of its metadata, which come before the data.
+    /// Length of the metadata, in bytes. The metadata precede the data.
     pub metadata: u32,
 }
 
 impl ChunkHeader {
-    /// Bytes of a header.
+    /// Size of a header, in bytes.
     pub const LEN: usize = 12;
-    /// Bytes of the number of chunks, which stands before the first header.
+    /// Size of the number of chunks, which precedes the first header, in bytes.
     pub const COUNT_LEN: usize = 8;
 
-    /// Reads a header, for readers that walk a tile with small reads.
+    /// Parses a header, for readers that walk a tile with small reads.
     #[must_use]
     pub fn parse(bytes: &[u8; Self::LEN]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
@@ -44,7 +44,7 @@ impl ChunkHeader {
         }
     }
 
-    /// The header's bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
@@ -54,26 +54,29 @@ impl ChunkHeader {
         bytes
     }
 
-    /// Bytes of metadata and data.
+    /// Returns the total length of metadata and data, in bytes.
     #[must_use]
     pub fn payload(self) -> u64 {
         u64::from(self.filtered) + u64::from(self.metadata)
     }
 
-    /// Most bytes that a chunk may have as it is stored, for `unfiltered` bytes under a limit on tiles of `tile_bytes`:
-    /// filters make what doesn't compress longer, but not as much longer as this, but for contrived chains of them.
+    /// Returns the maximum stored size of a chunk of `unfiltered` bytes, under a tile limit of
+    /// `tile_bytes`.
+    ///
+    /// Filters lengthen incompressible data, but only contrived pipelines exceed this bound.
     #[must_use]
     pub fn most_payload(unfiltered: u64, tile_bytes: u64) -> u64 {
-        /// A filter of windows, each of a single byte, makes seven times its bytes; three of them make 343 times.
+        /// A filter with windows of a single byte multiplies the length by 7, and three such
+        /// filters by 343.
         const GROWTH: u64 = 512;
-        /// What initialisation vectors, checksums and headers need at most in addition.
+        /// Maximum overhead of initialization vectors, checksums and headers for small chunks.
         const LEAST: u64 = 64 << 10;
         let most = unfiltered.saturating_mul(GROWTH).min(tile_bytes.saturating_mul(2));
         most.max(LEAST)
     }
 
-    /// Checks that the chunk isn't stored in so many bytes that no filters can have made them of its own; `offsets` are
-    /// bytes of offsets that come with those of the tile.
+    /// Checks that filters can have produced the stored size of the chunk. `offsets` is the size of
+    /// the offsets stored with the data, in bytes.
     ///
     /// # Errors
     /// [`ImplausibleChunk`](FilterError::ImplausibleChunk).
@@ -86,8 +89,10 @@ impl ChunkHeader {
         Err(FilterError::ImplausibleChunk { stored: self.payload(), unfiltered, max })
     }
 
-    /// Most chunks that a tile of `unfiltered` bytes may have. Chunks may be empty, but the libraries write one of these at
-    /// most, and walking very many of them is work that no bytes of a tile ask for.
+    /// Returns the maximum number of chunks in a tile of `unfiltered` bytes.
+    ///
+    /// Known writers produce at most one empty chunk per tile. The bound limits the work spent on
+    /// empty chunks.
     #[must_use]
     pub fn most_in_tile(unfiltered: u64) -> u64 {
         const MOST_EMPTY: u64 = 1024;
@@ -103,20 +108,20 @@ impl ChunkHeader {
     }
 }
 
-/// Where a chunk lies.
+/// The position of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Its metadata, in the filtered tile.
+    /// The metadata's range in the filtered tile.
     pub metadata: Range<u64>,
-    /// Its data, in the filtered tile.
+    /// The data's range in the filtered tile.
     pub data: Range<u64>,
-    /// Its bytes in the tile.
+    /// The chunk's range in the unfiltered tile.
     pub unfiltered: Range<u64>,
 }
 
 impl Chunk {
-    /// Where the chunk lies whose header stands at `offset` of the filtered tile and whose first byte is `unfiltered`
-    /// of the tile.
+    /// Computes the position of a chunk. `offset` is the header's offset in the filtered tile.
+    /// `unfiltered` is the start of the chunk in the unfiltered tile.
     #[must_use]
     pub fn locate(header: ChunkHeader, offset: u64, unfiltered: u64) -> Self {
         let metadata = offset.saturating_add(ChunkHeader::LEN as u64);
@@ -129,20 +134,20 @@ impl Chunk {
     }
 }
 
-/// Where all chunks of a tile lie: found by walking the headers, without touching what is between them.
+/// The positions of all chunks of a tile, found by walking the headers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkIndex {
     chunks: Vec<Chunk>,
 }
 
 impl ChunkIndex {
-    /// Walks a whole filtered tile.
+    /// Walks an entire filtered tile.
     ///
     /// # Errors
-    /// Truncated, or bytes follow the last chunk.
+    /// Fails if the tile is truncated or has trailing bytes.
     pub fn parse(filtered: &[u8]) -> Result<Self, FilterError> {
         let mut walk = Walk::new(filtered)?;
-        // The number was checked against the bytes that are there.
+        // The number was checked against the available bytes.
         let mut chunks = Vec::with_capacity(usize::try_from(walk.left).unwrap_or_default());
         let mut unfiltered = 0;
         while let Some((offset, header, _, _)) = walk.next()? {
@@ -153,19 +158,19 @@ impl ChunkIndex {
         Ok(Self { chunks })
     }
 
-    /// The chunks in order.
+    /// Returns the chunks in order.
     #[must_use]
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
-    /// Bytes of the whole tile.
+    /// Returns the unfiltered length of the tile, in bytes.
     #[must_use]
     pub fn unfiltered_len(&self) -> u64 {
         self.chunks.last().map_or(0, |chunk| chunk.unfiltered.end)
     }
 
-    /// The chunks that hold the bytes `range` of the tile.
+    /// Returns the chunks that contain the bytes `range` of the unfiltered tile.
     #[must_use]
     pub fn covering(&self, range: Range<u64>) -> &[Chunk] {
         if range.is_empty() {
@@ -177,14 +182,14 @@ impl ChunkIndex {
     }
 }
 
-/// Steps from chunk to chunk.
+/// An iterator over the chunks of a filtered tile.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     reader: ByteReader<'a>,
     left: u64,
 }
 
-/// Offset of the header, the header, metadata, data.
+/// Offset of the header, header, metadata, data.
 pub(crate) type WalkItem<'a> = (u64, ChunkHeader, ByteReader<'a>, &'a [u8]);
 
 impl<'a> Walk<'a> {

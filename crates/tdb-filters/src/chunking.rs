@@ -1,4 +1,4 @@
-//! Where a writer cuts a tile into chunks.
+//! Cutting of tiles into chunks by the writer.
 
 use std::ops::Range;
 
@@ -7,37 +7,38 @@ use tdb_types::{Datatype, Feature, saturating_len};
 use crate::stage::strings::Cells;
 use crate::{Filter, FilterPipeline, TileKind, TileRole};
 
-/// How tiles are cut, as far as it doesn't depend on the tile.
+/// The chunking rule of a kind of tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunking {
     rule: Rule,
-    /// Bytes of a chunk that no cell forces to be longer.
+    /// Chunk size in bytes. Cells may make a chunk longer.
     limit: usize,
-    /// Bytes of a cell, or of a value of variable-size cells.
+    /// Size of a cell in bytes, or of a value for cells of variable size.
     cell_size: usize,
-    /// Whether chunks without bytes are left out.
+    /// `true` if empty chunks are dropped.
     drop_empty: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The tile is one chunk.
+    /// The entire tile is one chunk.
     Whole,
-    /// Chunks of so many cells as fit.
+    /// Chunks of as many cells as fit.
     Even,
-    /// The same, within so many equal parts of the tile.
+    /// Like `Even`, within each of this number of equal parts of the tile.
     PerDimension(usize),
-    /// Chunks of about so many bytes, which end with cells.
+    /// Chunks of approximately the limit that end at cell boundaries.
     Cells,
 }
 
-/// The chunks of one tile: where each starts, and where the last ends.
+/// The chunks of a tile: the start of each chunk, and the end of the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cuts(Vec<usize>);
 
 impl Chunking {
-    /// The reference library's writers since 2.0 cut at 64 KiB whatever the pipeline says, unless it says 0; those
-    /// before, which wrote [`CombinedCoordinates`](Feature::CombinedCoordinates), did as the pipeline says.
+    /// Since 2.0, the reference library's writers use 64 KiB regardless of the pipeline's chunk
+    /// size, except for 0. Earlier releases, which wrote
+    /// [`CombinedCoordinates`](Feature::CombinedCoordinates), used the pipeline's chunk size.
     pub(crate) fn new(pipeline: &FilterPipeline, kind: &TileKind, cell_size: usize) -> Self {
         let obeys = kind.version.has(Feature::CombinedCoordinates);
         let limit = if obeys { pipeline.max_chunk_size.max(1) } else { FilterPipeline::DEFAULT_MAX_CHUNK_SIZE };
@@ -48,13 +49,13 @@ impl Chunking {
             TileRole::VarData => Rule::Cells,
             TileRole::Fixed | TileRole::Offsets | TileRole::Validity | TileRole::Generic => Rule::Even,
         };
-        // The reference library can't read the deltas of nothing, whichever way they are written.
+        // The reference library cannot read any encoding of an empty delta chunk.
         let drop_empty = pipeline.filters.iter().any(|filter| matches!(filter, Filter::Delta { .. }));
         let limit = saturating_len(limit);
         Self { rule, limit, cell_size, drop_empty }
     }
 
-    /// The chunks of a tile of `len` bytes. Variable-size data without the offsets of their cells are cut evenly.
+    /// Cuts a tile of `len` bytes. Data of variable size without cell offsets are cut evenly.
     pub(crate) fn cut(self, len: usize, cells: Option<Cells<'_>>) -> Cuts {
         let mut starts = match (self.rule, cells) {
             (Rule::Whole, _) => vec![0],
@@ -77,7 +78,7 @@ impl Chunking {
         Cuts(starts)
     }
 
-    /// Bytes of a chunk in a tile, or part of one, of `len` bytes.
+    /// Returns the chunk length in bytes, for a tile or part of `len` bytes.
     fn chunk_len(self, len: usize) -> usize {
         (self.limit.min(len) / self.cell_size * self.cell_size).max(self.cell_size)
     }
@@ -87,9 +88,12 @@ impl Chunking {
         bytes.step_by(chunk).collect()
     }
 
-    /// A chunk that a cell would make longer is closed after the cell if it is not yet half full or would become at
-    /// most half as long again, else before it; a cell longer than a chunk is a chunk of its own. When the last cell
-    /// closes its chunk, an empty one follows.
+    /// Cuts at cell boundaries.
+    ///
+    /// A cell beyond the limit ends the chunk. The cell is included if the chunk was at most half
+    /// full, or if the sum exceeds the limit by at most half. Otherwise the cell opens the next
+    /// chunk, and a cell longer than the limit fills this chunk alone. An empty chunk follows if
+    /// the last cell of the tile is included in this way.
     fn cut_at_cells(self, len: usize, cells: Cells<'_>) -> Vec<usize> {
         let chunk = self.chunk_len(len);
         let mut starts = vec![0];
@@ -134,8 +138,8 @@ impl Cuts {
     }
 }
 
-/// Whether tiles are not cut because of what the filters do: strings with a filter of whole strings (even where the
-/// version doesn't let it carry offsets), and images.
+/// Returns `true` if the filters require a single chunk. These are string codecs on strings, even
+/// where the version does not permit offsets in the data, and images.
 fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     let has = |matches: fn(&Filter) -> bool| pipeline.filters.iter().any(matches);
     let strings = kind.role == TileRole::VarData && is_text(kind.datatype);
@@ -146,7 +150,7 @@ fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     whole_strings || has(|filter| matches!(filter, Filter::WebP(_)))
 }
 
-/// The strings that filters of whole strings work on.
+/// Returns `true` for the datatypes supported by string codecs.
 pub(crate) fn is_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8)
 }

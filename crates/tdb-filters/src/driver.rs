@@ -1,7 +1,7 @@
-//! One chunk through all filters of a pipeline.
+//! Execution of all filters of a pipeline on one chunk.
 //!
-//! Decoding starts with the bytes of the file where they lie, ends in the caller's memory, and goes back and forth
-//! between two buffers in between; so a pipeline of one filter copies nothing that the filter doesn't write.
+//! Decoding reads the file's bytes in place, alternates between two buffers, and ends in the
+//! caller's memory. A pipeline with a single filter therefore makes no extra copy.
 
 use std::mem::swap;
 
@@ -15,40 +15,40 @@ use crate::stage::string_codec::StringCodec;
 use crate::stage::strings::{Cells, Strings};
 use crate::stage::{Effect, Stage, Tail, frame};
 
-/// A chunk as it lies in the file.
+/// A chunk as stored in the file.
 #[derive(Debug)]
 pub(crate) struct Filtered<'a> {
     pub(crate) metadata: ByteReader<'a>,
     pub(crate) data: &'a [u8],
 }
 
-/// Where the data of a chunk are while it is decoded.
+/// The location of a chunk's data during decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     File,
-    /// So many bytes of the front buffer.
+    /// The first bytes of the front buffer, up to this length.
     Front(usize),
-    /// Where they belong.
+    /// The caller's memory.
     Out,
 }
 
-/// How a chunk is decoded.
+/// Settings for decoding a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoding<'a> {
-    /// All filters, in the order of the pipeline.
+    /// All filters, in pipeline order.
     pub(crate) stages: &'a [Stage],
-    /// Whether digests are compared.
+    /// `true` if checksums are compared.
     #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
     pub(crate) verify: bool,
-    /// Most bytes between two filters.
+    /// Maximum number of bytes between two filters.
     pub(crate) budget: u64,
-    /// The MD5 digest of the chunk's data as they lie in the file, if somebody has it.
+    /// The MD5 digest of the stored data, if already computed.
     #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
     pub(crate) known: Option<[u8; 16]>,
 }
 
 impl Decoding<'_> {
-    /// Decodes a chunk into `out`, all of which is written.
+    /// Decodes a chunk into `out` and overwrites every byte.
     pub(crate) fn bytes(self, chunk: Filtered<'_>, out: &mut [u8], between: &mut Between) -> Result<(), FilterError> {
         let first_writer = self.stages.iter().position(Stage::rewrites);
         let mut unwinding = Unwinding::new(self, chunk, between);
@@ -64,7 +64,7 @@ impl Decoding<'_> {
         Ok(())
     }
 
-    /// Decodes a chunk of strings, whose first filter is `codec` and not among the stages.
+    /// Decodes a chunk of strings. The first filter `codec` is not among the stages.
     pub(crate) fn strings(
         self,
         codec: StringCodec,
@@ -80,13 +80,13 @@ impl Decoding<'_> {
     }
 }
 
-/// A chunk on its way back through the filters.
+/// A chunk during decoding.
 struct Unwinding<'f, 'b> {
     decoding: Decoding<'b>,
     file: &'f [u8],
-    /// Metadata as long as they are in the file; later they are in the front buffer for metadata.
+    /// The metadata while they are in the file. Later they are in the front buffer for metadata.
     file_metadata: Option<ByteReader<'f>>,
-    /// The part of that buffer that is still to be read.
+    /// The unread part of the front buffer for metadata.
     front_metadata: std::ops::Range<usize>,
     place: Place,
     between: &'b mut Between,
@@ -98,7 +98,7 @@ impl<'f, 'b> Unwinding<'f, 'b> {
         Self { decoding, file: data, file_metadata: Some(metadata), front_metadata: 0..0, place: Place::File, between }
     }
 
-    /// The data, unless they have been decoded into the caller's memory.
+    /// Returns the data, unless they were decoded into the caller's memory.
     fn data(&self) -> &[u8] {
         match self.place {
             Place::Front(len) => &self.between.front[..len],
@@ -113,7 +113,7 @@ impl<'f, 'b> Unwinding<'f, 'b> {
         }
     }
 
-    /// Undoes one filter; into `out` if it is the `last` that writes data.
+    /// Reverses one filter. The `last` filter that rewrites data writes into `out`.
     fn step(&mut self, stage: &Stage, out: Option<&mut [u8]>, last: bool) -> Result<(), FilterError> {
         let Between { front, back, meta_front, meta_back, contexts, .. } = &mut *self.between;
         let mut metadata = match &self.file_metadata {
@@ -138,7 +138,7 @@ impl<'f, 'b> Unwinding<'f, 'b> {
             Place::File | Place::Out => self.file,
         };
         let budget = self.decoding.budget;
-        // The metadata of strings don't end with lengths: those of dictionaries end with strings.
+        // Metadata of strings do not end with lengths: a dictionary ends with strings.
         let tail = if out.is_some() { Tail::Zeros } else { Tail::Refused };
         let mut sink = match out {
             Some(out) if last => Sink::Final(out),
@@ -170,12 +170,12 @@ impl<'f, 'b> Unwinding<'f, 'b> {
         Ok(())
     }
 
-    /// Forgets all metadata but the last `left` bytes: a filter has taken its own from the front.
+    /// Drops all metadata except the last `left` bytes, after a filter has consumed its header.
     fn keep_metadata(&mut self, left: usize) {
         match &mut self.file_metadata {
             Some(reader) => {
                 let taken = reader.remaining() - left;
-                // Taken by the filter just before, so it is there.
+                // The filter has read these bytes, so they exist.
                 let _ = reader.bytes("metadata", taken as u64);
             }
             None => self.front_metadata.start = self.front_metadata.end - left,
@@ -184,7 +184,7 @@ impl<'f, 'b> Unwinding<'f, 'b> {
 }
 
 impl Sink<'_> {
-    /// Where the data are that were put here.
+    /// Returns the location of the data written to this sink.
     fn place(&self) -> Place {
         match self {
             Self::Final(_) => Place::Out,
@@ -192,18 +192,18 @@ impl Sink<'_> {
         }
     }
 
-    /// Puts `data` here as they are.
+    /// Copies `data` into the sink.
     fn put(&mut self, data: &[u8]) -> Result<(), FilterError> {
         self.take(data.len() as u64)?.copy_from_slice(data);
         Ok(())
     }
 }
 
-/// What a chunk is made of before it is encoded.
+/// The input of an encoded chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unfiltered<'a> {
     Bytes(&'a [u8]),
-    /// For the first filter, which is not among the stages.
+    /// Input of the string codec, which is not among the stages.
     Strings(StringCodec, Cells<'a>),
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn encode(
 ) -> Result<(), FilterError> {
     let Between { front, back, meta_front, meta_ends, contexts, .. } = between;
     let mut metadata = Metadata::new(meta_front, meta_ends);
-    // Data that no filter has rewritten yet are where they were.
+    // Data not rewritten by any filter stay in place.
     let (original, mut in_front) = match chunk {
         Unfiltered::Bytes(bytes) => (bytes, false),
         Unfiltered::Strings(codec, cells) => {
@@ -225,7 +225,7 @@ pub(crate) fn encode(
             (cells.values, true)
         }
     };
-    // An empty chunk is a part like any other, until it passes a filter that keeps the data as they are.
+    // An empty chunk counts as a part until it passes a filter that keeps the data unchanged.
     let mut is_part = true;
     for stage in stages {
         let data = if in_front { front.as_slice() } else { original };

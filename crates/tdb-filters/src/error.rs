@@ -1,40 +1,40 @@
-//! What can go wrong between a tile and its filtered bytes.
+//! Errors of decoding and encoding tiles.
 
 use tdb_types::{Datatype, DecodeError, FormatVersion};
 
 use crate::KeyProblem;
 
-/// Why a tile could not be decoded or encoded.
+/// The error of decoding or encoding a tile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The framing of chunks or the header of a filter contradicts the format.
+    /// The framing of chunks or the header of a filter violates the format.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The trouble lies in one chunk.
+    /// An error in one chunk.
     #[error("chunk {chunk}: {source}")]
     Chunk {
-        /// Number of the chunk in its tile, from 0.
+        /// Index of the chunk in the tile.
         chunk: u64,
-        /// What was wrong.
+        /// The error.
         source: Box<FilterError>,
     },
-    /// The pipeline has a filter that this library doesn't know.
+    /// The pipeline contains a filter unknown to this library.
     #[error("filter code {code} is not known; a newer release of this library may have it")]
     UnknownFilter {
         /// The code in the pipeline.
         code: u8,
     },
-    /// The tile is encrypted, and no key was given.
+    /// The tile is encrypted, but no key was given.
     #[error("the tile is encrypted; give the array's key")]
     KeyRequired,
-    /// What was given as a key has another length than keys have.
+    /// The given key has the wrong length.
     #[error("a key has {} bytes, not {found}", crate::key_problem::KEY_LEN)]
     KeyLength {
-        /// Bytes that were given.
+        /// Length of the given key, in bytes.
         found: usize,
     },
-    /// Bytes are not authentic under the key that was given.
+    /// Decryption failed: the key is wrong, or the bytes are damaged.
     #[error(
         "{filter}: the bytes are not authentic: the key is not the one that they were written with, \
          or they were damaged or changed"
@@ -43,18 +43,18 @@ pub enum FilterError {
         /// Name of the filter.
         filter: &'static str,
     },
-    /// Encryption needs initialisation vectors, which only the caller can give.
+    /// Encryption requires initialization vectors, which only the caller can provide.
     #[error("encryption needs initialisation vectors; give the scratch memory a source of them")]
     IvsRequired,
-    /// The filter was left out of this build.
+    /// The build does not include the filter.
     #[error("this build has no {filter}; enable the feature `{feature}` of tdb-filters")]
     CodecDisabled {
         /// Name of the filter.
         filter: &'static str,
-        /// Cargo feature that brings it.
+        /// Cargo feature that enables the filter.
         feature: &'static str,
     },
-    /// Stored digest and data differ.
+    /// The stored digest differs from the digest of the data.
     #[error("{filter}: the digest of {part} differs from the stored one; the tile is damaged")]
     ChecksumMismatch {
         /// Name of the filter.
@@ -62,109 +62,109 @@ pub enum FilterError {
         /// `data` or `metadata`.
         part: &'static str,
     },
-    /// The bytes contradict what the filter can have written.
+    /// The bytes are not valid output of the filter.
     #[error("{filter}: {what}")]
     Corrupt {
         /// Name of the filter.
         filter: &'static str,
-        /// What is wrong with them.
+        /// The violation.
         what: &'static str,
     },
-    /// Something has another size than it must have.
+    /// A size is wrong.
     #[error("{what}: expected {expected} bytes, found {found}")]
     WrongSize {
-        /// What was measured.
+        /// The measured object.
         what: &'static str,
-        /// The size that it must have.
+        /// The expected size, in bytes.
         expected: u64,
-        /// The size that it has.
+        /// The actual size, in bytes.
         found: u64,
     },
-    /// A tile of strings holds another number of cells than the fragment says.
+    /// The number of strings in a tile differs from the number of cells in the fragment.
     #[error("{filter}: expected {expected} cells, found {found}")]
     WrongCellCount {
         /// Name of the filter.
         filter: &'static str,
-        /// The number that the fragment says.
+        /// The number of cells in the fragment.
         expected: u64,
-        /// The number found (or the number at which reading stopped).
+        /// The number of strings found, or the number at which decoding stopped.
         found: u64,
     },
-    /// The bytes ask for more memory than allowed.
+    /// A size in the bytes exceeds the limit.
     #[error("{what} asks for {asked} bytes, the limit is {max}; raise the limit if the file is trusted")]
     LimitExceeded {
-        /// What asks.
+        /// The oversized object.
         what: &'static str,
-        /// Bytes that it asks for.
+        /// The requested size, in bytes.
         asked: u64,
-        /// Bytes that are allowed.
+        /// The limit, in bytes.
         max: u64,
     },
-    /// A chunk claims to be stored in more bytes than filters can have made of its own.
+    /// The stored size of a chunk is larger than any filters can produce.
     #[error(
         "a chunk of {unfiltered} bytes stored in {stored} is more than the {max} that filters make of it; \
          the tile is damaged, or the limit on tiles too low"
     )]
     ImplausibleChunk {
-        /// Bytes that it is stored in.
+        /// Stored size, in bytes.
         stored: u64,
-        /// Bytes that it has without filters.
+        /// Unfiltered size, in bytes.
         unfiltered: u64,
-        /// Bytes that are allowed.
+        /// Maximum size, in bytes.
         max: u64,
     },
-    /// A chunk claims that more bytes lie between two of its filters than can be.
+    /// The claimed size between two filters is larger than any chunk of this size can need.
     #[error(
         "{asked} bytes between two filters are more than the {max} that a chunk of its size may need; \
          the tile is damaged, or the limit on tiles too low"
     )]
     ImplausibleGrowth {
-        /// Bytes that the chunk claims.
+        /// Claimed size, in bytes.
         asked: u64,
-        /// Bytes that are allowed.
+        /// Maximum size, in bytes.
         max: u64,
     },
-    /// A filter can't work on the datatype that reaches it.
+    /// A filter does not support the datatype at its position.
     #[error("{filter} does not work on {datatype}; {hint}")]
     UnsupportedDatatype {
         /// Name of the filter.
         filter: &'static str,
-        /// The datatype that reaches it.
+        /// The datatype.
         datatype: Datatype,
-        /// What would work.
+        /// A suggestion.
         hint: &'static str,
     },
-    /// An option of a filter has no meaning.
+    /// An option of a filter is invalid.
     #[error("{filter}: {option} is {found}, expected {expected}")]
     InvalidOption {
         /// Name of the filter.
         filter: &'static str,
         /// Name of the option.
         option: &'static str,
-        /// What was found.
+        /// The value found.
         found: String,
-        /// What the format allows.
+        /// The values allowed by the format.
         expected: &'static str,
     },
-    /// This version of the format can't express something.
+    /// The format version cannot represent a filter or option.
     #[error("format version {version} does not have {what}")]
     NotInVersion {
-        /// What it lacks.
+        /// The missing feature.
         what: &'static str,
         /// The version.
         version: FormatVersion,
     },
-    /// The tile's own description makes no sense (a cell size of 0, say).
+    /// The description of the tile is invalid, such as a cell size of 0.
     #[error("{what} can't be {found}; expected {expected}")]
     InvalidTile {
-        /// What is wrong with it.
+        /// The invalid property.
         what: &'static str,
         /// The value found.
         found: u64,
-        /// What would be right.
+        /// The expected value.
         expected: &'static str,
     },
-    /// A tile can't be written because what reaches a filter doesn't consist of whole values, and it could not be read
+    /// The input of a filter does not consist of whole values, so that the tile could not be read
     /// back.
     #[error(
         "{filter}: {len} bytes are not a whole number of values of {unit} bytes; \
@@ -173,75 +173,75 @@ pub enum FilterError {
     PartialValue {
         /// Name of the filter.
         filter: &'static str,
-        /// Bytes that reach it.
+        /// Length of the input, in bytes.
         len: u64,
-        /// Bytes of one of its values.
+        /// Size of a value, in bytes.
         unit: u64,
     },
-    /// A tile can't be written because values fall where the filter needs them not to.
+    /// Values decrease, but the filter requires ascending values.
     #[error("{filter}: value {index} is less than the one before; the filter needs values that never fall")]
     NotAscending {
         /// Name of the filter.
         filter: &'static str,
-        /// Number of the value that falls, in its chunk.
+        /// Index of the smaller value in the chunk.
         index: u64,
     },
-    /// A value can't be written because the filter can't represent it.
+    /// A value is outside the range of the filter.
     #[error("{filter}: value {index} is {value}, expected {expected}")]
     OutOfRange {
         /// Name of the filter.
         filter: &'static str,
-        /// Number of the value, in its chunk or among those that were checked.
+        /// Index of the value in the chunk, or among the checked values.
         index: u64,
         /// The value.
         value: Box<str>,
-        /// The values that the filter can represent.
+        /// The range of the filter.
         expected: Box<str>,
     },
-    /// A tile of strings can't be written without the offsets of its cells.
+    /// A tile of strings cannot be written without cell offsets.
     #[error("{filter}: the offsets of the cells are needed")]
     OffsetsRequired {
         /// Name of the filter.
         filter: &'static str,
     },
-    /// Offsets of cells don't ascend from 0, or point past the tile.
+    /// Cell offsets do not ascend from 0, or exceed the tile.
     #[error("offset {index} is {offset}; offsets start at 0, never fall, and stay within the {len} bytes of the tile")]
     InvalidOffset {
-        /// Number of the cell.
+        /// Index of the cell.
         index: u64,
-        /// Its offset.
+        /// The offset.
         offset: u64,
-        /// Bytes of the tile.
+        /// Length of the tile, in bytes.
         len: u64,
     },
-    /// Something is too long for the 32 bits that the format has for it.
+    /// A length exceeds the 32 bits available in the format.
     #[error("{what} is {len}, the format has 32 bits for it")]
     TooLong {
-        /// What is too long.
+        /// The measured object.
         what: &'static str,
-        /// How long it is.
+        /// The length.
         len: u64,
     },
-    /// A codec could make nothing of the bytes.
+    /// A codec rejected the bytes.
     #[error("{filter}: {message}")]
     Decoder {
         /// Name of the filter.
         filter: &'static str,
-        /// What the codec said.
+        /// The message of the codec.
         message: String,
     },
-    /// A codec refused to compress.
+    /// A codec failed to compress.
     #[error("{filter} could not compress: {message}")]
     Encoder {
         /// Name of the filter.
         filter: &'static str,
-        /// What the codec said.
+        /// The message of the codec.
         message: String,
     },
 }
 
 impl FilterError {
-    /// The innermost error, without the chunk that it lies in.
+    /// Returns the innermost error, without the enclosing chunk.
     #[must_use]
     pub fn root(&self) -> &Self {
         match self {
@@ -250,7 +250,7 @@ impl FilterError {
         }
     }
 
-    /// Whether the bytes may be sound, but beyond this release or this build.
+    /// Returns `true` if the bytes may be sound but need another release or build of this library.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self.root() {
@@ -260,7 +260,7 @@ impl FilterError {
         }
     }
 
-    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    /// Returns the problem with the key, if the key caused the error.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self.root() {
@@ -272,7 +272,7 @@ impl FilterError {
     }
 }
 
-/// A length as the `u32` that the format stores.
+/// Converts a length to the `u32` of the format.
 pub(crate) fn length_u32(what: &'static str, len: usize) -> Result<u32, FilterError> {
     u32::try_from(len).map_err(|_| FilterError::TooLong { what, len: len as u64 })
 }

@@ -1,19 +1,19 @@
-//! What flows between filters.
+//! Data and metadata between filters.
 
 use crate::FilterError;
 
-/// Where a filter puts what it decodes: the caller's memory if it is the pipeline's first filter, else a buffer that
-/// the next one reads.
+/// The output of a decoding filter: the caller's memory for the pipeline's first filter, otherwise
+/// a buffer read by the next filter.
 #[derive(Debug)]
 pub(crate) enum Sink<'a> {
-    /// The bytes of the chunk; all of them have to be written.
+    /// The caller's memory. Every byte must be written.
     Final(&'a mut [u8]),
-    /// A buffer that grows up to a budget in bytes, and how many bytes were taken of it.
+    /// A buffer that grows up to a budget in bytes, with the number of bytes taken.
     Scratch { buffer: &'a mut Vec<u8>, budget: u64, taken: usize },
 }
 
 impl Sink<'_> {
-    /// Room for all that the filter decodes, to be written completely.
+    /// Returns room for the filter's output. Every byte must be written.
     pub(crate) fn take(&mut self, len: u64) -> Result<&mut [u8], FilterError> {
         match self {
             Self::Final(out) => {
@@ -30,7 +30,8 @@ impl Sink<'_> {
     }
 }
 
-/// The first `len` bytes of a buffer, which keeps its length when less is needed: nothing is zeroed twice.
+/// Returns the first `len` bytes of a buffer. The buffer never shrinks, so that bytes are zeroed
+/// only once.
 pub(crate) fn room(buffer: &mut Vec<u8>, len: u64, budget: u64) -> Result<&mut [u8], FilterError> {
     let exceeded = FilterError::ImplausibleGrowth { asked: len, max: budget };
     if len > budget {
@@ -43,10 +44,10 @@ pub(crate) fn room(buffer: &mut Vec<u8>, len: u64, budget: u64) -> Result<&mut [
     Ok(&mut buffer[..len])
 }
 
-/// The metadata that filters have left so far while a chunk is encoded.
+/// The metadata produced so far during encoding.
 ///
-/// Most filters put their part before the earlier ones; the parts are kept in the order of their making, so that
-/// nothing moves, and [`latest_first`](Self::latest_first) gives the order of the format.
+/// Most filters prepend metadata. To avoid moving bytes, parts are stored in order of creation, and
+/// [`latest_first`](Self::latest_first) returns them in the order of the format.
 #[derive(Debug)]
 pub(crate) struct Metadata<'a> {
     bytes: &'a mut Vec<u8>,
@@ -65,7 +66,7 @@ impl<'a> Metadata<'a> {
         self.ends.clear();
     }
 
-    /// Adds a part that `write` appends.
+    /// Adds a part appended by `write`.
     pub(crate) fn add<T>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<T, FilterError>,
@@ -91,13 +92,13 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// A `u32` of a filter's header.
+/// Appends a `u32` of a filter's header.
 pub(crate) fn put_u32(out: &mut Vec<u8>, what: &'static str, value: usize) -> Result<(), FilterError> {
     out.extend_from_slice(&crate::length_u32(what, value)?.to_le_bytes());
     Ok(())
 }
 
-/// The next `len` bytes of `data`, which moves past them.
+/// Splits off the next `len` bytes of `data`.
 pub(crate) fn split<'a>(data: &mut &'a [u8], filter: &'static str, len: u64) -> Result<&'a [u8], FilterError> {
     let parts = usize::try_from(len).ok().and_then(|len| data.split_at_checked(len));
     match parts {
@@ -109,7 +110,7 @@ pub(crate) fn split<'a>(data: &mut &'a [u8], filter: &'static str, len: u64) -> 
     }
 }
 
-/// The next `len` bytes of `out`, which moves past them.
+/// Splits off the next `len` bytes of `out`.
 pub(crate) fn split_mut<'a>(
     out: &mut &'a mut [u8],
     filter: &'static str,
@@ -121,7 +122,7 @@ pub(crate) fn split_mut<'a>(
         .ok_or(FilterError::Corrupt { filter, what: "parts are longer than stated" })
 }
 
-/// All of `data` must have been used.
+/// Checks that all of `data` was consumed.
 pub(crate) fn finish(data: &[u8], filter: &'static str) -> Result<(), FilterError> {
     if data.is_empty() { Ok(()) } else { Err(FilterError::Corrupt { filter, what: "bytes are left over" }) }
 }

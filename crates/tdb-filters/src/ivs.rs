@@ -1,8 +1,8 @@
-//! Where initialisation vectors (IVs) come from.
+//! Initialization vectors (IVs) for encryption.
 
 use std::fmt;
 
-/// Where encryption gets its IVs from.
+/// The source of IVs.
 #[derive(Default)]
 pub(crate) struct IvSource(Option<Box<dyn FnMut() -> [u8; 12] + Send + Sync>>);
 

@@ -1,27 +1,27 @@
-//! The key of an encrypted array.
+//! Encryption keys.
 
 use std::fmt;
 
 use crate::FilterError;
 use crate::key_problem::KEY_LEN;
 
-/// The key of an encrypted array: 32 bytes, used as they are.
+/// The key of an encrypted array: 32 raw bytes.
 ///
-/// It is never printed, and the feature `aes` overwrites its memory when it is dropped.
+/// A key is never printed. With the feature `aes`, dropping it overwrites the memory.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionKey([u8; Self::LEN]);
 
 impl EncryptionKey {
-    /// Bytes of a key.
+    /// Length of a key, in bytes.
     pub const LEN: usize = KEY_LEN;
 
-    /// A key of these bytes.
+    /// Creates a key from raw bytes.
     #[must_use]
     pub const fn new(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the raw bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
@@ -43,7 +43,7 @@ impl TryFrom<&[u8]> for EncryptionKey {
 }
 
 impl fmt::Debug for EncryptionKey {
-    /// Never the key itself, which would end in a log.
+    /// Hides the key, which could otherwise end up in a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EncryptionKey(…)")
     }

@@ -1,22 +1,22 @@
-//! What is wrong with a key.
+//! Problems with encryption keys.
 
 use std::fmt;
 
-/// Bytes of a key.
+/// Length of a key, in bytes.
 pub(crate) const KEY_LEN: usize = 32;
 
-/// What stands between a key and the bytes that it was given for, or not given.
+/// A mismatch between a key and the bytes to decrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyProblem {
-    /// The bytes are encrypted, and no key was given.
+    /// The bytes are encrypted, but no key was given.
     Missing,
-    /// The bytes are not authentic under the key: it is another one's, or they were damaged or changed; one tile alone
-    /// doesn't show which.
+    /// Decryption failed: the key is wrong, or the bytes are damaged. A single tile cannot
+    /// distinguish the two.
     Wrong,
-    /// A key was given, and the bytes are not encrypted.
+    /// A key was given, but the bytes are not encrypted.
     NotNeeded,
-    /// What was given has another length than keys have.
+    /// The given key has the wrong length.
     Length,
 }
 

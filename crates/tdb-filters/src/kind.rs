@@ -1,36 +1,37 @@
-//! What a tile holds, as far as its filters must know.
+//! Properties of a tile relevant to filters.
 
 use tdb_types::{Datatype, Feature, FormatVersion};
 
-/// Which of the tiles of a field this is.
+/// The role of a tile within a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TileRole {
     /// Cells of fixed size.
     Fixed,
-    /// Offsets of variable-size cells.
+    /// Offsets of cells of variable size.
     Offsets,
-    /// The values of variable-size cells, back to back.
+    /// Contiguous values of cells of variable size.
     VarData,
-    /// One byte per cell: 0 for null.
+    /// One byte per cell, 0 for null.
     Validity,
     /// All coordinates of each cell ([`Feature::CombinedCoordinates`]).
     Coordinates {
-        /// Coordinates of a cell.
+        /// Number of coordinates per cell.
         dimensions: u32,
     },
     /// The payload of a generic tile.
     Generic,
 }
 
-/// Which datatype each filter of a pipeline works on.
+/// The datatype seen by each filter of a pipeline.
 ///
-/// The reference library changed this without a new format version: its releases up to 2.16 gave every filter the
-/// datatype of the tile, later ones give each filter what the one before it puts out. Only float scale, XOR and the
-/// delta filters put out another type than they take, so only pipelines with one of those are ambiguous.
+/// The reference library changed this rule without a new format version. Releases up to 2.16 passed
+/// the tile's datatype to every filter. Later releases pass the output datatype of the preceding
+/// filter. The rules differ only for pipelines with float scale, XOR or delta filters, whose output
+/// datatype differs from their input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ElementTypes {
-    /// What the filter before it puts out. Always right for writing.
+    /// The output datatype of the preceding filter. Always correct for writing.
     #[default]
     Stage,
     /// The datatype of the tile.
@@ -38,10 +39,11 @@ pub enum ElementTypes {
 }
 
 impl ElementTypes {
-    /// How the library that wrote a fragment typed its filters.
+    /// Returns the rule used by the writer of a fragment.
     ///
-    /// `fragment` is the format version of the fragment; `library` is the one in the header of the first generic tile
-    /// of its metadata file, which is the newest version that the writing library knew, whatever the array's.
+    /// `fragment` is the fragment's format version. `library` is the version in the header of the
+    /// first generic tile of the fragment's metadata file. This is the newest version known to the
+    /// writing library, regardless of the array's version.
     #[must_use]
     pub fn of_fragment(fragment: FormatVersion, library: Option<FormatVersion>) -> Self {
         let stage = |version: FormatVersion| version.has(Feature::StageDatatypes);
@@ -49,32 +51,33 @@ impl ElementTypes {
     }
 }
 
-/// What a tile holds, as far as its filters must know.
+/// A description of tiles, as needed by filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TileKind {
     /// Datatype of the values.
     pub datatype: Datatype,
-    /// Bytes of one cell; of one value where cells vary in size.
+    /// Size in bytes of a cell, or of a value for cells of variable size.
     pub cell_size: u64,
-    /// Which of the tiles of a field this is.
+    /// The role of the tile within the field.
     pub role: TileRole,
     /// Format version of the fragment, or of the generic tile's header.
     pub version: FormatVersion,
-    /// Which datatype each filter works on.
+    /// The datatype seen by each filter.
     pub element_types: ElementTypes,
 }
 
 impl TileKind {
-    /// Any kind: cells of `cell_size` bytes, or values of that size where cells vary in size.
+    /// Creates a kind with cells of `cell_size` bytes, or with values of this size for cells of
+    /// variable size.
     ///
-    /// The constructors below know the sizes that follow from a role.
+    /// The other constructors derive the size from the role.
     #[must_use]
     pub const fn new(datatype: Datatype, cell_size: u64, role: TileRole, version: FormatVersion) -> Self {
         Self { datatype, cell_size, role, version, element_types: ElementTypes::Stage }
     }
 
-    /// Cells of `cell_val_num` values each.
+    /// Creates a kind for cells of `cell_val_num` values.
     #[must_use]
     pub fn fixed(datatype: Datatype, cell_val_num: u32, version: FormatVersion) -> Self {
         // Neither factor exceeds 32 bits.
@@ -82,37 +85,37 @@ impl TileKind {
         Self::new(datatype, cell_size, TileRole::Fixed, version)
     }
 
-    /// Values of cells that vary in size.
+    /// Creates a kind for the values of cells of variable size.
     #[must_use]
     pub fn var_data(datatype: Datatype, version: FormatVersion) -> Self {
         Self { role: TileRole::VarData, ..Self::fixed(datatype, 1, version) }
     }
 
-    /// Offsets of cells that vary in size.
+    /// Creates a kind for the offsets of cells of variable size.
     #[must_use]
     pub fn offsets(version: FormatVersion) -> Self {
         Self { role: TileRole::Offsets, ..Self::fixed(Datatype::UInt64, 1, version) }
     }
 
-    /// Validity of nullable cells.
+    /// Creates a kind for the validity of nullable cells.
     #[must_use]
     pub fn validity(version: FormatVersion) -> Self {
         Self { role: TileRole::Validity, ..Self::fixed(Datatype::UInt8, 1, version) }
     }
 
-    /// Cells of `dimensions` coordinates each.
+    /// Creates a kind for cells of `dimensions` coordinates.
     #[must_use]
     pub fn coordinates(datatype: Datatype, dimensions: u32, version: FormatVersion) -> Self {
         Self { role: TileRole::Coordinates { dimensions }, ..Self::fixed(datatype, dimensions, version) }
     }
 
-    /// The payload of a generic tile.
+    /// Creates a kind for the payload of a generic tile.
     #[must_use]
     pub fn generic(version: FormatVersion) -> Self {
         Self { role: TileRole::Generic, ..Self::fixed(Datatype::Char, 1, version) }
     }
 
-    /// The same kind with filters typed like this.
+    /// Sets the rule for the datatypes of filters.
     #[must_use]
     pub fn with_element_types(mut self, element_types: ElementTypes) -> Self {
         self.element_types = element_types;

@@ -1,17 +1,20 @@
-//! The filter pipelines of the TileDB array storage format: tile bytes to filtered bytes, and back.
+//! Filter pipelines of the TileDB array storage format.
 //!
-//! A tile (the cells of one field in one region) is cut into chunks, and each chunk goes through the filters of a
-//! pipeline before it is stored. Three layers:
+//! A tile holds the cells of one field in one region. Before storage it is cut into chunks, and
+//! each chunk passes through the filters of a pipeline. The crate has three layers:
 //!
-//! 1. [`FilterPipeline`] and [`Filter`] say what a pipeline is: parsed, compared, printed and written without any codec.
-//! 2. [`BoundPipeline`] binds one to a [`TileKind`]: which datatype reaches which filter, which filters have nothing to
-//!    do, how a tile is cut. Decided once, checked once, shared between threads.
-//! 3. Underneath, each filter is a file that decodes and encodes side by side, dispatched once per chunk.
+//! 1. [`FilterPipeline`] and [`Filter`] describe a pipeline. Parsing, comparing, printing and
+//!    writing need no codec.
+//! 2. [`BoundPipeline`] binds a pipeline to a [`TileKind`]. Binding checks the pipeline and decides
+//!    the datatype at each filter, the filters to skip, and the chunking. The result is shared
+//!    between threads.
+//! 3. Each filter has a module with encoder and decoder, dispatched once per chunk.
 //!
-//! All memory between filters, and the contexts of the codecs, live in a [`Scratch`] of which each thread brings its own.
-//! The first filter undone reads the file's bytes in place, the last one writes into the caller's memory.
+//! A [`Scratch`] holds all memory between filters and the contexts of the codecs. Each thread uses
+//! a separate scratch. Decoding reads the file's bytes in place and writes directly into the
+//! caller's memory.
 //!
-//! Decode a tile from its bytes, with nothing else at hand:
+//! Decode a tile from bytes alone:
 //!
 //! ```
 //! use tdb_filters::{BoundPipeline, FilterPipeline, Scratch, TileKind};
@@ -43,13 +46,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each codec is a feature: `zstd`, `zlib`, `lz4`, `bzip2` and `checksum` are on by default, `aes` (encryption) and `webp`
-//! (images) are not, and `webp-lossy` (writing images with loss, which needs Rust 1.92) is on nowhere. Only
-//! `zstd` is C code. A build without one reads all pipelines, and refuses the tiles that need it with an error that names the
-//! feature.
+//! Each codec is a Cargo feature. `zstd`, `zlib`, `lz4`, `bzip2` and `checksum` are on by default.
+//! `aes` (encryption), `webp` (images) and `webp-lossy` (lossy image encoding, requires Rust 1.92)
+//! are off by default. Only `zstd` contains C code. A build without a codec parses all pipelines,
+//! and rejects tiles with an error that names the missing feature.
 //!
-//! Bytes are hostile: none of them make this crate panic, nor allocate more than [`Limits`](tdb_types::Limits) allow.
-//! It knows nothing of schemas and files.
+//! Hostile bytes neither cause panics nor allocations beyond [`Limits`](tdb_types::Limits). The
+//! crate is independent of schemas and files.
 
 mod bind;
 mod chunk;
@@ -67,7 +70,7 @@ mod stage;
 mod storable;
 mod word;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of this crate.
 pub use tdb_types;
 
 pub use bind::BoundPipeline;
@@ -83,7 +86,7 @@ pub use storable::StorableValues;
 
 pub(crate) use error::length_u32;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

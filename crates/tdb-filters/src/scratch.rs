@@ -1,58 +1,61 @@
-//! Memory and codec contexts that are used again from chunk to chunk.
+//! Reusable memory and codec contexts.
 
 use tdb_types::Limits;
 
 use crate::ivs::IvSource;
 use crate::stage::Contexts;
 
-/// What decoding and encoding need apart from their input and output: buffers between the filters, and the contexts of
-/// the codecs. One per worker thread, used for as many tiles as it likes; nothing of one tile is left in the next.
+/// Buffers between filters and contexts of codecs, reused for any number of tiles. Use one per
+/// thread. No data of a tile affect later tiles.
 #[derive(Debug, Default)]
 pub struct Scratch {
     limits: Limits,
     pub(crate) between: Between,
-    /// Coordinates, one dimension after the other.
+    /// Coordinates, dimension by dimension.
     pub(crate) split: Vec<u8>,
 }
 
-/// What lies between two filters.
+/// Buffers between two filters.
 #[derive(Debug, Default)]
 pub(crate) struct Between {
-    /// What the filter before has put out, and where the filter at work puts its output.
+    /// The input of the current filter, and its output.
     pub(crate) front: Vec<u8>,
     pub(crate) back: Vec<u8>,
     /// The same for metadata.
     pub(crate) meta_front: Vec<u8>,
     pub(crate) meta_back: Vec<u8>,
-    /// Ends of metadata parts, while encoding.
+    /// End offsets of metadata parts during encoding.
     pub(crate) meta_ends: Vec<usize>,
     pub(crate) contexts: Contexts,
 }
 
 impl Scratch {
-    /// Empty, with default [`Limits`].
+    /// Creates a scratch with default [`Limits`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Empty; tiles and what lies between filters may have [`Limits::tile_bytes`] at most.
+    /// Creates a scratch with limits. [`Limits::tile_bytes`] bounds tiles and the data between
+    /// filters.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits: limits.addressable(), ..Self::default() }
     }
 
-    /// The same with a source of initialisation vectors (IVs), of which encryption takes one for each part of each chunk.
+    /// Sets the source of initialization vectors (IVs). Encryption uses one IV per part of each
+    /// chunk.
     ///
-    /// The secrecy of an array rests on its key never meeting the same IV twice, whoever writes to it: let them be random,
-    /// from the operating system or a generator seeded by it.
+    /// Confidentiality requires that no two parts encrypted with a key share an IV, across all
+    /// writers of the array. Use random IVs from the operating system, or from a generator seeded
+    /// by it.
     #[must_use]
     pub fn with_ivs(mut self, source: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
         self.between.contexts.ivs = IvSource::new(source);
         self
     }
 
-    /// The limits given, as far as memory goes.
+    /// Returns the limits, lowered to addressable memory.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits

@@ -1,14 +1,14 @@
-//! What a pipeline says: pure data, without any codec.
+//! Descriptions of pipelines, independent of any codec.
 //!
-//! A schema can be parsed, compared, printed and written again in a build that has no codec at all.
+//! Builds without codecs can parse, compare, print and write schemas.
 //!
 //! | bytes | field |
 //! | --- | --- |
-//! | `u32` | maximum chunk size in bytes; 0 means "one chunk per tile" |
+//! | `u32` | maximum chunk size in bytes, or 0 for one chunk per tile |
 //! | `u32` | number of filters |
 //! | per filter: `u8` | code |
 //! | `u32` | length of the options in bytes |
-//! | … | options, see [`Filter`] |
+//! | ... | options, see [`Filter`] |
 
 mod filter;
 mod text;
@@ -23,58 +23,59 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, FormatVersion};
 
 use crate::FilterError;
 
-/// The filters that the cells of a tile go through on their way to storage, first to last.
+/// A list of filters, applied to a tile in order before storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterPipeline {
-    /// Bytes of a chunk, as stored. Readers never need it, and of today's writers only 0 has a meaning: the tile is
-    /// one chunk. See [`DEFAULT_MAX_CHUNK_SIZE`](Self::DEFAULT_MAX_CHUNK_SIZE).
+    /// Stored chunk size, in bytes. Readers ignore it. Current writers only distinguish 0, which
+    /// means one chunk per tile. See [`DEFAULT_MAX_CHUNK_SIZE`](Self::DEFAULT_MAX_CHUNK_SIZE).
     pub max_chunk_size: u32,
-    /// The filters in the order in which a writer applies them.
+    /// The filters in writing order.
     pub filters: Vec<Filter>,
 }
 
 impl FilterPipeline {
-    /// The maximum chunk size that is stored when nobody asked for another: 64 KiB.
+    /// The default chunk size: 64 KiB.
     pub const DEFAULT_MAX_CHUNK_SIZE: u32 = 65_536;
 
-    /// A pipeline of `filters` with the default chunk size.
+    /// Creates a pipeline of `filters` with the default chunk size.
     #[must_use]
     pub fn new(filters: Vec<Filter>) -> Self {
         Self { max_chunk_size: Self::DEFAULT_MAX_CHUNK_SIZE, filters }
     }
 
-    /// Whether no filter is listed. (A dimension with an empty pipeline inherits the coordinate filters.)
+    /// Returns `true` if the pipeline has no filters. A dimension with an empty pipeline inherits
+    /// the coordinate filters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.filters.is_empty()
     }
 
-    /// The pipeline of every generic tile: zlib at level 1.
+    /// Returns the pipeline of generic tiles: zlib at level 1.
     #[must_use]
     pub fn generic_tile() -> Self {
         Self::new(vec![Filter::Gzip { level: 1 }])
     }
 
-    /// The default pipeline of coordinates: zstd.
+    /// Returns the default pipeline of coordinates: zstd.
     #[must_use]
     pub fn default_coords() -> Self {
         Self::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }])
     }
 
-    /// The default pipeline of offsets tiles: zstd.
+    /// Returns the default pipeline of offsets tiles: zstd.
     #[must_use]
     pub fn default_offsets() -> Self {
         Self::default_coords()
     }
 
-    /// The default pipeline of validity tiles: run lengths.
+    /// Returns the default pipeline of validity tiles: run-length encoding.
     #[must_use]
     pub fn default_validity() -> Self {
         Self::new(vec![Filter::Rle { level: Filter::DEFAULT_LEVEL }])
     }
 
-    /// The pipeline that the tiles of this one's fields go through in an encrypted array: encryption comes last. Schemas
-    /// don't store it.
+    /// Returns the pipeline for tiles of an encrypted array, with encryption as the last filter.
+    /// Schemas store the pipeline without encryption.
     #[must_use]
     pub fn encrypted(&self) -> Self {
         let mut pipeline = self.clone();
@@ -82,13 +83,14 @@ impl FilterPipeline {
         pipeline
     }
 
-    /// Reads a pipeline as stored by `version` (of the schema, or of the generic tile's header).
+    /// Reads a pipeline as stored by `version`, the version of the schema or of the generic tile's
+    /// header.
     ///
-    /// Options are skipped by their stated length, so bytes that a later version may add to them do no harm; a code
-    /// that the format doesn't have becomes [`Filter::Unknown`].
+    /// Options are skipped by their stated length, so that later versions may extend them. An
+    /// unknown code becomes [`Filter::Unknown`].
     ///
     /// # Errors
-    /// Truncated, or an option that the format doesn't allow.
+    /// Fails if the bytes are truncated or an option is invalid.
     pub fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
         reader.group(
             || "filter pipeline".to_owned(),
@@ -105,10 +107,10 @@ impl FilterPipeline {
         )
     }
 
-    /// Writes the pipeline as `version` stores it; the mirror image of [`parse`](Self::parse).
+    /// Writes the pipeline as stored by `version`, the inverse of [`parse`](Self::parse).
     ///
     /// # Errors
-    /// [`FilterError::NotInVersion`] when `version` can't express a filter or one of its options.
+    /// [`FilterError::NotInVersion`] if `version` cannot represent a filter or option.
     pub fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), FilterError> {
         writer.u32(self.max_chunk_size);
         writer.u32(crate::length_u32("number of filters", self.filters.len())?);
@@ -117,14 +119,15 @@ impl FilterPipeline {
 }
 
 impl Default for FilterPipeline {
-    /// No filters.
+    /// A pipeline without filters.
     fn default() -> Self {
         Self::new(Vec::new())
     }
 }
 
 impl fmt::Display for FilterPipeline {
-    /// `byteshuffle | zstd(3)`; `no filters`; a chunk size other than the default follows.
+    /// Prints `byteshuffle | zstd(3)` or `no filters`, followed by a chunk size other than the
+    /// default.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.filters.is_empty() {
             f.write_str("no filters")?;

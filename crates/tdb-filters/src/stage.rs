@@ -1,10 +1,11 @@
-//! The filters at work: one file each, decoding and encoding side by side.
+//! Implementations of the filters, one module each with decoder and encoder.
 //!
-//! Three kinds of stages differ in what they do with data and metadata (see `docs/filters.md`):
+//! Stages treat data and metadata in three ways (see `docs/filters.md`):
 //!
-//! - a [`Codec`], and encryption, packs all metadata so far into the data, and leaves its own as the only one ([`frame`]);
-//! - a transform rewrites the data, and puts its metadata before the earlier;
-//! - a checksum leaves the data alone, and puts its metadata before the earlier.
+//! - A [`Codec`], or encryption, packs all earlier metadata into the data and leaves only new
+//!   metadata ([`frame`]).
+//! - A transform rewrites the data and prepends metadata.
+//! - A checksum keeps the data and prepends metadata.
 
 #[cfg(feature = "aes")]
 pub(crate) mod aes;
@@ -51,7 +52,7 @@ pub(crate) use codec::Codec;
 pub(crate) use contexts::Contexts;
 pub(crate) use tail::Tail;
 
-/// One filter, ready to run.
+/// A filter, ready to run.
 #[derive(Clone, Debug)]
 pub(crate) enum Stage {
     Codec(Codec),
@@ -79,22 +80,22 @@ pub(crate) enum Stage {
     Checksum(checksum::Algorithm),
     #[cfg(feature = "aes")]
     Encryption(aes::Cipher),
-    /// A filter that can't be run, and why.
+    /// A filter that cannot be run, with the reason.
     Refused(FilterError),
 }
 
-/// What a stage did while encoding.
+/// The effect of encoding on the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The data are in the output.
+    /// The data were rewritten into the output.
     Rewrote,
-    /// The data stay as they are, as with checksums.
+    /// The data are unchanged, as with checksums.
     #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
     Kept,
 }
 
 impl Stage {
-    /// Whether decoding writes data, instead of only looking at them.
+    /// Returns `true` if decoding rewrites the data.
     pub(crate) fn rewrites(&self) -> bool {
         match self {
             #[cfg(feature = "checksum")]
@@ -103,7 +104,8 @@ impl Stage {
         }
     }
 
-    /// Undoes a transform: takes its header from the front of `meta`, and puts what `data` held into `sink`.
+    /// Decodes a transform: reads the header from the front of `meta` and writes the decoded `data`
+    /// into `sink`.
     pub(crate) fn decode(
         &self,
         meta: &mut ByteReader<'_>,
@@ -120,7 +122,7 @@ impl Stage {
             #[cfg(feature = "webp")]
             Self::WebP(images) => images.decode(meta, data, sink),
             Self::Refused(why) => Err(why.clone()),
-            // The driver runs the other kinds itself: they treat metadata in their own ways.
+            // The driver runs these stages directly, because they treat metadata differently.
             Self::Codec(_) => Ok(()),
             #[cfg(feature = "aes")]
             Self::Encryption(_) => Ok(()),
@@ -129,7 +131,8 @@ impl Stage {
         }
     }
 
-    /// Applies the filter to `data`, which is one part, or none if an empty chunk passed a filter that keeps data.
+    /// Applies the filter to `data`. `None` means that an empty chunk passed a filter that keeps
+    /// data.
     pub(crate) fn encode(
         &self,
         meta: &mut Metadata<'_>,

@@ -5,7 +5,7 @@ use tdb_types::Datatype;
 use crate::stage::float_scale::FloatScale;
 use crate::{Filter, FilterError, FilterPipeline};
 
-/// The values that a pipeline can store, where these are not all of a datatype.
+/// The range of values that a pipeline can store.
 ///
 /// ```
 /// use tdb_filters::{Filter, FilterPipeline, StorableValues};
@@ -22,10 +22,11 @@ use crate::{Filter, FilterError, FilterPipeline};
 pub struct StorableValues(FloatScale);
 
 impl StorableValues {
-    /// The values of a datatype that a pipeline can store; `None` if it stores all of them.
+    /// Returns the range of values for a datatype, or `None` if the pipeline stores all values.
     ///
     /// # Errors
-    /// [`FilterError::UnsupportedDatatype`] if the pipeline can store no values: float scale would take bytes for floats that are none.
+    /// [`FilterError::UnsupportedDatatype`] if float scale receives bytes other than floats, so
+    /// that the pipeline can store no values.
     pub fn of(pipeline: &FilterPipeline, datatype: Datatype) -> Result<Option<Self>, FilterError> {
         let filters = &pipeline.filters;
         let Some(place) = filters.iter().position(|filter| matches!(filter, Filter::FloatScale { .. })) else {
@@ -44,7 +45,7 @@ impl StorableValues {
     /// Checks little-endian values.
     ///
     /// # Errors
-    /// [`FilterError::OutOfRange`] for the first value that can't be stored. Rounding is none.
+    /// [`FilterError::OutOfRange`] for the first value out of range. Rounding is not an error.
     pub fn check(&self, values: &[u8]) -> Result<(), FilterError> {
         self.0.check(values)
     }

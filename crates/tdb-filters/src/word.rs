@@ -1,10 +1,10 @@
-//! The integers that filters work on, as little-endian bytes in slices.
+//! Integers stored as little-endian bytes in slices.
 
 use tdb_types::{Datatype, Feature, FormatVersion, PhysicalType};
 
 /// An integer of `N` bytes. Loading and storing compile to plain moves on little-endian machines.
 pub(crate) trait Word<const N: usize>: Copy + Default + Ord {
-    /// Whether the type has a sign.
+    /// `true` for signed types.
     const SIGNED: bool;
 
     fn load(bytes: [u8; N]) -> Self;
@@ -12,9 +12,9 @@ pub(crate) trait Word<const N: usize>: Copy + Default + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn checked_minus(self, other: Self) -> Option<Self>;
-    /// The low bytes of `value`.
+    /// Returns the low bytes of `value`.
     fn truncate(value: u64) -> Self;
-    /// The value, its sign extended.
+    /// Sign-extends the value.
     fn widen(self) -> u64;
 }
 
@@ -54,7 +54,7 @@ macro_rules! words {
             }
 
             #[inline(always)]
-            #[allow(clippy::cast_lossless)] // is what is wanted
+            #[allow(clippy::cast_lossless)] // the sign extension is intended
             fn widen(self) -> u64 {
                 self as i128 as u64
             }
@@ -66,7 +66,7 @@ words! {
     u8, false; i8, true; u16, false; i16, true; u32, false; i32, true; u64, false; i64, true;
 }
 
-/// One of the eight integer types.
+/// An integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Integer {
     I8,
@@ -103,13 +103,13 @@ impl Integer {
         })
     }
 
-    /// What the delta filters take a datatype for: every string as bytes, even those of wide characters. Floats are
-    /// not for them.
+    /// Returns the integer type used by the delta filters. Strings are treated as bytes, even with
+    /// wide characters. Returns `None` for floats.
     pub(crate) fn for_delta(datatype: Datatype) -> Option<Self> {
         if datatype.is_string() { Some(Self::U8) } else { Self::of_physical(datatype.physical()) }
     }
 
-    /// What positive delta takes a datatype for; none where it does nothing.
+    /// Returns the integer type used by positive delta, or `None` if the filter skips the datatype.
     pub(crate) fn for_positive_delta(datatype: Datatype, version: FormatVersion) -> Option<Self> {
         let temporal = datatype.is_datetime() || datatype.is_time();
         let applies =
@@ -117,13 +117,14 @@ impl Integer {
         applies.then(|| Self::of_physical(datatype.physical())).flatten()
     }
 
-    /// What bit-width reduction takes a datatype for; none where it does nothing, such as on single bytes.
+    /// Returns the integer type used by bit-width reduction, or `None` if the filter skips the
+    /// datatype, for example single bytes.
     pub(crate) fn for_bit_width_reduction(datatype: Datatype, version: FormatVersion) -> Option<Self> {
         Self::for_positive_delta(datatype, version).filter(|integer| integer.size() > 1)
     }
 }
 
-/// Runs `$body` with `$T` the Rust type of an [`Integer`].
+/// Evaluates `$body` with `$T` as the Rust type of an [`Integer`].
 macro_rules! with_integer {
     ($integer:expr, $T:ident => $body:expr) => {
         with_integer!(@ $integer, $T, $body, I8 = i8, U8 = u8, I16 = i16, U16 = u16, I32 = i32, U32 = u32, I64 = i64, U64 = u64)
@@ -133,8 +134,8 @@ macro_rules! with_integer {
     };
 }
 
-/// Runs `$body` with `$T` the unsigned type of `$size` bytes: for arithmetic that wraps, signs make no difference.
-/// Sizes are those of datatypes: 1, 2, 4 or 8.
+/// Evaluates `$body` with `$T` as the unsigned type of `$size` bytes: 1, 2, 4 or 8. Wrapping
+/// arithmetic is independent of the sign.
 macro_rules! with_unsigned {
     ($size:expr, $T:ident => $body:expr) => {
         match $size {

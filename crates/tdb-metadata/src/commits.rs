@@ -1,29 +1,30 @@
-//! Commit files, and those in which commits are gathered.
+//! Commit files and consolidated commits files.
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, names};
 
 use crate::paths::line;
 
-/// What a file among the commits says, by its extension.
+/// The kind of a file in the commits folder, by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CommitKind {
-    /// A fragment was written: `.wrt`, before format 12 `.ok`.
+    /// A committed fragment: `.wrt`, or `.ok` before format 12.
     Write,
-    /// Cells were deleted by a condition: `.del`.
+    /// A condition whose cells are deleted: `.del`.
     Delete,
-    /// Cells were updated by a condition: `.upd`. Described by the format, but no release writes it.
+    /// A condition whose cells are updated: `.upd`. The format describes it, but no release writes
+    /// it.
     Update,
-    /// Commits gathered in one file: `.con`.
+    /// Consolidated commits: `.con`.
     Consolidated,
-    /// Gathered commits to ignore: `.ign`.
+    /// Consolidated commits to ignore: `.ign`.
     Ignore,
-    /// Fragments that a consolidated one replaces: `.vac`.
+    /// Fragments superseded by a consolidated fragment: `.vac`.
     Vacuum,
 }
 
 impl CommitKind {
-    /// What a file of this name is, if it is any of these.
+    /// Returns the kind of a file with this name, or `None` for other extensions.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Some(match name.rsplit_once('.')?.1 {
@@ -37,14 +38,16 @@ impl CommitKind {
         })
     }
 
-    /// Whether the file names other files, so that its contents decide what counts.
+    /// Returns `true` if the file lists other files.
     #[must_use]
     pub fn lists_files(self) -> bool {
         matches!(self, Self::Consolidated | Self::Ignore | Self::Vacuum)
     }
 
-    /// Whether the bytes of such a commit are embedded where it is gathered with others: those of deletes. (The format's
-    /// description says the same of updates; but the reference library, which writes none, wouldn't read it so.)
+    /// Returns `true` for delete commits, whose bytes are embedded in a consolidated commits file.
+    ///
+    /// The format's description also specifies this for updates. The reference library, which
+    /// writes no updates, would not read such a file.
     #[must_use]
     pub fn is_embedded(self) -> bool {
         self == Self::Delete
@@ -54,20 +57,23 @@ impl CommitKind {
 /// A commit in a `.con` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsolidatedCommit<'a> {
-    /// The path of the commit file, below the array's folder and without a leading slash. The file itself may be gone.
+    /// The path of the commit file, relative to the array's folder, without a leading slash. The
+    /// file itself may be deleted.
     pub path: &'a str,
-    /// The bytes of the commit file, if it is of a kind that is [embedded](CommitKind::is_embedded).
+    /// The bytes of the commit file, for [embedded](CommitKind::is_embedded) kinds.
     pub commit: Option<&'a [u8]>,
-    /// Where these bytes begin in the `.con` file.
+    /// The offset of these bytes in the `.con` file.
     pub offset: u64,
 }
 
 impl<'a> ConsolidatedCommit<'a> {
-    /// Reads the entry that comes next: a path, a newline (which the last one may lack, as the reference library reads it),
-    /// and for a commit with a condition a `u64` length and the commit file.
+    /// Reads the next entry: a path, a newline, and for a delete commit a `u64` length and the
+    /// commit file.
+    ///
+    /// The last newline is optional, as in the reference library.
     ///
     /// # Errors
-    /// Truncated, or a path that is not UTF-8.
+    /// Fails if the bytes are truncated or the path is not UTF-8.
     pub fn parse(reader: &mut ByteReader<'a>) -> Result<Self, DecodeError> {
         let start = reader.offset();
         let path = line(reader)?;
@@ -84,7 +90,7 @@ impl<'a> ConsolidatedCommit<'a> {
         Ok(Self { path, commit: commit.map(|commit| commit.rest()), offset })
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the entry, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         writer.bytes(self.path.as_bytes());
         writer.u8(b'\n');
@@ -96,15 +102,15 @@ impl<'a> ConsolidatedCommit<'a> {
     }
 }
 
-/// A `.con` file: commits gathered in one file.
+/// A consolidated commits file (`.con`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsolidatedCommits<'a> {
-    /// The commits, in the order of the file, which says nothing.
+    /// The commits in file order, which has no meaning.
     pub entries: Vec<ConsolidatedCommit<'a>>,
 }
 
 impl<'a> ConsolidatedCommits<'a> {
-    /// Reads all that is left.
+    /// Reads all remaining bytes.
     ///
     /// # Errors
     /// As [`ConsolidatedCommit::parse`].
@@ -114,8 +120,8 @@ impl<'a> ConsolidatedCommits<'a> {
         Ok(Self { entries })
     }
 
-    /// Reads all that is left and hands over one commit after the other, without keeping them: short lines take much less
-    /// room in the file than in memory.
+    /// Reads all remaining bytes and passes each commit to `take`, without collecting them. Short
+    /// lines take much more space in memory than in the file.
     ///
     /// # Errors
     /// As [`ConsolidatedCommit::parse`].
@@ -131,7 +137,7 @@ impl<'a> ConsolidatedCommits<'a> {
         Ok(())
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the commits, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         self.entries.iter().for_each(|entry| entry.write(writer));
     }

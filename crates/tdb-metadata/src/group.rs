@@ -1,4 +1,4 @@
-//! The detail files of a group: its members, and how they changed.
+//! Group detail files: the members of a group, and changes to them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use tdb_generic_tile::{GenericTileDecoder, GenericTileError};
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Spans};
 
-/// What a member of a group is, as the group says.
+/// The kind of a group member, as recorded in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberKind {
-    /// Neither: nothing lay at the member's place when it was added.
+    /// Neither: the URI did not exist when the member was added.
     Invalid,
     /// A group.
     Group,
@@ -20,7 +20,7 @@ pub enum MemberKind {
 impl MemberKind {
     const ALL: [Self; 3] = [Self::Invalid, Self::Group, Self::Array];
 
-    /// In the format's words.
+    /// Returns the format's name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,12 +37,13 @@ impl fmt::Display for MemberKind {
     }
 }
 
-/// The versions of detail files and of members in them.
+/// The version of a detail file, or of a member in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DetailsVersion {
     /// Releases 2.8 to 2.14: each file is a complete list.
     Complete,
-    /// From release 2.15 on: each file changes what the files before it came to, and may delete members.
+    /// Release 2.15 and later: each file changes the result of the preceding files, and may delete
+    /// members.
     Changes,
 }
 
@@ -64,28 +65,28 @@ impl DetailsVersion {
     }
 }
 
-/// A member of a group, or the deletion of one.
+/// A member of a group, or the deletion of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMember {
-    /// What it is.
+    /// The kind of the member.
     pub kind: MemberKind,
-    /// Whether the URI is relative to the group's folder.
+    /// `true` if the URI is relative to the group's folder.
     pub relative: bool,
-    /// Where it is.
+    /// The location of the member.
     pub uri: String,
-    /// What it is called in the group, if it has a name.
+    /// The member's name in the group, if any.
     pub name: Option<String>,
-    /// Whether the member was removed. Members of version 1 can't say so.
+    /// `true` if the member was removed. Members of version 1 cannot express this.
     pub deleted: bool,
-    /// The version of the member's own layout.
+    /// The version of the member's layout.
     pub version: DetailsVersion,
 }
 
 impl GroupMember {
-    /// Least bytes of a member.
+    /// Minimum size of a member, in bytes.
     const MIN_LEN: u64 = 15;
 
-    /// What identifies a member of a group: the name, else the URI.
+    /// Returns the identity of a member in the group: the name, or else the URI.
     #[must_use]
     pub fn key(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)
@@ -117,7 +118,7 @@ impl GroupMember {
     }
 }
 
-/// A detail file of a group.
+/// A group detail file.
 ///
 /// ```text
 /// u32 version | u64 member count | members
@@ -126,17 +127,17 @@ impl GroupMember {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {
-    /// Whether this is a complete list or changes one.
+    /// Complete list or changes.
     pub version: DetailsVersion,
     /// The members, in no particular order.
     pub members: Vec<GroupMember>,
 }
 
 impl GroupDetails {
-    /// Reads a whole file, which is one generic tile; recording into `spans` if there are any.
+    /// Reads an entire file, which is a generic tile. Records into `spans` if given.
     ///
     /// # Errors
-    /// The tile or its payload is damaged, or the key is wanted or wrong.
+    /// Fails if the tile or payload is damaged, or the encryption key is missing or wrong.
     pub fn parse_file(
         bytes: &[u8],
         decoder: &mut GenericTileDecoder,
@@ -149,7 +150,8 @@ impl GroupDetails {
     /// Reads the payload.
     ///
     /// # Errors
-    /// Truncated, an unknown version or kind, a flag that is neither 0 nor 1, text that is not UTF-8.
+    /// Fails if the bytes are truncated, a version or kind is unknown, a flag is neither 0 nor 1,
+    /// or text is not UTF-8.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let version = DetailsVersion::read(reader, "details version")?;
         let count = reader.u64("member count")?;
@@ -158,16 +160,17 @@ impl GroupDetails {
         Ok(Self { version, members: members.collect::<Result<_, _>>()? })
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the payload, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         writer.u32(self.version.number());
         writer.u64(self.members.len() as u64);
         self.members.iter().for_each(|member| member.write(writer));
     }
 
-    /// Changes `members`, by their [keys](GroupMember::key), to what they are after this file.
+    /// Applies this file to `members`, by [key](GroupMember::key).
     ///
-    /// A complete list after or between files of changes counts as what it is; the reference library refuses such groups.
+    /// A complete list replaces all members, even after files with changes. The reference library
+    /// rejects groups that mix the two versions.
     pub fn apply(self, members: &mut BTreeMap<String, GroupMember>) {
         if self.version == DetailsVersion::Complete {
             members.clear();

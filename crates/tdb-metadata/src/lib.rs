@@ -1,13 +1,16 @@
-//! The small files next to the cells of a TileDB array: bytes in, values out, and back.
+//! Commit, vacuum, metadata and group files of the TileDB array storage format: parsing and
+//! writing.
 //!
-//! - [`CommitKind`]: what a file among the commits says, by its extension.
-//! - [`ConsolidatedCommits`]: a `.con` file, commits gathered in one file, with the delete commits that it embeds.
-//! - [`PathList`]: `.vac` and `.ign` files, which name other files.
-//! - [`MetadataFile`]: what a file of array or group metadata changes, with typed [`MetadataValue`]s.
-//! - [`GroupDetails`]: what a detail file of a group says of its members.
+//! - [`CommitKind`]: the kind of a commit file, by extension.
+//! - [`ConsolidatedCommits`]: a consolidated commits file (`.con`), including embedded delete
+//!   commits.
+//! - [`PathList`]: `.vac` and `.ign` files, which list other files.
+//! - [`MetadataFile`]: the changes in a file of array or group metadata, with typed
+//!   [`MetadataValue`]s.
+//! - [`GroupDetails`]: the members in a group detail file.
 //!
-//! Which of these files count, at which time, is for those who know the folders to say: see `tdb-array`. What delete commits
-//! hold is not looked into here.
+//! The crate does not decide which of these files apply at a given time: see `tdb-array`. It does
+//! not parse the conditions in delete commits.
 //!
 //! ```
 //! use tdb_metadata::ConsolidatedCommits;
@@ -28,7 +31,7 @@ mod metadata;
 mod paths;
 mod value;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of these crates.
 pub use {tdb_generic_tile, tdb_types};
 
 pub use commits::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
@@ -37,7 +40,7 @@ pub use metadata::{MetadataChange, MetadataFile};
 pub use paths::PathList;
 pub use value::{MetadataValue, MetadataView, MetadataWriteError};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The metadata of an array or a group: keys with typed values.
+//! Array and group metadata: keys with typed values.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Spans};
 
 use crate::{MetadataValue, MetadataWriteError};
 
-/// One file of metadata: what was changed between one opening and closing, or what consolidation made of many files.
+/// A metadata file: the changes between opening and closing, or the consolidation of several files.
 ///
 /// ```text
 /// until the end: u32 length | key | u8 deleted | not deleted: u8 datatype | u32 number of values | values
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataFile {
-    /// The changes, in the order of the file; libraries write them in the order of the keys' bytes.
+    /// The changes in file order. Libraries sort them bytewise by key.
     pub changes: Vec<MetadataChange>,
 }
 
-/// What a file of metadata says of a key.
+/// A change to a metadata key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetadataChange {
-    /// The key. Nothing says that it must be UTF-8.
+    /// The key, not necessarily UTF-8.
     pub key: Vec<u8>,
-    /// Its value from then on; none if the key was deleted.
+    /// The new value, or `None` if the key was deleted.
     pub value: Option<MetadataValue>,
 }
 
 impl MetadataFile {
-    /// Least bytes of a change: the deletion of an empty key.
+    /// Minimum size of a change, in bytes: the deletion of an empty key.
     const MIN_CHANGE: u64 = 5;
 
-    /// Reads a whole file, which is one generic tile; recording into `spans` if there are any.
+    /// Reads an entire file, which is a generic tile. Records into `spans` if given.
     ///
     /// # Errors
-    /// The tile or its payload is damaged, or the key is wanted or wrong.
+    /// Fails if the tile or payload is damaged, or the encryption key is missing or wrong.
     pub fn parse_file(
         bytes: &[u8],
         decoder: &mut GenericTileDecoder,
@@ -44,18 +44,18 @@ impl MetadataFile {
         Ok(tile.parse_payload(spans, Self::parse)?)
     }
 
-    /// Reads the payload, to its end.
+    /// Reads the payload to the end.
     ///
     /// # Errors
-    /// Truncated, an unknown datatype, or a flag that is neither 0 nor 1.
+    /// Fails if the bytes are truncated, a datatype is unknown, or a flag is neither 0 nor 1.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut changes = Vec::new();
         Self::for_each(reader, |change| changes.push(change))?;
         Ok(Self { changes })
     }
 
-    /// Reads the payload, to its end, and hands over one change after the other, without keeping them: a deleted key takes
-    /// much less room in the file than in memory.
+    /// Reads the payload to the end and passes each change to `take`, without collecting them. A
+    /// deleted key takes much more space in memory than in the file.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -69,10 +69,10 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the payload, the inverse of [`parse`](Self::parse).
     ///
     /// # Errors
-    /// A key or value that is too long for the format. Then nothing is written.
+    /// Fails without writing if a key or value is too long for the format.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<(), MetadataWriteError> {
         if let Some(change) = self.changes.iter().find(|change| u32::try_from(change.key.len()).is_err()) {
             return Err(MetadataWriteError::KeyTooLong { len: change.key.len() as u64 });
@@ -81,14 +81,14 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// Changes `entries` as the file says.
+    /// Applies the changes to `entries`.
     pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
         self.changes.into_iter().for_each(|change| change.apply(entries));
     }
 }
 
 impl MetadataChange {
-    /// Changes `entries` as the change says.
+    /// Applies the change to `entries`.
     pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
         match self.value {
             Some(value) => entries.insert(self.key, value),
@@ -123,14 +123,14 @@ impl MetadataChange {
     }
 }
 
-/// The beginning of a long value.
+/// Formats the beginning of a long value.
 fn shorten(value: &MetadataValue) -> String {
     const MOST: usize = 80;
     let datatype = value.datatype();
     let is_long =
         !datatype.is_string() && datatype != Datatype::Char && value.as_bytes().len() > MOST * datatype.size();
     let text = match is_long {
-        // As text all of it would take many times its room.
+        // The full text would take many times the space of the value.
         true => format!(
             "{}…",
             MetadataValue::from_parts(datatype, MOST as u32, value.as_bytes()[..MOST * datatype.size()].to_vec())

@@ -1,35 +1,36 @@
-//! Files that consist of paths, one per line.
+//! Files with one path per line.
 
 use std::borrow::Cow;
 
 use tdb_types::names::{self, FRAGMENTS_FOLDER, METADATA_FOLDER};
 use tdb_types::{ByteReader, ByteWriter, DecodeError};
 
-/// A `.vac` or `.ign` file: paths, one per line.
+/// A `.vac` or `.ign` file: one path per line.
 ///
-/// Paths in `.ign` files and in `.vac` files of format 19 on are relative to the array; older `.vac` files, and those of
-/// groups, hold absolute URIs, of which [`targets`](Self::targets) keeps what doesn't change when the array is moved.
+/// Paths in `.ign` files, and in `.vac` files from format 19 on, are relative to the array. Older
+/// `.vac` files, and those of groups, contain absolute URIs. [`targets`](Self::targets) reduces
+/// them to the part that stays valid when the array is moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathList {
-    /// The paths as they stand there, without slashes at their ends and empty lines. Bytes that are no UTF-8, which only the
-    /// name of a folder far above the array can have, are replaced.
+    /// The paths as stored, without trailing slashes and empty lines. Invalid UTF-8, possible only
+    /// in the names of folders far above the array, is replaced.
     pub paths: Vec<String>,
 }
 
 impl PathList {
-    /// Reads all that is left. A newline after the last path is not needed, as in the reference library.
+    /// Reads all remaining bytes. The last newline is optional, as in the reference library.
     ///
     /// # Errors
-    /// The last component of a path is not UTF-8; those above are whatever the folder of the array was called.
+    /// Fails if the last component of a path is not UTF-8. Parent folders may have arbitrary names.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         let mut paths = Vec::new();
         Self::for_each(reader, |path| paths.push(path.into_owned()))?;
         Ok(Self { paths })
     }
 
-    /// Reads all that is left and hands over one path after the other, as they stand in [`paths`](Self::paths), without
-    /// keeping them: short lines take much less room in the file than in memory. Paths are those of the reader's bytes,
-    /// unless some of these are no UTF-8.
+    /// Reads all remaining bytes and passes each path to `take`, in the form of
+    /// [`paths`](Self::paths), without collecting them. Short lines take much more space in memory
+    /// than in the file. Paths are borrowed unless they contain invalid UTF-8.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -52,7 +53,7 @@ impl PathList {
         Ok(())
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the paths, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         for path in &self.paths {
             writer.bytes(path.as_bytes());
@@ -60,29 +61,33 @@ impl PathList {
         }
     }
 
-    /// What a `.vac` file names, below the folder of the array or group: from the folder of fragments or of metadata on,
-    /// else the last component, for before format 12 fragments lay in the array's own folder.
+    /// Iterates over the files listed in a `.vac` file, relative to the folder of the array or
+    /// group.
+    ///
+    /// The relative path starts at the folder of fragments or metadata. Otherwise it is the last
+    /// component, because before format 12 fragments are stored in the array's folder.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|path| Self::target(path))
     }
 
-    /// What one path of a `.vac` file names.
+    /// Returns the relative path of a single path of a `.vac` file.
     #[must_use]
     pub fn target(path: &str) -> &str {
         let starts = [FRAGMENTS_FOLDER, METADATA_FOLDER].into_iter().find_map(|folder| {
-            // The last one, for the array may itself lie in a folder of that name; a whole component.
+            // The last occurrence as an entire component, because the array may be inside a folder
+            // of the same name.
             path.rmatch_indices(folder).map(|(start, _)| start).find(|start| is_component(path, *start, folder))
         });
         starts.map_or_else(|| names::file_name(path), |start| &path[start..])
     }
 }
 
-/// Whether the `name` at `start` of a path is a whole component that more follows.
+/// Returns `true` if the `name` at `start` of a path is an entire component, followed by another.
 fn is_component(path: &str, start: usize, name: &str) -> bool {
     (start == 0 || path[..start].ends_with('/')) && path[start + name.len()..].starts_with('/')
 }
 
-/// Reads what stands before the next newline or the end, and that newline.
+/// Reads up to the next newline, which is consumed, or to the end.
 pub(crate) fn line<'a>(reader: &mut ByteReader<'a>) -> Result<&'a [u8], DecodeError> {
     let rest = reader.rest();
     let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());

@@ -1,33 +1,33 @@
-//! A typed value of metadata.
+//! Typed metadata values.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-/// Why metadata can't be written.
+/// The error of writing metadata.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetadataWriteError {
-    /// The format counts the bytes of keys in 32 bits.
+    /// The key exceeds the 32-bit length of the format.
     #[error("a metadata key of {len} bytes; the format has room for 4294967295")]
     KeyTooLong {
-        /// Bytes of the key.
+        /// Length of the key, in bytes.
         len: u64,
     },
-    /// The bytes are not a number of whole values, or more than the format can count.
+    /// The bytes are not whole values, or exceed the 32-bit count of the format.
     #[error(
         "{len} bytes can't be a metadata value of {datatype}: not a whole number of values, or more than 4294967295"
     )]
     BadLength {
         /// The datatype.
         datatype: Datatype,
-        /// The bytes given.
+        /// Length of the given bytes.
         len: u64,
     },
 }
 
-/// A value of metadata: any number of values of one datatype, none too.
+/// A metadata value: zero or more values of a datatype.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MetadataValue {
     datatype: Datatype,
@@ -35,27 +35,27 @@ pub struct MetadataValue {
     bytes: Vec<u8>,
 }
 
-/// A value of metadata, by what it is for.
+/// A metadata value, interpreted by datatype and content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataView<'a> {
-    /// No value at all; the datatype is all that there is to know. Of string types this is [`Text`](Self::Text).
+    /// Zero values. Empty strings are [`Text`](Self::Text) instead.
     Empty,
-    /// Text. Libraries call it `char`, `string_ascii` or `string_utf8`, and there is no telling these apart by what is in
-    /// them; bytes that are no text are [`Bytes`](Self::Bytes).
+    /// Text. Libraries use `char`, `string_ascii` and `string_utf8` interchangeably. Invalid text
+    /// is [`Bytes`](Self::Bytes).
     Text(Cow<'a, str>),
-    /// One number, boolean, date or time.
+    /// A single number, boolean, date or time.
     Number(Scalar),
-    /// Several.
+    /// Several numbers.
     Numbers(Vec<Scalar>),
-    /// A blob, or what is called a string but is none.
+    /// A blob, or a string datatype with invalid text.
     Bytes(&'a [u8]),
 }
 
 impl MetadataValue {
-    /// Values of a datatype by their little-endian bytes.
+    /// Creates a value from little-endian bytes.
     ///
     /// # Errors
-    /// Not a whole number of values, or too many.
+    /// Fails if the bytes are not whole values, or there are too many.
     pub fn new(datatype: Datatype, bytes: Vec<u8>) -> Result<Self, MetadataWriteError> {
         let bad = || MetadataWriteError::BadLength { datatype, len: bytes.len() as u64 };
         if !bytes.len().is_multiple_of(datatype.size()) {
@@ -65,39 +65,39 @@ impl MetadataValue {
         Ok(Self { datatype, count, bytes })
     }
 
-    /// A text as `string_utf8`.
+    /// Creates a text value of datatype `string_utf8`.
     ///
     /// # Errors
-    /// 4 GiB or more.
+    /// Fails if the text has 4 GiB or more.
     pub fn text(text: &str) -> Result<Self, MetadataWriteError> {
         Self::new(Datatype::StringUtf8, text.as_bytes().to_vec())
     }
 
-    /// `bytes` must be `count` values.
+    /// Creates a value from `bytes`, which must be `count` values.
     pub(crate) fn from_parts(datatype: Datatype, count: u32, bytes: Vec<u8>) -> Self {
         debug_assert_eq!(bytes.len() as u64, u64::from(count) * datatype.size() as u64);
         Self { datatype, count, bytes }
     }
 
-    /// The datatype.
+    /// Returns the datatype.
     #[must_use]
     pub fn datatype(&self) -> Datatype {
         self.datatype
     }
 
-    /// How many values there are: of text, how many bytes or code units.
+    /// Returns the number of values. For text, this is the number of bytes or code units.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// The values' little-endian bytes.
+    /// Returns the values in little-endian order.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The value by what it is for.
+    /// Returns the interpreted value.
     #[must_use]
     pub fn view(&self) -> MetadataView<'_> {
         if is_string(self.datatype) {
@@ -113,7 +113,7 @@ impl MetadataValue {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the text, or `None` for other values.
     #[must_use]
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match self.view() {
@@ -122,7 +122,7 @@ impl MetadataValue {
         }
     }
 
-    /// The integers that the value consists of; none if it consists of something else, or one is out of range.
+    /// Returns the value as integers, or `None` if it contains other values or exceeds `i64`.
     #[must_use]
     pub fn as_integers(&self) -> Option<Vec<i64>> {
         let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && self.datatype != Datatype::Blob;
@@ -130,7 +130,7 @@ impl MetadataValue {
         is_integer.then(|| self.scalars().map(integer).collect())?
     }
 
-    /// The single values, as the numbers that their bytes are.
+    /// Iterates over the values as scalars.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
         let physical = self.datatype.physical();
         let chunks = self.bytes.chunks_exact(self.datatype.size().max(1));
@@ -153,7 +153,7 @@ impl MetadataValue {
     }
 }
 
-/// Whether libraries use the datatype for text.
+/// Returns `true` if libraries use the datatype for text.
 fn is_string(datatype: Datatype) -> bool {
     matches!(
         datatype,

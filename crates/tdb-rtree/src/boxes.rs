@@ -1,4 +1,4 @@
-//! Many boxes at once.
+//! Sets of subarrays (boxes).
 
 mod build;
 mod keep;
@@ -8,12 +8,13 @@ use std::ops::Bound;
 use crate::column::Column;
 use crate::{DimRange, DimensionKind, NdRange};
 
-/// The cells that lie in at least one of many boxes: ranges in each dimension, or points. They are made ready to be compared with
-/// many tiles ([`RTree::search_boxes`](crate::RTree::search_boxes)) and with many cells.
+/// A set of subarrays, called boxes: ranges in each dimension, or points. Duplicates count once.
 ///
-/// Along each dimension the ends of all boxes are *cuts*. The *place* of a coordinate is the number of cuts up to it, so that all
-/// that lies between two neighbouring cuts has one place. Boxes, tiles and cells are then compared by their places, numbers and
-/// strings alike.
+/// Boxes are prepared for comparison with many tiles
+/// ([`RTree::search_boxes`](crate::RTree::search_boxes)) and many cells. The start and end of every
+/// box are *cuts* in each dimension. The *place* of a coordinate is the number of cuts up to the
+/// coordinate, so all coordinates between two neighboring cuts share a place. Boxes, tiles and
+/// cells of numbers and strings are compared by place.
 ///
 /// ```
 /// use tdb_rtree::{Boxes, DimRange, DimensionKind};
@@ -31,39 +32,39 @@ use crate::{DimRange, DimensionKind, NdRange};
 pub struct Boxes {
     /// For each dimension.
     cuts: Vec<Cuts>,
-    /// For each dimension the first place of each box; boxes are sorted by these.
+    /// For each dimension, the first place of each box. Boxes are sorted by these places.
     starts: Vec<Vec<u32>>,
-    /// For each dimension the first place behind each box.
+    /// For each dimension, the first place after each box.
     ends: Vec<Vec<u32>>,
     len: usize,
-    /// Whether in the first dimension boxes end in the order in which they start.
+    /// `true` if the ends in the first dimension ascend.
     ascending: bool,
 }
 
-/// Where boxes begin and end, ascending and each once.
+/// Distinct starts and ends of boxes, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cuts {
     Keys(Vec<u64>),
     Strings(Vec<Vec<u8>>),
 }
 
-/// For each dimension the first and the last place of something.
+/// For each dimension, the first and last place of a tile or cell.
 pub(crate) type Places = Vec<(u32, u32)>;
 
 impl Boxes {
-    /// How many there are, each counted once.
+    /// Returns the number of distinct boxes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no boxes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of memory that they take, but for strings.
+    /// Returns the memory used in bytes, without the bytes of strings.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         let cuts = self.cuts.iter().map(|cuts| match cuts {
@@ -73,7 +74,7 @@ impl Boxes {
         cuts.sum::<usize>().saturating_add(self.len.saturating_mul(8).saturating_mul(self.cuts.len()))
     }
 
-    /// The range of a box in a dimension; none if there is no such box.
+    /// Returns the range of a box in a dimension, or `None` if the box does not exist.
     #[must_use]
     pub fn range(&self, dimension: usize, number: usize) -> Option<DimRange> {
         let start = *self.starts.get(dimension)?.get(number)?;
@@ -81,7 +82,7 @@ impl Boxes {
         self.cuts.get(dimension)?.range(start, end)
     }
 
-    /// The smallest box that holds all of them; none if there are none.
+    /// Returns the smallest range that contains all boxes, or `None` without boxes.
     #[must_use]
     pub fn hull(&self) -> Option<NdRange> {
         let ranges = self
@@ -93,21 +94,21 @@ impl Boxes {
         ranges.collect::<Option<_>>().map(NdRange)
     }
 
-    /// Which of the boxes share something with a tile's bounds, ascending.
+    /// Returns the indices of the boxes that intersect a tile's bounds, ascending.
     #[must_use]
     pub fn meeting(&self, bounds: &NdRange) -> Vec<u32> {
         let places = self.cuts.iter().zip(&bounds.0).map(|(cuts, range)| cuts.places_of(range)).collect();
         self.meeting_places(&places, None)
     }
 
-    /// Whether one of some of the boxes holds all of a tile's bounds.
+    /// Returns `true` if one of the given boxes contains a tile's bounds.
     #[must_use]
     pub fn cover(&self, bounds: &NdRange, some: &[u32]) -> bool {
         let places = self.cuts.iter().zip(&bounds.0).map(|(cuts, range)| cuts.places_of(range)).collect();
         self.cover_places(&places, some)
     }
 
-    /// Which of the boxes, or of some of them, share something with what has these places.
+    /// Returns the indices of all boxes, or of the given boxes, that intersect the places.
     pub(crate) fn meeting_places(&self, places: &Places, some: Option<&[u32]>) -> Vec<u32> {
         let (Some((first, last)), Some(starts), Some(ends)) =
             (places.first().copied(), self.starts.first(), self.ends.first())
@@ -131,7 +132,7 @@ impl Boxes {
         }
     }
 
-    /// Whether one of some of the boxes holds all that has these places.
+    /// Returns `true` if one of the given boxes contains the places.
     pub(crate) fn cover_places(&self, places: &Places, some: &[u32]) -> bool {
         some.iter().any(|number| {
             let number = *number as usize;
@@ -148,13 +149,13 @@ impl Boxes {
         })
     }
 
-    /// Whether they are boxes of these dimensions.
+    /// Returns `true` if the boxes have these dimensions.
     pub(crate) fn are_of(&self, kinds: &[DimensionKind]) -> bool {
         let is_of = |(cuts, kind): (&Cuts, &DimensionKind)| matches!(cuts, Cuts::Strings(_)) == kind.var;
         self.cuts.len() == kinds.len() && self.cuts.iter().zip(kinds).all(is_of)
     }
 
-    /// The places of a node of a tree.
+    /// Returns the places of a node of a tree.
     pub(crate) fn places_of_node(&self, columns: &[Column], node: usize) -> Option<Places> {
         self.cuts.iter().zip(columns).map(|(cuts, column)| cuts.places_of_node(column, node)).collect()
     }
@@ -168,7 +169,8 @@ impl Cuts {
         }
     }
 
-    /// The coordinates with the places from `start` up to `end`; none if there are no such places.
+    /// Returns the coordinates of the places from `start` up to `end`, excluding `end`. Returns
+    /// `None` if the places do not exist.
     fn range(&self, start: u32, end: u32) -> Option<DimRange> {
         let (start, end) = ((start as usize).checked_sub(1)?, (end as usize).checked_sub(1)?);
         match self {
@@ -197,7 +199,7 @@ impl Cuts {
         }
     }
 
-    /// The first and the last place of a range.
+    /// Returns the first and last place of a range.
     fn places_of(&self, range: &DimRange) -> (u32, u32) {
         match range {
             DimRange::Fixed { lo, hi } => (self.place_of_key(*lo), self.place_of_key(*hi)),

@@ -1,4 +1,4 @@
-//! The bounds of many nodes in one dimension.
+//! Bounds of nodes in one dimension.
 
 use std::ops::{Bound, Range};
 
@@ -7,34 +7,34 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Sca
 use crate::stored::{read_strings, write_strings};
 use crate::{DimRange, DimensionKind};
 
-/// The bounds of nodes in one dimension, one after the other without pointers in between, so that a scan runs through
-/// memory in order.
+/// The bounds of all nodes in one dimension, contiguous in memory for sequential scans.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Column {
     Fixed(FixedColumn),
     Var(VarColumn),
 }
 
-/// Bounds of a fixed-size type, as [ordered keys](tdb_types::ordered_key) of the very coordinates that are stored.
+/// Bounds of a fixed-size type, as [ordered keys](tdb_types::ordered_key) of the stored
+/// coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedColumn {
     kind: DimensionKind,
     lo: Vec<u64>,
     hi: Vec<u64>,
-    /// Whether some node bounds nothing, because of a NaN or because nobody computed it.
+    /// `true` if a node is unbounded, because of a NaN or an uncomputed range.
     has_nan: bool,
-    /// Whether no node bounds anything.
+    /// `true` if no bound can be trusted.
     uncertain: bool,
 }
 
-/// Bounds that are strings.
+/// Bounds of strings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VarColumn {
-    /// Lower and upper bound of each node in turn.
+    /// Lower and upper bound of each node, concatenated.
     bytes: Vec<u8>,
-    /// Where in `bytes` the lower and the upper bound of each node end.
+    /// End offsets in `bytes` of each lower and upper bound.
     ends: Vec<usize>,
-    /// Whether nodes that begin at the empty string may have any strings.
+    /// `true` if nodes with an empty lower bound are unbounded above.
     uncertain: bool,
 }
 
@@ -47,7 +47,7 @@ impl Column {
         }
     }
 
-    /// Takes into account what writers of the version stored wrongly.
+    /// Accounts for known defects in the ranges written by this version.
     pub(crate) fn distrust(&mut self, version: FormatVersion) {
         match self {
             Self::Var(column) => column.uncertain = version.has(Feature::UncertainStringRanges),
@@ -68,7 +68,7 @@ impl Column {
         }
     }
 
-    /// Appends the bounds of a node; the caller has checked that the range suits the dimension.
+    /// Appends the bounds of a node. The caller must check the range's kind.
     pub(crate) fn push(&mut self, range: &DimRange) {
         match (self, range) {
             (Self::Fixed(column), DimRange::Fixed { lo, hi }) => column.push(*lo, *hi),
@@ -77,7 +77,7 @@ impl Column {
         }
     }
 
-    /// Reads and appends the bounds of a node.
+    /// Reads the bounds of a node and appends them.
     pub(crate) fn read(&mut self, reader: &mut ByteReader<'_>) -> Result<(), DecodeError> {
         match self {
             Self::Fixed(column) => column.kind.read_keys(reader).map(|(lo, hi)| column.push(lo, hi)),
@@ -85,7 +85,7 @@ impl Column {
         }
     }
 
-    /// The stored bounds of a node.
+    /// Returns the stored bounds of a node.
     pub(crate) fn get(&self, node: usize) -> Option<DimRange> {
         match self {
             Self::Fixed(column) => column.get(node).map(|(lo, hi)| DimRange::Fixed { lo, hi }),
@@ -93,7 +93,7 @@ impl Column {
         }
     }
 
-    /// The bounds of a node in which all its coordinates lie for certain.
+    /// Returns bounds guaranteed to contain all coordinates of a node.
     pub(crate) fn bounds(&self, node: usize) -> Option<DimRange> {
         match self {
             Self::Fixed(column) => column.get(node).map(|(lo, hi)| {
@@ -124,7 +124,8 @@ impl Column {
         }
     }
 
-    /// Appends a node over `children`, nodes of `from`, with the bounds that the format's writers give it.
+    /// Appends a parent of `children`, nodes of `from`, with the bounds computed by the reference
+    /// library.
     pub(crate) fn push_parent(&mut self, from: &Self, children: Range<usize>) {
         match (self, from) {
             (Self::Fixed(column), Self::Fixed(from)) => {
@@ -160,7 +161,7 @@ impl Column {
         }
     }
 
-    /// Whether `parent` covers all of `children`.
+    /// Returns `true` if `parent` contains all `children`.
     pub(crate) fn covers(&self, parent: usize, children: Range<usize>) -> bool {
         match self {
             Self::Fixed(column) => column.covers(parent, children),
@@ -171,7 +172,7 @@ impl Column {
         }
     }
 
-    /// Bytes of memory that the bounds take.
+    /// Returns the memory used by the bounds, in bytes.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Self::Fixed(column) => size_of_val(&*column.lo) + size_of_val(&*column.hi),
@@ -181,12 +182,12 @@ impl Column {
 }
 
 impl FixedColumn {
-    /// Lower and upper bounds of a run of nodes.
+    /// Returns the lower and upper bounds of consecutive nodes.
     pub(crate) fn bounds(&self, nodes: Range<usize>) -> (&[u64], &[u64]) {
         (self.lo.get(nodes.clone()).unwrap_or_default(), self.hi.get(nodes).unwrap_or_default())
     }
 
-    /// Whether some bound is NaN; comparisons must then go through [`DimensionKind::widen`].
+    /// Returns `true` if a bound may be NaN. Comparisons must then use [`DimensionKind::widen`].
     pub(crate) fn has_nan(&self) -> bool {
         self.has_nan
     }
@@ -202,12 +203,12 @@ impl FixedColumn {
         Some((*self.lo.get(node)?, *self.hi.get(node)?))
     }
 
-    /// The bounds of a node in which all its coordinates lie for certain.
+    /// Returns bounds guaranteed to contain all coordinates of a node.
     pub(crate) fn bounds_of(&self, node: usize) -> Option<(u64, u64)> {
         self.get(node).map(|(lo, hi)| self.widen(lo, hi))
     }
 
-    /// The bounds in which all coordinates of a node with these stored ones lie.
+    /// Converts stored bounds to bounds guaranteed to contain all coordinates.
     pub(crate) fn widen(&self, lo: u64, hi: u64) -> (u64, u64) {
         if self.uncertain { (0, self.kind.max_key()) } else { self.kind.widen(lo, hi) }
     }
@@ -222,13 +223,14 @@ impl FixedColumn {
             let (lo, hi) = self.widen(lo, hi);
             return children.all(|child| lo <= child.0 && child.1 <= hi);
         }
-        // A parent that ends at one zero covers a child that ends at the other: queries always ask for both.
+        // A parent with a zero as bound contains children with either zero, because queries always
+        // include both.
         let (lo, hi) = self.kind.widen_zeros(lo, hi);
         lo <= lowest && highest <= hi
     }
 
-    /// Appends the bounds of nodes that lie in `bytes`, which begins at absolute `offset`, `stride` bytes apart, the
-    /// first one `at` bytes from the start. An error comes with the number of its node among them.
+    /// Appends the bounds of nodes stored `stride` bytes apart in `bytes`, from offset `at` on.
+    /// `bytes` begins at absolute `offset`. An error carries the index of the node.
     pub(crate) fn extend_strided(
         &mut self,
         bytes: &[u8],
@@ -236,7 +238,7 @@ impl FixedColumn {
         stride: usize,
         at: usize,
     ) -> Result<(), (usize, DecodeError)> {
-        /// How many nodes are gathered at a time, to stay in the fastest cache.
+        /// Number of nodes gathered at once, small enough for the L1 cache.
         const BATCH: usize = 128;
         let width = 2 * self.kind.datatype.size();
         let mut gathered = Vec::with_capacity(BATCH * width);
@@ -267,7 +269,7 @@ impl FixedColumn {
     }
 }
 
-/// Appends the `N` bytes at `at` of each node. With their number known, each is copied by a move or two.
+/// Appends the `N` bytes at `at` of each node. The constant length compiles to one or two moves.
 fn gather<const N: usize>(nodes: &[u8], stride: usize, at: usize, gathered: &mut Vec<u8>) {
     for node in nodes.chunks_exact(stride.max(1)) {
         if let Some(bounds) = node.get(at..).and_then(<[u8]>::first_chunk::<N>) {
@@ -284,7 +286,7 @@ impl VarColumn {
         }
     }
 
-    /// Lower and upper bound of a node.
+    /// Returns the lower and upper bound of a node.
     pub(crate) fn get(&self, node: usize) -> Option<(&[u8], &[u8])> {
         let first = node.checked_mul(2)?;
         let start = match first.checked_sub(1) {
@@ -296,14 +298,14 @@ impl VarColumn {
     }
 }
 
-/// Columns are equal if what is stored is.
+/// Columns are equal if their stored bounds are equal.
 impl PartialEq for FixedColumn {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind && self.lo == other.lo && self.hi == other.hi
     }
 }
 
-/// The same.
+/// Columns are equal if their stored bounds are equal.
 impl PartialEq for VarColumn {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes && self.ends == other.ends
@@ -311,18 +313,19 @@ impl PartialEq for VarColumn {
 }
 
 impl VarColumn {
-    /// Lower and upper bound of a node, as far as they are certain; no upper one if there is none.
+    /// Returns the trusted lower and upper bound of a node. The upper bound is `None` if unbounded.
     pub(crate) fn bounds(&self, node: usize) -> Option<(&[u8], Option<&[u8]>)> {
         let (lo, hi) = self.get(node)?;
         Some((lo, (!self.uncertain || !lo.is_empty()).then_some(hi)))
     }
 }
 
-/// The bounds of a node over two others, `own` gathered so far and `child` the next.
+/// Combines the bounds of a parent, `own` so far, with those of the next `child`.
 ///
-/// Where two floating-point bounds are equal (the two zeros) or can't be compared (NaN), the format's writers keep that
-/// of the child that came last, and so must we for the same bytes. It makes a node that doesn't cover its first children
-/// if a later one's bounds are numbers and theirs NaN, which is one reason why a tree is checked before it is trusted.
+/// The reference library keeps the child's bound if two floating-point bounds are equal (the two
+/// zeros) or unordered (NaN). This function does the same, for identical bytes. A parent may
+/// therefore fail to contain its first children, if they have NaN bounds and a later child has
+/// numbers. This is a reason to check trees before trusting them.
 fn combine(kind: DimensionKind, own: (u64, u64), child: (u64, u64)) -> (u64, u64) {
     if !kind.physical().is_float() {
         return (own.0.min(child.0), own.1.max(child.1));

@@ -1,14 +1,14 @@
-//! Boxes without overlaps.
+//! Decomposition into disjoint subarrays.
 
 use crate::{DimRange, NdRange};
 
-/// The low and high end along a dimension.
+/// The low and high end in a dimension.
 type Ends = (u64, u64);
-/// The ends along each dimension of a box.
+/// The ends of a subarray in each dimension.
 type Sides = Vec<Ends>;
 
-/// Boxes that hold the same cells of a dense array as some boxes together, each cell once, in the order of the first dimension,
-/// then the second one and so on.
+/// Converts subarrays of a dense array to disjoint subarrays with the same cells, sorted by the
+/// first dimension, then the second, and so on.
 #[must_use]
 pub fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     let sides = boxes.into_iter().map(|NdRange(ranges)| {
@@ -27,13 +27,13 @@ pub fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     cut(&views).into_iter().map(fixed).collect()
 }
 
-/// The same with the low and high ends of boxes.
+/// Converts subarrays given by their ends.
 fn cut(boxes: &[&[Ends]]) -> Vec<Sides> {
     if boxes.is_empty() || boxes.iter().any(|sides| sides.is_empty()) {
-        // Behind the last dimension there is nothing to cut.
+        // No dimensions remain to be cut.
         return boxes.first().map(|_| Vec::new()).into_iter().collect();
     }
-    // Where a box begins, and behind where one ends; nothing lies behind the greatest number.
+    // The starts of subarrays, and the positions after the ends, except after the maximum.
     let starts = boxes.iter().map(|sides| sides[0].0);
     let mut starts: Vec<u64> = starts.chain(boxes.iter().filter_map(|sides| sides[0].1.checked_add(1))).collect();
     starts.sort_unstable();

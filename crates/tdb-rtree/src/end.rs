@@ -1,9 +1,9 @@
-//! Where ranges of strings end.
+//! Upper ends of string ranges.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-/// The end without the memory that it is in.
+/// Borrows an end.
 pub(crate) fn borrow(end: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     match end {
         Bound::Included(end) => Bound::Included(end),
@@ -12,7 +12,7 @@ pub(crate) fn borrow(end: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     }
 }
 
-/// Whether the string lies before the end.
+/// Returns `true` if the string is before the end.
 pub(crate) fn reaches(end: Bound<&[u8]>, string: &[u8]) -> bool {
     match end {
         Bound::Included(end) => string <= end,
@@ -21,14 +21,14 @@ pub(crate) fn reaches(end: Bound<&[u8]>, string: &[u8]) -> bool {
     }
 }
 
-/// Which of two ends comes first; that of all strings comes last.
+/// Compares two ends. `Unbounded` is the greatest.
 pub(crate) fn compare(a: Bound<&[u8]>, b: Bound<&[u8]>) -> Ordering {
     match (a, b) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
         (Bound::Unbounded, _) => Ordering::Greater,
         (_, Bound::Unbounded) => Ordering::Less,
         (Bound::Included(a), Bound::Included(b)) | (Bound::Excluded(a), Bound::Excluded(b)) => a.cmp(b),
-        // The string that comes next after `a` is `a` with a byte 0 behind it.
+        // The successor of `a` is `a` followed by a zero byte.
         (Bound::Included(a), Bound::Excluded(b)) => {
             if is_next(a, b) {
                 Ordering::Equal
@@ -40,7 +40,7 @@ pub(crate) fn compare(a: Bound<&[u8]>, b: Bound<&[u8]>) -> Ordering {
     }
 }
 
-/// Whether a range that begins at `start` leaves no string between itself and one that ends so.
+/// Returns `true` if no string is between a range with this end and a range from `start` on.
 pub(crate) fn touches(end: Bound<&[u8]>, start: &[u8]) -> bool {
     match end {
         Bound::Included(end) => start <= end || is_next(end, start),
@@ -49,8 +49,8 @@ pub(crate) fn touches(end: Bound<&[u8]>, start: &[u8]) -> bool {
     }
 }
 
-/// Where the strings end that begin with a prefix: before the prefix whose last byte is one more. There is none if all bytes
-/// are 255, since nothing comes behind such strings.
+/// Returns the end of the strings with a prefix: the prefix with the last byte incremented,
+/// excluded. Trailing bytes of 255 are dropped. Returns `Unbounded` if all bytes are 255.
 pub(crate) fn of_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     let Some(last) = prefix.iter().rposition(|byte| *byte < u8::MAX) else { return Bound::Unbounded };
     let mut end = prefix.get(..=last).unwrap_or_default().to_vec();
@@ -60,7 +60,7 @@ pub(crate) fn of_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     Bound::Excluded(end)
 }
 
-/// Whether no string lies between `string` and `next`.
+/// Returns `true` if `next` is the successor of `string`.
 fn is_next(string: &[u8], next: &[u8]) -> bool {
     next.split_last() == Some((&0, string))
 }

@@ -1,43 +1,43 @@
-//! What can be wrong with ranges and trees that a caller builds. What is wrong with bytes is a [`DecodeError`].
+//! Errors of ranges and trees built by a caller. Errors in bytes are [`DecodeError`]s.
 
 use tdb_types::{DecodeError, PhysicalType, Scalar};
 
 /// A result of building, writing or searching.
 pub type Result<T, E = RTreeError> = std::result::Result<T, E>;
 
-/// A range or tree that makes no sense, or bytes that hold none.
+/// An invalid range or tree, or undecodable bytes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RTreeError {
-    /// The bytes can't be decoded.
+    /// The bytes cannot be decoded.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// Ranges for another number of dimensions than there are.
+    /// The number of ranges differs from the number of dimensions.
     #[error("ranges for {found} dimensions were given, the array has {expected}")]
     DimensionCount {
-        /// How many ranges were given.
+        /// Number of ranges.
         found: usize,
-        /// How many dimensions there are.
+        /// Number of dimensions.
         expected: usize,
     },
-    /// A range of numbers for a dimension of strings, or the reverse.
+    /// A range of numbers was given for a dimension of strings, or vice versa.
     #[error("dimension {dimension}: a range of {found} was given, its coordinates are {expected}")]
     RangeKind {
-        /// The dimension's index.
+        /// Index of the dimension.
         dimension: usize,
-        /// What was given.
+        /// The kind of the range.
         found: &'static str,
-        /// What the dimension needs.
+        /// The kind of the dimension.
         expected: &'static str,
     },
-    /// Not as many ranges in one dimension as in the first.
+    /// The number of ranges differs from that of the first dimension.
     #[error("dimension {dimension}: ranges of {found} boxes were given, the first dimension has {expected}")]
     BoxCount {
-        /// The dimension's index.
+        /// Index of the dimension.
         dimension: usize,
-        /// How many ranges were given.
+        /// Number of ranges.
         found: usize,
-        /// How many the first dimension has.
+        /// Number of ranges in the first dimension.
         expected: usize,
     },
     /// The bounds of a range have different types.
@@ -48,7 +48,7 @@ pub enum RTreeError {
         /// Type of the upper bound.
         hi: PhysicalType,
     },
-    /// The lower bound is above the upper one, or one of them is NaN.
+    /// The lower bound exceeds the upper bound, or a bound is NaN.
     #[error("the range from {lo} to {hi} holds no value; its start must not be above its end, nor NaN")]
     EmptyRange {
         /// The lower bound.
@@ -56,16 +56,16 @@ pub enum RTreeError {
         /// The upper bound.
         hi: Scalar,
     },
-    /// A range that has no end, or doesn't include it, can be searched for, but not stored.
+    /// A range without an inclusive end cannot be stored, only searched.
     #[error("dimension {dimension}: a range that doesn't include its end can't be stored")]
     Unbounded {
-        /// The dimension's index.
+        /// Index of the dimension.
         dimension: usize,
     },
-    /// Inner nodes must have at least two children, or a tree never narrows to its root.
+    /// The fanout is less than 2, so that levels would never narrow to a root.
     #[error("an R-tree with a fanout of {fanout} can't be built, it must be at least 2")]
     Fanout {
-        /// The fanout asked for.
+        /// The given fanout.
         fanout: u32,
     },
 }

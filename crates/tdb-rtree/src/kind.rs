@@ -1,54 +1,58 @@
-//! As much of a dimension as its ranges need.
+//! Dimension properties relevant to ranges.
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-/// The coordinates of a dimension: their datatype, and whether they are strings of variable length.
+/// The datatype of a dimension's coordinates, and their kind: fixed size or strings of variable
+/// length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimensionKind {
-    /// The dimension's datatype.
+    /// Datatype of the dimension.
     pub datatype: Datatype,
-    /// Whether coordinates differ in length; they are then compared byte by byte, a prefix before what it begins.
+    /// `true` for strings of variable length. They are compared bytewise, with a prefix before
+    /// longer strings.
     pub var: bool,
 }
 
 impl DimensionKind {
-    /// A dimension whose coordinates are one value of `datatype`.
+    /// Creates a dimension with a single value of `datatype` per coordinate.
     #[must_use]
     pub const fn fixed(datatype: Datatype) -> Self {
         Self { datatype, var: false }
     }
 
-    /// A dimension whose coordinates are strings of `datatype`.
+    /// Creates a dimension with strings of `datatype` as coordinates.
     #[must_use]
     pub const fn var(datatype: Datatype) -> Self {
         Self { datatype, var: true }
     }
 
-    /// How values of the datatype lie in memory.
+    /// Returns the in-memory type of the datatype.
     #[must_use]
     pub const fn physical(self) -> PhysicalType {
         self.datatype.physical()
     }
 
-    /// Bytes of a stored range of this dimension: both coordinates, or the two lengths before them at least.
+    /// Returns the minimum size of a stored range, in bytes: both coordinates, or two string
+    /// lengths.
     pub(crate) const fn min_stored_len(self) -> u64 {
         if self.var { 16 } else { 2 * self.datatype.size() as u64 }
     }
 
-    /// The largest [ordered key](tdb_types::ordered_key) of the type.
+    /// Returns the maximum [ordered key](tdb_types::ordered_key) of the type.
     pub(crate) const fn max_key(self) -> u64 {
         u64::MAX >> (64 - 8 * self.datatype.size())
     }
 
-    /// Bounds in ordered keys, moved apart so far that they hold every coordinate a writer may have put between them:
-    /// [both zeros](Self::widen_zeros), and everything if they [bound nothing](Self::bounds_nothing).
+    /// Widens bounds in ordered keys to contain every coordinate that a writer may have included.
+    /// Covers [both zeros](Self::widen_zeros), and the entire type if the bounds are
+    /// [meaningless](Self::bounds_nothing).
     #[inline]
     pub(crate) fn widen(self, lo: u64, hi: u64) -> (u64, u64) {
         if self.bounds_nothing(lo, hi) { (0, self.max_key()) } else { self.widen_zeros(lo, hi) }
     }
 
-    /// Bounds in ordered keys, moved apart so that a bound which is one of the two floating-point zeros has the other
-    /// inside: everyone who asks for a range, and every writer who stores one, takes the two as equal.
+    /// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros.
+    /// Queries and writers of stored ranges treat the two as equal.
     #[inline]
     pub(crate) fn widen_zeros(self, lo: u64, hi: u64) -> (u64, u64) {
         if !self.physical().is_float() {
@@ -59,8 +63,11 @@ impl DimensionKind {
         (if lo == positive_zero { negative_zero } else { lo }, if hi == negative_zero { positive_zero } else { hi })
     }
 
-    /// Whether a stored range says nothing: if a bound is NaN, because a writer's comparisons with NaN are always false; and
-    /// a range of dates that ends before it begins, for the first writers of dates never computed any.
+    /// Returns `true` if a stored range is meaningless.
+    ///
+    /// A range with a NaN bound is meaningless, because a writer's comparisons with NaN are always
+    /// false. A descending range of dates is meaningless too, because the first writers of dates
+    /// never computed ranges.
     #[inline]
     pub(crate) fn bounds_nothing(self, lo: u64, hi: u64) -> bool {
         self.is_nan(lo) || self.is_nan(hi) || self.is_uncomputed(lo, hi)
@@ -70,10 +77,11 @@ impl DimensionKind {
         lo > hi && self.datatype.is_datetime()
     }
 
-    /// Whether the key is that of a NaN.
+    /// Returns `true` if the key belongs to a NaN.
     #[inline]
     pub(crate) fn is_nan(self, key: u64) -> bool {
-        // As many keys at each end of the type as the mantissa has values other than the infinities' zero.
+        // At each end of the type, all nonzero mantissas are NaNs. A mantissa of zero is the
+        // infinity.
         let nans: u64 = match self.physical() {
             PhysicalType::F32 => (1 << 23) - 1,
             PhysicalType::F64 => (1 << 52) - 1,
@@ -82,8 +90,8 @@ impl DimensionKind {
         key < nans || key > self.max_key() - nans
     }
 
-    /// Whether `lo` is above `hi` as values, so that `-0.0` is not below `0.0` and NaN not above anything; not if the range was
-    /// never computed.
+    /// Returns `true` if `lo` exceeds `hi` by value. Zeros are equal, and NaNs do not compare.
+    /// Uncomputed ranges return `false`.
     pub(crate) fn is_backwards(self, lo: u64, hi: u64) -> bool {
         let above = !self.physical().is_float() || self.scalar(lo) > self.scalar(hi);
         lo > hi && above && !self.is_uncomputed(lo, hi)
@@ -93,7 +101,7 @@ impl DimensionKind {
         Scalar::from_key(self.physical(), key)
     }
 
-    /// What the coordinates are called in messages.
+    /// Returns the name of the coordinates in messages.
     pub(crate) const fn coordinates(self) -> &'static str {
         if self.var { "strings" } else { "fixed-size values" }
     }

@@ -1,14 +1,17 @@
-//! Ranges, minimum bounding rectangles (MBRs) and the R-tree of the TileDB array storage format.
+//! Ranges, minimum bounding rectangles (MBRs) and R-trees of the TileDB array storage format.
 //!
-//! - [`DimensionKind`]: as much of a dimension as its ranges need: its datatype, and whether coordinates are strings.
-//! - [`DimRange`] and [`NdRange`]: a range in one dimension, and one in each. Non-empty domains, current
-//!   domains and MBRs are stored as these, see [`NdRange::parse`]. [`Boxes`]: many of them, or points.
-//! - [`RTree`]: the MBR of each tile of a sparse fragment, under a tree that speeds up [search](RTree::search).
+//! - [`DimensionKind`]: a dimension's datatype and kind of coordinates, fixed size or strings.
+//! - [`DimRange`] and [`NdRange`]: a range in one dimension, and in all dimensions. Non-empty
+//!   domains, current domains and MBRs are stored in this form, see [`NdRange::parse`]. [`Boxes`]:
+//!   a set of subarrays or points.
+//! - [`RTree`]: the MBRs of a sparse fragment's tiles, with inner nodes that speed up
+//!   [search](RTree::search).
 //!
-//! Bounds of fixed-size types are held as [ordered keys](tdb_types::ordered_key): `u64` that compare as the coordinates
-//! do, and from which the stored bytes come back exactly, those of `-0.0` and NaN too. So one comparison serves all types.
+//! Bounds of fixed-size types are stored as [ordered keys](tdb_types::ordered_key): `u64` values
+//! with the order of the coordinates. All types thus share the same comparison. Keys convert back
+//! to the exact stored bytes, including `-0.0` and NaN.
 //!
-//! It knows nothing of files and filters.
+//! The crate is independent of files and filters.
 //!
 //! ```
 //! use tdb_rtree::{Coverage, DimRange, DimensionKind, NdRange, RTree};
@@ -49,7 +52,7 @@ mod search;
 mod stored;
 mod tree;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of this crate.
 pub use tdb_types;
 
 pub use boxes::Boxes;
@@ -61,7 +64,7 @@ pub use range::DimRange;
 pub use search::{BoxedTile, Coverage, Search};
 pub use tree::RTree;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! A range in each dimension.
+//! Multi-dimensional ranges.
 
 use std::fmt;
 use std::ops::Bound;
@@ -7,16 +7,19 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 
 use crate::{DimRange, DimensionKind, RTreeError, Result};
 
-/// A range in each dimension: an MBR, a non-empty domain, a current domain.
+/// A range in each dimension: an MBR, a non-empty domain or a current domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NdRange(pub Vec<DimRange>);
 
 impl NdRange {
-    /// Reads a stored range of each dimension in turn: the two coordinates of a fixed-size type; for strings the `u64`
-    /// length of both together, the `u64` length of the first, and their bytes.
+    /// Reads a stored range for each dimension.
+    ///
+    /// A range of a fixed-size type consists of two coordinates. A range of strings consists of the
+    /// `u64` total length, the `u64` length of the first string, and the bytes of both strings.
     ///
     /// # Errors
-    /// Truncated, a start that is longer than its range, or a range whose start is above its end.
+    /// Fails if the bytes are truncated, the first string is longer than the total length, or a
+    /// start exceeds its end.
     pub fn parse(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Result<Self, DecodeError> {
         let mut ranges = Vec::with_capacity(kinds.len());
         for (dimension, kind) in kinds.iter().enumerate() {
@@ -25,20 +28,21 @@ impl NdRange {
         Ok(Self(ranges))
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the ranges, the inverse of [`parse`](Self::parse).
     ///
     /// # Errors
-    /// The ranges don't suit the dimensions, or one doesn't include its end. Then nothing is written.
+    /// Fails without writing if the ranges do not match the dimensions, or a range has no inclusive
+    /// end.
     pub fn write(&self, writer: &mut ByteWriter, kinds: &[DimensionKind]) -> Result<()> {
         self.check(kinds)?;
         for (range, kind) in self.0.iter().zip(kinds) {
-            // Everything that could be refused has been.
+            // `check` has rejected all invalid ranges.
             let _ = kind.write(range, writer);
         }
         Ok(())
     }
 
-    /// Checks that there is one range that includes its end for each dimension, of the dimension's kind.
+    /// Checks that each dimension has a range of its kind, with an inclusive end.
     pub(crate) fn check(&self, kinds: &[DimensionKind]) -> Result<()> {
         if self.0.len() != kinds.len() {
             return Err(RTreeError::DimensionCount { found: self.0.len(), expected: kinds.len() });
@@ -52,21 +56,22 @@ impl NdRange {
         Ok(())
     }
 
-    /// Whether some cell could be in both. Ranges of different dimensions share nothing.
+    /// Returns `true` if the ranges have a common cell. Ranges with different dimensions do not
+    /// intersect.
     ///
-    /// Where this is the stored range of a fragment, ask its [`widened`](Self::widened) form.
+    /// For the stored range of a fragment, use the [`widened`](Self::widened) form.
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.intersects(b))
     }
 
-    /// Whether every cell of `other` is in this range.
+    /// Returns `true` if this range contains every cell of `other`.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.contains(b))
     }
 
-    /// The cells in both; none if there are none.
+    /// Returns the common cells, or `None` without common cells.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         if self.0.len() != other.0.len() {
@@ -75,16 +80,18 @@ impl NdRange {
         self.0.iter().zip(&other.0).map(|(a, b)| a.intersection(b)).collect::<Option<_>>().map(Self)
     }
 
-    /// Moves the bounds apart until `other` is inside.
+    /// Extends the bounds to include `other`.
     pub fn expand(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own.expand(other);
         }
     }
 
-    /// The range that holds every cell which a writer may have counted into this stored one: a bound that is one of the
-    /// two floating-point zeros takes in the other, and a dimension with a bound that is NaN is unbounded, because
-    /// writers compare as IEEE 754 says. Whether a stored range matters to a query is a question for this form.
+    /// Widens a stored range to contain every cell that a writer may have included.
+    ///
+    /// A bound of `0.0` or `-0.0` includes both zeros. A dimension with a NaN bound becomes
+    /// unbounded, because writers compare according to IEEE 754. Use this form to decide if a
+    /// stored range is relevant to a query.
     #[must_use]
     pub fn widened(&self, kinds: &[DimensionKind]) -> Self {
         let widen = |(range, kind): (&DimRange, &DimensionKind)| match range {
@@ -97,7 +104,7 @@ impl NdRange {
         Self(self.0.iter().zip(kinds).map(widen).collect())
     }
 
-    /// The range as people write it: `[1, 4] × ["a", "cc"]`.
+    /// Formats the range as `[1, 4] × ["a", "cc"]`.
     #[must_use]
     pub fn display(&self, kinds: &[DimensionKind]) -> impl fmt::Display {
         struct Shown<'r, 'k>(&'r NdRange, &'k [DimensionKind]);
@@ -114,7 +121,7 @@ impl NdRange {
     }
 }
 
-/// Checks that a range suits its dimension.
+/// Checks that a range has the kind of its dimension.
 pub(crate) fn check_kind(dimension: usize, range: &DimRange, kind: DimensionKind) -> Result<()> {
     if matches!(range, DimRange::Var { .. }) == kind.var {
         Ok(())

@@ -1,4 +1,4 @@
-//! A range in one dimension.
+//! One-dimensional ranges.
 
 mod ends;
 mod many;
@@ -21,24 +21,25 @@ pub enum DimRange {
         /// Key of the highest coordinate.
         hi: u64,
     },
-    /// Strings, in the order of their bytes, a prefix before what it begins.
+    /// Strings in bytewise order, with a prefix before longer strings.
     Var {
         /// The lowest string.
         lo: Vec<u8>,
-        /// The highest string, or the first one behind the range; unbounded if every string from `lo` on is in the range. Only
-        /// ranges that include their end can be stored, the others can be asked for.
+        /// The highest string, the first string after the range, or unbounded. Only inclusive ends
+        /// can be stored.
         hi: Bound<Vec<u8>>,
     },
 }
 
 impl DimRange {
-    /// All values from `lo` to `hi`, as people mean it: a bound that is `0.0` or `-0.0` takes both zeros in.
+    /// Creates a range of all values from `lo` to `hi`. A bound of `0.0` or `-0.0` includes both
+    /// zeros.
     ///
-    /// (Ordered keys of the two zeros differ, while everyone who asks for a range, and every writer who stores the range
-    /// of a tile, takes them as equal.)
+    /// The keys of the two zeros differ, but queries and writers of stored ranges treat the zeros
+    /// as equal.
     ///
     /// # Errors
-    /// The bounds' types differ, the lower one is above the upper one, or one is NaN.
+    /// Fails if the types differ, the lower bound exceeds the upper bound, or a bound is NaN.
     pub fn between(lo: Scalar, hi: Scalar) -> Result<Self> {
         if lo.physical() != hi.physical() {
             return Err(RTreeError::MixedTypes { lo: lo.physical(), hi: hi.physical() });
@@ -46,31 +47,32 @@ impl DimRange {
         if !matches!(lo.partial_cmp(&hi), Some(Ordering::Less | Ordering::Equal)) {
             return Err(RTreeError::EmptyRange { lo, hi });
         }
-        // The smaller zero's key is one below the other's.
+        // The key of -0.0 is one less than the key of 0.0.
         let lo = if lo.to_f64() == 0.0 { lo.key().min(negated_zero(lo)) } else { lo.key() };
         let hi = if hi.to_f64() == 0.0 { hi.key().max(negated_zero(hi)) } else { hi.key() };
         Ok(Self::Fixed { lo, hi })
     }
 
-    /// All strings from `lo` to `hi`; none if `lo` is above `hi`.
+    /// Creates a range of all strings from `lo` to `hi`. The range is empty if `lo` exceeds `hi`.
     #[must_use]
     pub fn strings(lo: impl Into<Vec<u8>>, hi: impl Into<Vec<u8>>) -> Self {
         Self::Var { lo: lo.into(), hi: Bound::Included(hi.into()) }
     }
 
-    /// All strings from `lo` on.
+    /// Creates a range of all strings from `lo` on.
     #[must_use]
     pub fn strings_from(lo: impl Into<Vec<u8>>) -> Self {
         Self::Var { lo: lo.into(), hi: Bound::Unbounded }
     }
 
-    /// All strings from `lo` on that come before `end`; none if `lo` doesn't.
+    /// Creates a range of all strings from `lo` on and before `end`. The range is empty unless `lo`
+    /// is less than `end`.
     #[must_use]
     pub fn strings_before(lo: impl Into<Vec<u8>>, end: impl Into<Vec<u8>>) -> Self {
         Self::Var { lo: lo.into(), hi: Bound::Excluded(end.into()) }
     }
 
-    /// All strings that begin with `prefix`.
+    /// Creates a range of all strings with a prefix.
     ///
     /// ```
     /// use tdb_rtree::DimRange;
@@ -86,7 +88,8 @@ impl DimRange {
         Self::Var { lo, hi }
     }
 
-    /// The least and the greatest of these coordinates; none if there are none. Of two zeros the first one met.
+    /// Returns the range from the minimum to the maximum of these coordinates, or `None` without
+    /// cells. If the zeros `0.0` and `-0.0` tie, the first one counts.
     #[must_use]
     pub fn of_cells(cells: &Cells<'_>, kind: DimensionKind) -> Option<Self> {
         if kind.var {
@@ -99,13 +102,13 @@ impl DimRange {
         Some(Self::Fixed { lo: lo.key(), hi: hi.key() })
     }
 
-    /// Every coordinate that a dimension of this kind can have, NaN too.
+    /// Returns the range of all possible coordinates of this kind, including NaN.
     #[must_use]
     pub fn everything(kind: DimensionKind) -> Self {
         if kind.var { Self::strings_from("") } else { Self::Fixed { lo: 0, hi: kind.max_key() } }
     }
 
-    /// Whether no coordinate is in the range, because its end is below its start.
+    /// Returns `true` if the range contains no coordinates because its end is less than its start.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -114,13 +117,14 @@ impl DimRange {
         }
     }
 
-    /// Whether the coordinate with this ordered key is in the range; none is in a range of strings.
+    /// Returns `true` if the range contains the coordinate with this ordered key. Always `false`
+    /// for strings.
     #[must_use]
     pub fn contains_key(&self, key: u64) -> bool {
         matches!(self, Self::Fixed { lo, hi } if (*lo..=*hi).contains(&key))
     }
 
-    /// Whether the string is in the range; none is in a range of fixed-size values.
+    /// Returns `true` if the range contains the string. Always `false` for fixed-size values.
     #[must_use]
     pub fn contains_string(&self, string: &[u8]) -> bool {
         match self {
@@ -129,13 +133,14 @@ impl DimRange {
         }
     }
 
-    /// Whether some coordinate is in both ranges. A range of strings and one of numbers share nothing.
+    /// Returns `true` if the ranges have a common coordinate. Ranges of strings and numbers never
+    /// intersect.
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         self.intersection(other).is_some()
     }
 
-    /// Whether every coordinate of `other` is in this range.
+    /// Returns `true` if this range contains every coordinate of `other`.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         match (self, other) {
@@ -147,7 +152,7 @@ impl DimRange {
         }
     }
 
-    /// The coordinates that are in both ranges; none if there are none.
+    /// Returns the common coordinates, or `None` without common coordinates.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let both = match (self, other) {
@@ -163,7 +168,7 @@ impl DimRange {
         (!both.is_empty()).then_some(both)
     }
 
-    /// Moves the bounds apart until `other` is in the range. A range of another kind changes nothing.
+    /// Extends the bounds to include `other`. Ranges of another kind are ignored.
     pub fn expand(&mut self, other: &Self) {
         match (self, other) {
             (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => {
@@ -182,7 +187,7 @@ impl DimRange {
         }
     }
 
-    /// The range as people write it, `[1, 4]`, `["a", "cc"]` or `["a", "b")`, for a dimension of this kind.
+    /// Formats the range as `[1, 4]`, `["a", "cc"]` or `["a", "b")`.
     #[must_use]
     pub fn display(&self, kind: DimensionKind) -> impl fmt::Display {
         struct Shown<'a>(&'a DimRange, DimensionKind);
@@ -203,7 +208,7 @@ impl DimRange {
         Shown(self, kind)
     }
 
-    /// What the range's coordinates are called in messages.
+    /// Returns the name of the coordinates in messages.
     pub(crate) fn coordinates(&self) -> &'static str {
         match self {
             Self::Fixed { .. } => "fixed-size values",
@@ -212,7 +217,7 @@ impl DimRange {
     }
 }
 
-/// The key of the other zero of the scalar's type; integers have one zero only.
+/// Returns the key of the zero with the opposite sign. Integers have a single zero.
 fn negated_zero(zero: Scalar) -> u64 {
     match zero {
         Scalar::F32(zero) => Scalar::F32(-zero).key(),

@@ -1,4 +1,4 @@
-//! Which tiles may hold cells of a query.
+//! Search for the tiles relevant to a query.
 
 mod boxes;
 mod selection;
@@ -10,24 +10,26 @@ use self::selection::Selection;
 use crate::nd_range::check_kind;
 use crate::{DimRange, RTree, RTreeError, Result};
 
-/// How much of a tile a query wants.
+/// The part of a tile selected by a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coverage {
-    /// The tile's MBR lies inside the query: every cell of the tile is wanted, and needs no comparison.
+    /// The query contains the tile's MBR: every cell is selected without comparison.
     Full,
-    /// The MBR and the query have something in common: some cells may be wanted.
+    /// The query intersects the MBR: some cells may be selected.
     Partial,
 }
 
 impl RTree {
-    /// The tiles that may hold cells which are in one of the ranges of every dimension, in the order of the tiles.
+    /// Finds the tiles that may contain cells in one of the ranges of every dimension, in tile
+    /// order.
     ///
-    /// `query` has a list of ranges for each dimension. They may come in any order and overlap; of an empty list, and of a
-    /// range whose end is below its start, nothing is wanted. Neighbours are taken together: integers 1 to 4 and 5 to 9 cover
-    /// a tile with 3 to 7. Where a bound is a floating-point zero, both zeros are meant.
+    /// `query` contains a list of ranges for each dimension. The ranges may overlap and be in any
+    /// order. Empty lists and empty ranges select no cells. Adjacent ranges are merged, so the
+    /// integers 1 to 4 and 5 to 9 contain a tile with 3 to 7. A bound of `0.0` or `-0.0` includes
+    /// both zeros.
     ///
     /// # Errors
-    /// The ranges don't suit the dimensions.
+    /// Fails if the ranges do not match the dimensions.
     pub fn search<'a, R: AsRef<[DimRange]>>(&'a self, query: &'a [R]) -> Result<Search<'a>> {
         if query.len() != self.kinds().len() {
             return Err(RTreeError::DimensionCount { found: query.len(), expected: self.kinds().len() });
@@ -44,51 +46,53 @@ impl RTree {
     }
 }
 
-/// The tiles that a [search](RTree::search) finds, one after the other, found as they are asked for.
+/// A lazy iterator over the tiles found by a [search](RTree::search).
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     tree: &'a RTree,
-    /// What is wanted in each dimension.
+    /// The selected ranges of each dimension.
     selections: Vec<Selection<'a>>,
-    /// From the root down, the siblings that are still to be looked at.
+    /// Pending siblings, from the root down.
     stack: Vec<Siblings>,
-    /// Tiles below a node that is wanted as a whole.
+    /// Remaining tiles below a fully selected node.
     whole: Range<usize>,
-    /// How many nodes may still be compared.
+    /// Number of nodes that may still be compared.
     left: u64,
 }
 
-/// Nodes of one level that stand next to each other; those before `next` have been compared.
+/// Adjacent nodes of a level. Nodes before `next` have been compared.
 #[derive(Clone, Debug)]
 struct Siblings {
     level: usize,
     next: usize,
     end: usize,
-    /// The node that bit 0 of the masks stands for.
+    /// The node of bit 0 in the masks.
     base: usize,
-    /// Nodes that have something in common with the query, and are still to be visited.
+    /// Nodes that intersect the query and are still to be visited.
     hit: u64,
-    /// Nodes that lie inside the query.
+    /// Nodes contained in the query.
     inside: u64,
 }
 
 impl<'a> Search<'a> {
     fn new(tree: &'a RTree, selections: Vec<Selection<'a>>) -> Self {
-        // Inner nodes that don't cover their children would hide tiles; without them every tile is compared.
+        // Inner nodes that do not contain their children would hide tiles. In this case every tile
+        // is compared.
         let level = if tree.is_covering() { 0 } else { tree.level_count().saturating_sub(1) };
         let mut search = Self { tree, selections, stack: Vec::new(), whole: 0..0, left: u64::MAX };
         search.push(level, 0..tree.level(level).len());
         search
     }
 
-    /// The same search, which gives up when it has compared so many nodes. Nodes may overlap as they like, so that a search
-    /// which finds nothing may have to compare all of them.
+    /// Stops the search after comparing this number of nodes. Nodes may overlap arbitrarily, so
+    /// even a search without results may compare all nodes.
     #[must_use]
     pub fn limited_to(self, nodes: u64) -> Self {
         Self { left: nodes, ..self }
     }
 
-    /// How many nodes may still be compared; 0 after giving up.
+    /// Returns the number of nodes that may still be compared, or 0 after the search stopped at the
+    /// limit.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left
@@ -99,8 +103,9 @@ impl<'a> Search<'a> {
         self.stack.push(Siblings { level, next, end, base: next, hit: 0, inside: 0 });
     }
 
-    /// Compares up to 64 nodes of `level`, from number `base` on. Bit `i` stands for node `base + i`: first those that have
-    /// something in common with the query, then those inside it.
+    /// Compares up to 64 nodes of `level`, from index `base` on. Returns a mask of nodes that
+    /// intersect the query, and a mask of nodes contained in the query. Bit `i` represents node
+    /// `base + i`.
     fn compare(&self, level: usize, base: usize, count: usize) -> (u64, u64) {
         let first = self.tree.level(level).start.saturating_add(base);
         let nodes = first..first.saturating_add(count);

@@ -1,4 +1,4 @@
-//! Ranges as they are stored.
+//! Stored ranges.
 
 use std::ops::Bound;
 
@@ -9,7 +9,7 @@ use crate::{DimRange, DimensionKind};
 const NOT_BACKWARDS: &str = "a range whose start is not above its end";
 
 impl DimensionKind {
-    /// Reads one stored range.
+    /// Reads a stored range.
     pub(crate) fn read(self, reader: &mut ByteReader<'_>) -> Result<DimRange, DecodeError> {
         if self.var {
             let (lo, hi) = read_strings(reader)?;
@@ -20,7 +20,7 @@ impl DimensionKind {
         }
     }
 
-    /// Reads the two coordinates of a stored range of a fixed-size type.
+    /// Reads the two coordinates of a range of a fixed-size type.
     pub(crate) fn read_keys(self, reader: &mut ByteReader<'_>) -> Result<(u64, u64), DecodeError> {
         let offset = reader.offset();
         let size = self.datatype.size();
@@ -40,7 +40,8 @@ impl DimensionKind {
         DecodeError::invalid("range", offset, found, NOT_BACKWARDS)
     }
 
-    /// Writes what [`read`](Self::read) reads. `None`: the range doesn't suit the dimension.
+    /// Writes a range, the inverse of [`read`](Self::read). Returns `None` if the range does not
+    /// match the dimension.
     pub(crate) fn write(self, range: &DimRange, writer: &mut ByteWriter) -> Option<()> {
         match range {
             DimRange::Fixed { lo, hi } if !self.var => {
@@ -54,7 +55,8 @@ impl DimensionKind {
     }
 }
 
-/// Reads a stored range of strings: the length of both together, the length of the first, and their bytes.
+/// Reads a range of strings: the total length, the length of the first string, and the bytes of
+/// both.
 pub(crate) fn read_strings<'a>(reader: &mut ByteReader<'a>) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
     let total = reader.u64("range length")?;
     let offset = reader.offset();
@@ -79,7 +81,7 @@ pub(crate) fn write_strings(lo: &[u8], hi: &[u8], writer: &mut ByteWriter) {
     writer.bytes(hi);
 }
 
-/// The first bytes of a string, for a message.
+/// Formats the first bytes of a string for a message.
 fn preview(bytes: &[u8]) -> String {
     let shown = bytes.get(..32).unwrap_or(bytes);
     format!("{}{}", shown.escape_ascii(), if bytes.len() > 32 { "…" } else { "" })

@@ -1,4 +1,4 @@
-//! The R-tree: the MBR of each tile, and the nodes above them.
+//! The R-tree: the MBRs of tiles, and the inner nodes above them.
 
 mod build;
 mod format;
@@ -9,21 +9,24 @@ use tdb_types::saturating_len;
 use crate::column::Column;
 use crate::{DimRange, DimensionKind, NdRange};
 
-/// The MBR of each tile of a sparse fragment, under inner nodes that each bound up to `fanout` nodes of the level below.
+/// The MBRs of a sparse fragment's tiles, with inner nodes that bound up to `fanout` nodes of the
+/// next level.
 ///
-/// All nodes of all levels lie in one flat run per dimension, root first, tiles last. A dense fragment's tree is empty.
+/// All nodes are stored in a flat list per dimension, from the root to the tiles. The tree of a
+/// dense fragment is empty.
 #[derive(Clone, Debug)]
 pub struct RTree {
     kinds: Vec<DimensionKind>,
     fanout: u32,
-    /// How many nodes the levels above each level have together, root first; one more entry says how many all have.
+    /// The index of each level's first node, root first, followed by the total number of nodes.
     starts: Vec<usize>,
     columns: Vec<Column>,
-    /// Whether every inner node bounds its children.
+    /// `true` if every inner node contains its children.
     covering: bool,
 }
 
-/// Trees are equal if what is stored is; how they are searched depends on the version that they were read from, too.
+/// Trees are equal if their stored form is equal. The version they were read from, which also
+/// affects searches, is ignored.
 impl PartialEq for RTree {
     fn eq(&self, other: &Self) -> bool {
         let same_shape = self.kinds == other.kinds && self.fanout == other.fanout && self.starts == other.starts;
@@ -32,41 +35,41 @@ impl PartialEq for RTree {
 }
 
 impl RTree {
-    /// The fanout of every tree that the reference library writes.
+    /// The fanout of all trees written by the reference library.
     pub const FANOUT: u32 = 10;
 
-    /// A tree without nodes, as dense fragments have it.
+    /// Creates a tree without nodes, as in dense fragments.
     #[must_use]
     pub fn empty(kinds: &[DimensionKind], fanout: u32) -> Self {
         let columns = kinds.iter().map(|kind| Column::new(*kind)).collect();
         Self { kinds: kinds.to_vec(), fanout, starts: vec![0], columns, covering: true }
     }
 
-    /// The dimensions that the MBRs are of.
+    /// Returns the dimensions of the MBRs.
     #[must_use]
     pub fn kinds(&self) -> &[DimensionKind] {
         &self.kinds
     }
 
-    /// How many children an inner node has, at most.
+    /// Returns the maximum number of children per inner node.
     #[must_use]
     pub fn fanout(&self) -> u32 {
         self.fanout
     }
 
-    /// How many levels there are, that of the tiles included; 0 for a dense fragment.
+    /// Returns the number of levels, including the tiles. Returns 0 for a dense fragment.
     #[must_use]
     pub fn level_count(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// How many tiles the tree knows.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn leaf_count(&self) -> u64 {
         self.leaves().len() as u64
     }
 
-    /// The MBR of a tile, exactly as stored; none if there is no such tile.
+    /// Returns the MBR of a tile exactly as stored, or `None` if the tile does not exist.
     #[must_use]
     pub fn mbr(&self, tile: u64) -> Option<NdRange> {
         let leaves = self.leaves();
@@ -74,8 +77,11 @@ impl RTree {
         self.node(node)
     }
 
-    /// The box in which all cells of a tile lie for certain: its MBR, [widened](NdRange::widened), and without end in
-    /// dimensions of strings where writers were known to store none; none if there is no such tile.
+    /// Returns bounds guaranteed to contain all cells of a tile, or `None` if the tile does not
+    /// exist.
+    ///
+    /// These are the [widened](NdRange::widened) MBR. String dimensions are unbounded above where
+    /// writers are known to have stored no end.
     #[must_use]
     pub fn bounds(&self, tile: u64) -> Option<NdRange> {
         let leaves = self.leaves();
@@ -83,7 +89,8 @@ impl RTree {
         self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// The box in which all cells lie for certain; none if there are no tiles, or the root doesn't bound them.
+    /// Returns bounds guaranteed to contain all cells. Returns `None` if there are no tiles, or an
+    /// inner node does not contain its children.
     #[must_use]
     pub fn hull(&self) -> Option<NdRange> {
         let root = self.level(0);
@@ -93,20 +100,22 @@ impl RTree {
         self.columns.iter().map(|column| column.bounds(root.start)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// Whether every inner node bounds its children, as it should. [`search`](Self::search) then descends from the root;
-    /// in a tree whose inner nodes hide tiles it looks at each tile instead, so it always finds all.
+    /// Returns `true` if every inner node contains its children.
+    ///
+    /// A [`search`](Self::search) then descends from the root. Otherwise it compares each tile, so
+    /// that faulty inner nodes hide no tiles.
     #[must_use]
     pub fn is_covering(&self) -> bool {
         self.covering
     }
 
-    /// Bytes of memory that the tree takes.
+    /// Returns the memory used by the tree, in bytes.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         self.columns.iter().map(Column::memory).sum::<usize>().saturating_add(size_of_val(&*self.starts))
     }
 
-    /// The nodes of a level, the root's level being 0.
+    /// Returns the nodes of a level. The root is level 0.
     pub(crate) fn level(&self, level: usize) -> Range<usize> {
         match self.starts.get(level..) {
             Some([start, end, ..]) => *start..*end,
@@ -114,7 +123,7 @@ impl RTree {
         }
     }
 
-    /// The nodes of the last level: the tiles.
+    /// Returns the nodes of the last level, the tiles.
     pub(crate) fn leaves(&self) -> Range<usize> {
         self.level(self.level_count().saturating_sub(1))
     }
@@ -123,7 +132,7 @@ impl RTree {
         &self.columns
     }
 
-    /// The children of the node that is number `index` of its level, as numbers of the next level.
+    /// Returns the children of node `index` of a level, as indices in the next level.
     pub(crate) fn children(&self, level: usize, index: usize) -> Range<usize> {
         let fanout = self.fanout_usize();
         let count = self.level(level.saturating_add(1)).len();
@@ -131,7 +140,7 @@ impl RTree {
         first..first.saturating_add(fanout).min(count)
     }
 
-    /// The tiles below the node that is number `index` of its level.
+    /// Returns the tiles below node `index` of a level.
     pub(crate) fn tiles_below(&self, level: usize, index: usize) -> Range<usize> {
         let count = self.leaves().len();
         let fanout = self.fanout_usize();
@@ -151,7 +160,8 @@ impl RTree {
         self.columns.iter().map(|column| column.get(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// Checks that every inner node bounds its children. It costs a pass over the bounds, which parsing made warm.
+    /// Checks that every inner node contains its children. The bounds are still in the cache after
+    /// parsing.
     fn check_covering(&mut self) {
         self.covering = (1..self.level_count()).all(|level| {
             let (parents, children) = (self.level(level - 1), self.level(level));

@@ -1,4 +1,4 @@
-//! Reading bytes before somebody waits for them.
+//! Reading ahead of demand.
 
 mod planned;
 mod queue;
@@ -13,11 +13,11 @@ use queue::Queue;
 
 pub use planned::PlannedFile;
 
-/// Wraps a storage whose answers take long, so that bytes can be in memory before they are read.
+/// A wrapper for a storage with high latency. Loads bytes ahead of reads.
 ///
-/// A caller that knows which bytes will be read says so by [`read_ahead`](Self::read_ahead), or [supplies](Self::supply) them.
-/// Reads go on as ever: what is in memory is copied from there, what is on its way is waited for, and anything else is a plain read of
-/// the wrapped storage. So a wrong guess costs time, and nothing else.
+/// The caller announces future reads with [`read_ahead`](Self::read_ahead), or
+/// [supplies](Self::supply) bytes. Later reads copy bytes already in memory and wait for bytes in
+/// flight. All remaining bytes are read from the wrapped storage, so a wrong guess only costs time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,18 +41,19 @@ pub struct AheadStorage {
     files: Arc<Mutex<HashMap<String, Weak<Queues>>>>,
 }
 
-/// Bytes that are read ahead, or were supplied, as long as this lives.
+/// A handle to read-ahead or supplied bytes. Dropping the handle frees the memory.
 #[must_use = "dropped at once, it is of no use"]
 pub struct ReadAhead {
     queue: Arc<Queue>,
-    /// What files that were opened look into.
+    /// The lists consulted by open files.
     _files: Vec<Arc<Queues>>,
-    /// What ends it before it is dropped.
+    /// The registration for ending the read-ahead on cancellation.
     until: Option<OnCancel>,
 }
 
 impl ReadAhead {
-    /// Ends it also when this token is cancelled: what is on its way is given up then, and who waits for it asks for it himself.
+    /// Also ends the read-ahead when `token` is cancelled. Requests in flight are then dropped, and
+    /// waiting readers issue their own reads.
     pub fn until(mut self, token: &CancelToken) -> Self {
         let left = self.queue.left().clone();
         self.until = Some(token.on_cancel(move || left.cancel()));
@@ -60,10 +61,10 @@ impl ReadAhead {
     }
 }
 
-/// What is read ahead of one file, by whoever.
+/// All read-ahead queues of a file.
 #[derive(Debug, Default)]
 struct Queues {
-    /// Each with the file's place in it.
+    /// Each queue, with the index of this file in the queue.
     list: Mutex<Vec<(Weak<Queue>, usize)>>,
 }
 
@@ -74,15 +75,18 @@ impl AheadStorage {
         Self { inner, files: Arc::default() }
     }
 
-    /// Reads ranges of files before they are asked for, about in this order, holding about `budget` bytes at once: as many as
-    /// that in the first call, and further ones when those were read.
+    /// Loads ranges of files ahead of reads, approximately in the given order.
+    ///
+    /// At most about `budget` bytes are held at once. The call requests the first `budget` bytes.
+    /// Reading them makes room for further requests.
     pub fn read_ahead(&self, files: Vec<PlannedFile>, budget: u64) -> ReadAhead {
         let ahead = self.add(Queue::new(self.inner.clone(), files, budget));
         ahead.queue.begin();
         ahead
     }
 
-    /// Puts bytes of a file of `size` bytes into memory, from `start` on: whoever has them already, such as a browser.
+    /// Adds bytes already held by the caller, for example a browser. `bytes` start at offset
+    /// `start` in a file of `size` bytes.
     pub fn supply(&self, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> ReadAhead {
         self.add(Queue::supplied(self.inner.clone(), path, size, start, bytes))
     }
@@ -128,13 +132,14 @@ impl Queues {
         list.push((Arc::downgrade(queue), place));
     }
 
-    /// Those that are in use.
+    /// Returns the queues in use.
     fn current(&self) -> Vec<(Arc<Queue>, usize)> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().filter_map(|(queue, place)| Some((queue.upgrade()?, *place))).collect()
     }
 
-    /// Copies bytes that are in memory or on their way to the beginning of `buffer`; how many.
+    /// Copies bytes in memory or in flight to the start of `buffer`. Returns the number of bytes
+    /// copied.
     fn take(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let taken = self.current().into_iter().map(|(queue, place)| queue.take(place, offset, buffer));
         taken.into_iter().find(|taken| *taken > 0).unwrap_or(0)
@@ -154,13 +159,13 @@ impl fmt::Debug for ReadAhead {
     }
 }
 
-/// A file, some bytes of which may be in memory already.
+/// A file with some bytes possibly in memory.
 #[derive(Debug)]
 struct AheadFile {
     inner: Arc<dyn Storage>,
     path: String,
     size: u64,
-    /// The wrapped storage's file, once somebody wants what isn't in memory.
+    /// The file in the wrapped storage, opened at the first read of bytes not in memory.
     opened: OnceLock<Arc<dyn ReadAt>>,
     queues: Arc<Queues>,
 }
@@ -178,7 +183,7 @@ impl ReadAt for AheadFile {
             if taken == 0 {
                 if self.opened.get().is_none() {
                     let file = self.inner.open_sized(&self.path, self.size)?;
-                    // Two threads may both open it; the first one's stays.
+                    // If two threads open the file, the first handle is kept.
                     let _ = self.opened.set(file);
                 }
                 return self.opened.get().map_or(Ok(()), |file| file.read_into(offset, rest));
@@ -212,7 +217,7 @@ impl Storage for AheadStorage {
     }
 
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
-        // What was supplied needs no request.
+        // Supplied bytes need no request.
         if !self.queues(&request.path).current().is_empty() {
             return crate::storage::fetch_one(self, request);
         }

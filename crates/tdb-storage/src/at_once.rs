@@ -1,11 +1,14 @@
-//! Jobs that wait, several at once.
+//! Concurrent execution of blocking jobs.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs `job` for each item, up to `in_flight` of them at once: for jobs that wait rather than compute. Results come in the
-/// order of the items. Where there can't be threads, the caller's does it all.
+/// Runs `job` for each item, with up to `in_flight` jobs at once, and returns the results in the
+/// order of the items.
+///
+/// Intended for waiting rather than computing. If no thread can be created, the calling thread runs
+/// all jobs.
 ///
 /// ```
 /// let squares = tdb_storage::at_once(3, &[1, 2, 3, 4], |number| number * number);

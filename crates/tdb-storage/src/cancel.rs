@@ -1,10 +1,11 @@
-//! Saying that answers aren't wanted any more.
+//! Cancellation of operations.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Says, from any thread, that something isn't wanted any more: a handle that is cheap to clone. There is no way back.
+/// A handle, cheap to clone, for cancelling an operation from any thread. Cancellation is
+/// permanent.
 ///
 /// ```
 /// use tdb_storage::CancelToken;
@@ -26,14 +27,14 @@ struct Shared {
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// What is to be done when it is cancelled, by numbers.
+/// The hooks to run on cancellation, by number.
 #[derive(Default)]
 struct Hooks {
     next: u64,
     waiting: Vec<(u64, Hook)>,
 }
 
-/// Something that is done when a [token](CancelToken) is cancelled, as long as this lives.
+/// A hook registered on a [token](CancelToken). Dropping it removes the hook.
 #[derive(Debug)]
 #[must_use = "dropped at once, it is of no use"]
 pub struct OnCancel {
@@ -42,34 +43,35 @@ pub struct OnCancel {
 }
 
 impl CancelToken {
-    /// One that nobody has cancelled.
+    /// Creates an uncancelled token.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says that it isn't wanted any more, and does what was to be done then, on this thread.
+    /// Cancels the token and runs its hooks on the calling thread.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::SeqCst);
-        // Not under the lock: what is done may have to do with this token too.
+        // The hooks run without the lock, because a hook may use this token.
         let waiting = std::mem::take(&mut self.hooks().waiting);
         waiting.into_iter().for_each(|(_, hook)| hook());
     }
 
-    /// Whether somebody has said so.
+    /// Returns `true` if the token is cancelled.
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Does something short when somebody says so, which mustn't wait; at once if somebody has. If what is given back is dropped before, it
-    /// isn't done.
+    /// Registers a short, non-blocking hook to run on cancellation. Runs it immediately if the
+    /// token is already cancelled. Dropping the returned value removes the hook.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) -> OnCancel {
         let mut hooks = self.hooks();
         let number = hooks.next;
         hooks.next += 1;
-        // Who cancels says so before taking what is here: one of the two sees the other.
+        // `cancel` sets the flag before taking the hooks: either this check or `cancel` sees the
+        // hook.
         if self.0.is_cancelled.load(Ordering::SeqCst) {
             drop(hooks);
             hook();
@@ -90,7 +92,7 @@ impl Drop for OnCancel {
         let place = hooks.waiting.iter().position(|(number, _)| *number == self.number);
         let unused = place.map(|place| hooks.waiting.swap_remove(place));
         drop(hooks);
-        // What it holds may have hooks of its own.
+        // Dropped without the lock, because captured values may own hooks.
         drop(unused);
     }
 }

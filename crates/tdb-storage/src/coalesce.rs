@@ -1,10 +1,12 @@
-//! Many small ranges as fewer reads.
+//! Merging of small ranges into fewer reads.
 
 use std::ops::Range;
 
-/// Merges ranges of a file that overlap, touch, or lie at most `gap` bytes apart; the result is sorted and disjoint.
+/// Merges ranges of a file that overlap, touch, or are at most `gap` bytes apart. The result is
+/// sorted and disjoint.
 ///
-/// The ranges may come in any order; empty ones need no read and are left out. [`locate`] finds a range again.
+/// The ranges may be in any order. Empty ranges are dropped. [`locate`] finds a range in the
+/// result.
 ///
 /// ```
 /// use tdb_storage::{coalesce, locate};
@@ -18,7 +20,7 @@ use std::ops::Range;
 #[must_use]
 pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     let mut sorted: Vec<_> = ranges.iter().filter(|range| range.start < range.end).cloned().collect();
-    // Planners mostly ask in file order already, which this sort notices.
+    // Planners mostly request in file order. The sort is linear in this case.
     sorted.sort_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = Vec::new();
     for range in sorted {
@@ -30,9 +32,11 @@ pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     merged
 }
 
-/// Which of the `merged` ranges holds `range`, and where in it; `None` if none of them does.
+/// Returns the index of the `merged` range around `range`, and the position inside the merged
+/// range. Returns `None` if no merged range contains `range`.
 ///
-/// `merged` must be sorted and disjoint, as [`coalesce`] gives it. An empty range is held where it touches one.
+/// `merged` must be sorted and disjoint, as returned by [`coalesce`]. An empty range is found if it
+/// touches a merged range.
 #[must_use]
 pub fn locate(merged: &[Range<u64>], range: &Range<u64>) -> Option<(usize, Range<usize>)> {
     let index = merged.partition_point(|read| read.start <= range.start).checked_sub(1)?;

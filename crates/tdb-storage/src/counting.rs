@@ -1,4 +1,4 @@
-//! A storage that counts what is asked of another.
+//! A request-counting storage wrapper.
 
 mod waiting;
 
@@ -13,7 +13,8 @@ use crate::{
     forward_storage,
 };
 
-/// Wraps a storage and counts the requests that reach it. Clones and [`sub`](Storage::sub) storages share the counts.
+/// A wrapper for counting the requests to a storage. Clones and [`sub`](Storage::sub) storages
+/// share the counts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,28 +33,29 @@ pub struct CountingStorage {
     counts: Arc<Counts>,
 }
 
-/// What a [`CountingStorage`] has counted.
+/// The counts of a [`CountingStorage`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
     /// Folders listed.
     pub lists: u64,
-    /// Files opened, and questions whether a path exists.
+    /// Files opened, and checks for the existence of a path.
     pub opens: u64,
-    /// Reads of one range each.
+    /// Reads, each of a single range.
     pub reads: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Files and folders made or deleted, appends to files, and calls that make things durable.
+    /// Files and folders created or deleted, appends to files, and sync calls.
     pub writes: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Requests to a storage [whose answers take long](ReadProfile::is_remote): lists, reads, files that were made. What removing and
-    /// renaming folders takes, and parts of large files, are more than is counted.
+    /// Requests to a [remote](ReadProfile::is_remote) storage: lists, reads, and created files.
+    /// Requests for removing and renaming folders, and for parts of large files, are not counted.
     pub requests: u64,
-    /// Reads that a storage answered from what it had [kept](Fetched::is_cached) of earlier ones; they are in no other number.
+    /// Reads answered from the storage's [cache](Fetched::is_cached), excluded from all remaining
+    /// counters.
     pub kept: u64,
-    /// How long at least one of these waited for its answer. Not known on WebAssembly.
+    /// Time during which at least one request was pending. Always zero on WebAssembly.
     pub waiting: Duration,
 }
 
@@ -71,19 +73,20 @@ struct Counts {
 }
 
 impl CountingStorage {
-    /// Counts what is asked of `inner` from now on.
+    /// Wraps a storage, with all counts at zero.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, counts: Arc::default() }
     }
 
-    /// Counts what is asked of `other` together with what is asked of this one.
+    /// Wraps `other` and adds the requests to the counts of this storage.
     #[must_use]
     pub fn alongside(&self, other: Arc<dyn Storage>) -> Self {
         Self { inner: other, counts: Arc::clone(&self.counts) }
     }
 
-    /// The counts so far. Requests that fail are counted too, bytes only when they arrive.
+    /// Returns the counts so far. Failed requests are included, but only received bytes are
+    /// counted.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
@@ -100,7 +103,7 @@ impl CountingStorage {
         }
     }
 
-    /// Gives the counts so far and starts again from zero.
+    /// Returns the counts so far and resets all counters to zero.
     pub fn take(&self) -> Counters {
         let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
         Counters {
@@ -116,7 +119,8 @@ impl CountingStorage {
         }
     }
 
-    /// Counts an answer that was asked for. A request opens a file and reads from it; one whose size is known needn't be opened.
+    /// Counts an answer. A request opens a file and reads from it. A range of a file of known size
+    /// needs no open.
     fn counted(&self, request: &Request, answer: Result<Fetched>) -> Result<Fetched> {
         if answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
             self.counts.kept.fetch_add(1, Relaxed);
@@ -133,12 +137,12 @@ impl CountingStorage {
         Ok(Fetched { file, ..fetched })
     }
 
-    /// Waits for an answer.
+    /// Runs a job and measures the waiting time.
     fn waiting<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.waiting(self.inner.profile(), job)
     }
 
-    /// Makes a request, and waits for its answer.
+    /// Counts a request, runs the job and measures the waiting time.
     fn request<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.request(self.inner.profile(), job)
     }
@@ -254,7 +258,7 @@ impl Storage for CountingStorage {
     fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
         let profile = self.inner.profile();
         if profile.is_remote() {
-            // Each is a request.
+            // Each removal is a request.
             return at_once(profile.in_flight, paths, |path| self.remove_file(path));
         }
         self.counts.writes.fetch_add(paths.len() as u64, Relaxed);

@@ -1,4 +1,4 @@
-//! The error of every storage: what went wrong, with which path.
+//! The error of every storage.
 
 use std::io;
 use std::sync::Arc;
@@ -6,108 +6,109 @@ use std::sync::Arc;
 /// A result of a storage operation.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
-/// What a storage could not do. Paths are whole paths as the user knows them ([`Storage::describe`](crate::Storage::describe)).
+/// The error of a storage operation. Paths are complete, as shown to users
+/// ([`Storage::describe`](crate::Storage::describe)).
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
-    /// Nothing has this path.
+    /// The path does not exist.
     #[error("{path}: not found")]
     NotFound {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// Something has this path already.
+    /// The path already exists.
     #[error("{path}: already exists, and is never overwritten")]
     AlreadyExists {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// A folder was expected, and a file is there.
+    /// The path is a file instead of a folder.
     #[error("{path}: not a folder")]
     NotAFolder {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// A file was expected, and a folder or something stranger is there.
+    /// The path is a folder or a special file instead of a regular file.
     #[error("{path}: not a regular file")]
     NotAFile {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// A file or folder that was to be removed is reached through a symbolic link: it may be anybody's.
+    /// A path to be removed leads through a symbolic link. The target may belong to another user.
     #[error("{path}: reached through a symbolic link; nothing is removed through one")]
     ThroughLink {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// The operating system doesn't let this user do that.
+    /// The operating system denies access.
     #[error("{path}: permission denied")]
     PermissionDenied {
-        /// The whole path.
+        /// The complete path.
         path: String,
     },
-    /// The path could leave the storage's root, or can't name anything in it.
+    /// The path may leave the storage's root or is malformed.
     #[error("path {path:?} is refused: {why}")]
     BadPath {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
-        /// The rule that it breaks.
+        /// The violated rule.
         why: &'static str,
     },
-    /// A read reaches beyond the end of the file: the file was cut short, or what said where to read is wrong.
+    /// A read extends beyond the end of the file: the file was truncated, or the offset is wrong.
     #[error("{path}: need {need} bytes at {offset:#x}, but the file ends at {size:#x}")]
     UnexpectedEnd {
-        /// The whole path.
+        /// The complete path.
         path: String,
-        /// Where the read begins.
+        /// The offset of the read.
         offset: u64,
-        /// How many bytes it needs.
+        /// The length of the read, in bytes.
         need: u64,
-        /// How many bytes the file has.
+        /// The size of the file, in bytes.
         size: u64,
     },
-    /// A file is larger than the memory that can be had for reading it whole, or for writing it to a storage in memory.
+    /// A file is too large to be read at once, or to be written to a storage in memory.
     #[error("{path}: {size} bytes are too many to read at once")]
     TooLarge {
-        /// The whole path.
+        /// The complete path.
         path: String,
-        /// How many bytes the file has.
+        /// The size of the file, in bytes.
         size: u64,
     },
-    /// A file is larger than the caller lets it be.
+    /// A file exceeds a limit set by the caller.
     #[error("{path}: {size} bytes are more than the limit of {limit}")]
     OverLimit {
-        /// The whole path.
+        /// The complete path.
         path: String,
-        /// How many bytes the file has.
+        /// The size of the file, in bytes.
         size: u64,
-        /// How many it may have.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// Something in a file is larger than the caller lets it be.
+    /// A range of a file exceeds a limit set by the caller.
     #[error("{path}: {need} bytes at {offset:#x} are more than the limit of {limit}")]
     RangeOverLimit {
-        /// The whole path.
+        /// The complete path.
         path: String,
-        /// Where it begins.
+        /// The start of the range.
         offset: u64,
-        /// How many bytes it has.
+        /// The length of the range, in bytes.
         need: u64,
-        /// How many it may have.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// Any other trouble that the operating system reports.
+    /// Any other I/O error.
     #[error("{path}: {source}")]
     Io {
-        /// The whole path.
+        /// The complete path.
         path: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: Arc<io::Error>,
     },
 }
 
 impl StorageError {
-    /// The error that `source` is for the file or folder at `path` (a whole path, for the message).
+    /// Converts an I/O error for the file or folder at `path`, a complete path for the message.
     #[cold]
     #[must_use]
     pub fn from_io(path: String, source: io::Error) -> Self {
@@ -121,13 +122,13 @@ impl StorageError {
         }
     }
 
-    /// Whether nothing has the path: what callers that look for something optional ask.
+    /// Returns `true` if the path does not exist. Useful for optional files.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }
 
-    /// The path that the operation was about.
+    /// Returns the path of the failed operation.
     #[must_use]
     pub fn path(&self) -> &str {
         match self {

@@ -1,7 +1,7 @@
-//! Methods of [`Storage`](crate::Storage) that another storage answers.
+//! A macro that forwards methods of [`Storage`](crate::Storage).
 
-/// In an implementation of [`Storage`](crate::Storage): writes the methods named, so that each asks another storage. For types
-/// that wrap a storage, and do something of their own in the other methods only.
+/// Implements the named methods of [`Storage`](crate::Storage) by calling another storage. For
+/// wrapper types that customize only some methods.
 ///
 /// ```
 /// use std::sync::Arc;

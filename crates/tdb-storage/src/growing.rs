@@ -1,17 +1,17 @@
-//! Reads into memory that grows with what was really read.
+//! Reads into memory that grows with the bytes actually read.
 //!
-//! A file's size is what its storage says, and the place of something in a file is what other bytes say: neither is a reason
-//! to reserve as much memory. What is larger than a step is therefore read step by step, each as large as all before it.
+//! File sizes reported by a storage, and ranges found in files, are not trusted for allocation. A
+//! large read proceeds in steps, each as large as all previous steps together.
 
 use std::ops::Range;
 
 use crate::file::check_end;
 use crate::{ReadAt, Result, StorageError};
 
-/// Most bytes of new memory for the first read of a range: what is smaller, as most is, takes one read.
+/// Maximum allocation of the first read of a range, in bytes. Most ranges fit in a single step.
 const STEP: usize = 4 << 20;
 
-/// The bytes `range` of a file, at most `limit` of them; `path` is for messages.
+/// Reads a range of a file, of at most `limit` bytes. `path` names the file in errors.
 ///
 /// ```
 /// use tdb_storage::{MemoryStorage, Storage, StorageError, read_range};
@@ -27,8 +27,8 @@ const STEP: usize = 4 << 20;
 /// ```
 ///
 /// # Errors
-/// [`RangeOverLimit`](StorageError::RangeOverLimit), [`TooLarge`](StorageError::TooLarge) if so much memory can't be had,
-/// and those of [`ReadAt::read_into`].
+/// [`RangeOverLimit`](StorageError::RangeOverLimit), [`TooLarge`](StorageError::TooLarge) if the
+/// memory cannot be allocated, and the errors of [`ReadAt::read_into`].
 pub fn read_range(file: &dyn ReadAt, range: Range<u64>, limit: u64, path: impl Fn() -> String) -> Result<Vec<u8>> {
     let need = range.end.saturating_sub(range.start);
     if need > limit {
@@ -39,11 +39,14 @@ pub fn read_range(file: &dyn ReadAt, range: Range<u64>, limit: u64, path: impl F
     Ok(bytes)
 }
 
-/// Makes the `len` bytes behind the first `kept` ones of a buffer those of the file from `offset` on. A buffer that is large
-/// enough keeps its length; one that is not grows, and after an error holds anything behind those kept.
+/// Reads `len` bytes of a file, from `offset` on, into a buffer after the first `kept` bytes.
+///
+/// The buffer grows if necessary but never shrinks. After an error, the bytes after the first
+/// `kept` are unspecified.
 ///
 /// # Errors
-/// [`TooLarge`](StorageError::TooLarge) if so much memory can't be had, and those of [`ReadAt::read_into`].
+/// [`TooLarge`](StorageError::TooLarge) if the memory cannot be allocated, and the errors of
+/// [`ReadAt::read_into`].
 pub fn read_behind(
     file: &dyn ReadAt,
     offset: u64,
@@ -55,7 +58,7 @@ pub fn read_behind(
     let end = usize::try_from(len).ok().and_then(|len| kept.checked_add(len));
     let Some(end) = end else { return Err(StorageError::TooLarge { path: path(), size: len }) };
     if end > buffer.len() {
-        // Most of what is too much is found out here.
+        // Detects most excessive lengths before any allocation.
         check_end(file.size(), offset, end - kept, &path)?;
     }
     let mut done = kept;
@@ -80,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that claims to have more bytes than it has. Each byte follows from its place.
+    /// A file smaller than the reported size. Each byte is derived from the offset.
     #[derive(Debug, Default)]
     struct Claims {
         real: u64,
@@ -126,7 +129,7 @@ mod tests {
         let bytes = read_range(&file, 7..7 + (4 << 20), 4 << 20, path).unwrap();
         assert_eq!(*file.reads.lock().unwrap(), [(7, 4 << 20)]);
         assert!(bytes.iter().zip(7_u64..).all(|(byte, place)| *byte == (place % 251) as u8));
-        // So does what there is room for.
+        // A read within the buffer also takes a single call.
         let mut buffer = vec![9; 9 << 20];
         read_behind(&file, 0, &mut buffer, 3, 8 << 20, path).unwrap();
         assert_eq!(file.reads.lock().unwrap()[1..], [(0, 8 << 20)]);

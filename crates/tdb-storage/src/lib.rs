@@ -1,21 +1,25 @@
-//! Where the bytes of arrays live: list, read ranges, write and delete, on local files or in memory.
+//! Storage of array files: list, read ranges, write and delete, in local folders or in memory.
 //!
-//! This crate knows nothing of the format. A [`Storage`] is rooted at a folder; everything in it is named by a relative
-//! path of `/`-separated components, which is [checked in one place](check_path) and cannot leave the root. Reading goes
-//! through [`ReadAt`], a handle for positional reads that any number of threads may share.
+//! This crate is independent of the format. A [`Storage`] is rooted at a folder. Paths are
+//! relative, with `/` as separator, and are [checked](check_path) so that they cannot leave the
+//! root. [`ReadAt`] is a handle for positional reads, shared between threads.
 //!
-//! - [`LocalStorage`]: a folder of the operating system's file system.
-//! - [`MemoryStorage`]: a folder that lives in this process, for tests and for places without files.
-//! - [`CountingStorage`]: wraps another storage and counts its requests and bytes. On an object store each request costs
-//!   money and twenty milliseconds; counts make that visible, and tests hold the line on them.
-//! - [`read_range`] and [`read_behind`]: bytes of a file in memory that grows with what was really read, whatever the file's
-//!   size is said to be.
-//! - [`Storage::fetch`]: many ranges of many files in one call, as many at once as the storage's [`ReadProfile`] says.
-//! - [`AheadStorage`]: wraps a storage whose answers take long, so that bytes are there when they are read.
-//! - [`coalesce`] and [`locate`]: merge neighbouring ranges into fewer reads, and find the pieces again.
+//! - [`LocalStorage`]: a folder of the local file system.
+//! - [`MemoryStorage`]: a folder in memory, for tests and for targets without files.
+//! - [`CountingStorage`]: a wrapper that counts requests and bytes. On an object store each request
+//!   costs money and about 20 ms. Tests use the counts to bound the number of requests.
+//! - [`read_range`] and [`read_behind`]: reads into memory that grows with the bytes actually read,
+//!   whatever the reported file size.
+//! - [`Storage::fetch`]: many ranges of many files in one call. The storage's [`ReadProfile`] sets
+//!   the number of concurrent requests.
+//! - [`AheadStorage`]: a wrapper for storages with high latency that loads bytes before they are
+//!   read.
+//! - [`coalesce`] and [`locate`]: merge neighboring ranges into fewer reads, and find the parts
+//!   again.
 //!
-//! Nothing is ever written, locked or touched while reading. What is written is durable when the call returns
-//! ([`Storage::create_new`], and [`Storage::create_file`] for what comes piece by piece); the order of such calls is what makes a commit safe, and is its caller's business.
+//! Reading never writes, locks or touches files. Writes are durable when the call returns
+//! ([`Storage::create_new`], or [`Storage::create_file`] for incremental writes). The caller orders
+//! these calls so that commits are safe.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -72,7 +76,7 @@ pub use request::{Fetched, Part, Request};
 pub use storage::{Entry, EntryKind, Storage, copy_file};
 pub use temporary::is_temporary;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! A storage in the operating system's file system.
+//! A storage in the local file system.
 
 mod atomic;
 mod durable;
@@ -19,52 +19,54 @@ use crate::path::{check_below_root, check_path, parent};
 use crate::storage::{read_part, rename_by_copying};
 use crate::{Entry, EntryKind, Fetched, ReadAt, Request, Result, Storage, StorageError, WriteFile};
 
-/// A folder of the file system.
+/// A folder of the local file system.
 ///
-/// Symbolic links are followed as the operating system does, so a link inside the folder may lead out of it: whoever can
-/// put a link there chooses what is read. Nothing is ever removed through a link below the root. Paths that come from files can't (see [`check_path`](crate::check_path)).
-/// Listings show what a link leads to, and leave out links that lead nowhere, names that are not UTF-8, and what is
-/// neither a file nor a folder (pipes, sockets, devices), which [`open`](Storage::open) refuses too.
+/// Symbolic links are followed, so a link inside the folder may lead outside: write access to the
+/// folder implies control over the files read. Paths read from files cannot leave the root (see
+/// [`check_path`](crate::check_path)). Removals through a link below the root are rejected.
+///
+/// Listings show the targets of links. They omit dangling links, names that are not UTF-8, and
+/// special files (pipes, sockets, devices). [`open`](Storage::open) rejects special files too.
 #[derive(Clone, Debug)]
 pub struct LocalStorage {
     root: PathBuf,
 }
 
 impl LocalStorage {
-    /// The storage rooted at `root`, which need not exist yet.
+    /// Creates a storage rooted at `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The folder that this storage is rooted at.
+    /// Returns the root folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The place of a path that has passed the check.
+    /// Converts a checked path to a path of the file system.
     fn place(&self, path: &str) -> PathBuf {
         if path.is_empty() { self.root.clone() } else { self.root.join(path) }
     }
 
-    /// What an error of the operating system means for what was to be done with `path`.
+    /// Converts an I/O error of an operation on `path`.
     #[cold]
     fn error(&self, path: &str, error: io::Error) -> StorageError {
         let path = self.describe(path);
         match error.kind() {
-            // A file stands in the path where a folder should: nothing has the path, as on every other storage.
+            // A component of the path is a file: the path does not exist, as on all storages.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
         }
     }
 
-    /// Opens a file, and nothing else.
+    /// Opens a regular file.
     fn open_file(&self, path: &str) -> Result<LocalFile> {
         check_path(path)?;
         let place = self.place(path);
         let opened = || {
-            // Before opening, because opening a pipe waits for its writer.
+            // Checked before opening, because opening a pipe waits for its writer.
             if !fs::metadata(&place)?.is_file() {
                 return Ok(None);
             }
@@ -78,13 +80,13 @@ impl LocalStorage {
         }
     }
 
-    /// Makes an empty file, which must not be there yet.
+    /// Creates an empty file, which must not exist yet.
     fn create(&self, path: &str) -> Result<File> {
         File::create_new(self.place(path)).map_err(|error| self.error_of_new(path, error))
     }
 
-    /// Refuses a path whose folders below the root aren't all folders of their own: what a link leads to may be anybody's,
-    /// and isn't to be removed.
+    /// Rejects a path whose parent folders below the root include a symbolic link. The target of a
+    /// link may belong to somebody else and must not be removed.
     fn check_no_links_above(&self, path: &str) -> Result<()> {
         let mut above = parent(path);
         while let Some(folder) = above.filter(|folder| !folder.is_empty()) {
@@ -92,18 +94,18 @@ impl LocalStorage {
                 Ok(metadata) if metadata.is_symlink() => {
                     return Err(StorageError::ThroughLink { path: self.describe(path) });
                 }
-                // What isn't there can't lead anywhere; asking for what is below it gives an error.
+                // A missing folder is harmless: the later operation on the path fails.
                 Ok(_) | Err(_) => above = parent(folder),
             }
         }
         Ok(())
     }
 
-    /// Deletes a file, not durably yet.
+    /// Deletes a file without syncing its folder.
     fn unlink(&self, path: &str) -> Result<()> {
         let place = self.place(path);
         fs::remove_file(&place).map_err(|error| {
-            // Systems disagree on what deleting a folder as a file reports.
+            // The error for deleting a folder as a file depends on the operating system.
             match fs::symlink_metadata(&place) {
                 Ok(metadata) if metadata.is_dir() => StorageError::NotAFile { path: self.describe(path) },
                 _ => self.error(path, error),
@@ -111,7 +113,7 @@ impl LocalStorage {
         })
     }
 
-    /// Deletes a folder with all that it holds, not durably yet.
+    /// Deletes a folder and its contents without syncing its parent.
     fn remove_tree(&self, folder: &str) -> Result<()> {
         let place = self.place(folder);
         if !fs::symlink_metadata(&place).map_err(|error| self.error(folder, error))?.is_dir() {
@@ -120,7 +122,7 @@ impl LocalStorage {
         fs::remove_dir_all(&place).map_err(|error| self.error(folder, error))
     }
 
-    /// Deletes what has these paths, durably: what is gone of a folder together.
+    /// Deletes the paths durably. Consecutive paths of the same folder share a sync.
     fn remove_each(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>) -> Vec<Result<()>> {
         let mut removed = Vec::with_capacity(paths.len());
         for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
@@ -129,10 +131,10 @@ impl LocalStorage {
         removed
     }
 
-    /// Deletes what has these paths, all of one folder.
+    /// Deletes paths of the same folder.
     fn remove_of_folder(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>, removed: &mut Vec<Result<()>>) {
         let Some(first) = paths.first() else { return };
-        // Where the path to one leads through a link, the paths to all do.
+        // A link above the first path is above all paths.
         let leads_through_link = check_below_root(first).and_then(|()| self.check_no_links_above(first)).is_err();
         let start = removed.len();
         removed.extend(paths.iter().map(|path| {
@@ -151,7 +153,7 @@ impl LocalStorage {
         }
     }
 
-    /// What an error means for a file that was to be made.
+    /// Converts an error of creating a file.
     #[cold]
     fn error_of_new(&self, path: &str, error: io::Error) -> StorageError {
         match error.kind() {
@@ -162,7 +164,7 @@ impl LocalStorage {
         }
     }
 
-    /// The same for what needs `folder` to be one.
+    /// Converts an error of an operation on `folder`, which must be a folder.
     #[cold]
     fn error_in(&self, folder: &str, error: io::Error) -> StorageError {
         let is_file = matches!(self.kind(folder), Ok(Some(EntryKind::File)));
@@ -203,7 +205,7 @@ impl Storage for LocalStorage {
         check_path(path)?;
         match fs::metadata(self.place(path)) {
             Ok(metadata) => Ok(kind(&metadata)),
-            // A path below a file names nothing, as on every other storage.
+            // A path below a file does not exist, as on all storages.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(error) => Err(self.error(path, error)),
         }
@@ -227,12 +229,13 @@ impl Storage for LocalStorage {
         if path.is_empty() {
             self.root.display().to_string()
         } else {
-            // Not `join`, which an absolute path (refused, but to be shown) would replace.
+            // `join` would replace the root by an absolute path. Absolute paths are invalid but
+            // must be shown.
             format!("{}/{path}", self.root.display())
         }
     }
 
-    /// Without links, as the reference library has it: it compares such URIs letter by letter.
+    /// Resolves symbolic links like the reference library, which compares these URIs literally.
     fn uri(&self, path: &str) -> Option<String> {
         check_path(path).ok()?;
         let root = fs::canonicalize(&self.root).ok()?;
@@ -251,7 +254,7 @@ impl Storage for LocalStorage {
             return atomic::create(&self.root, &self.place(path), bytes)
                 .map_err(|error| self.error_of_new(path, error));
         }
-        // Without bytes there is no half of it.
+        // An empty file cannot be half written.
         let place = self.place(path);
         let file = self.create(path)?;
         sync_file(&file).and_then(|()| sync_parent(&place)).map_err(|error| {
@@ -296,7 +299,7 @@ impl Storage for LocalStorage {
 
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
         self.remove_each(folders, |folder| {
-            // Those before may have taken long, and somebody else put a link there.
+            // Earlier removals take time. A link may have been created here meanwhile.
             self.check_no_links_above(folder)?;
             self.remove_tree(folder)
         })
@@ -309,12 +312,13 @@ impl Storage for LocalStorage {
         self.check_no_links_above(to)?;
         let (place, new) = (self.place(from), self.place(to));
         fs::symlink_metadata(&place).map_err(|error| self.error(from, error))?;
-        // The system would overwrite. Who maintains an array does so alone, so that nothing comes in between.
+        // The operating system would overwrite the target. The check is sufficient, because
+        // maintenance has exclusive access to the array.
         if fs::symlink_metadata(&new).is_ok() {
             return Err(StorageError::AlreadyExists { path: self.describe(to) });
         }
         match fs::rename(&place, &new) {
-            // A part of what lies here lies on another disk.
+            // Part of the tree is on another disk.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => rename_by_copying(self, from, to),
             Err(error) => Err(self.error_of_new(to, error)),
             Ok(()) => sync_parent(&new).and_then(|()| sync_parent(&place)).map_err(|error| self.error(to, error)),
@@ -322,18 +326,18 @@ impl Storage for LocalStorage {
     }
 }
 
-/// Makes a folder and those above it, each durable in the one above before anything is put into it.
+/// Creates a folder and its missing parents. Each is durable in its parent before use.
 fn create_folders(folder: &Path) -> io::Result<()> {
     let missing: Vec<_> = folder.ancestors().take_while(|ancestor| is_missing(ancestor)).collect();
     for folder in missing.into_iter().rev() {
         match fs::create_dir(folder) {
-            // Somebody else was faster.
+            // Another process created the folder first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => return Err(error),
             Ok(()) => sync_parent(folder)?,
         }
     }
-    // What exists already may be no folder.
+    // The existing path may be a file.
     if fs::metadata(folder)?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 

@@ -1,4 +1,4 @@
-//! A storage in this process's memory.
+//! A storage in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -15,7 +15,7 @@ pub struct MemoryStorage {
     root: String,
 }
 
-/// Every node but the topmost folder, by its whole path.
+/// All files and folders except the root, by complete path.
 type Tree = BTreeMap<String, Node>;
 
 #[derive(Clone, Debug)]
@@ -34,17 +34,17 @@ impl Node {
 }
 
 impl MemoryStorage {
-    /// An empty folder.
+    /// Creates an empty storage.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a file there, whatever was there before, and makes the folders above it: how tests and programs without files
-    /// fill a storage.
+    /// Inserts or replaces a file and creates missing parent folders. For tests, and for programs
+    /// without files.
     ///
     /// # Errors
-    /// Bad path, or a file where a folder should be (or the reverse).
+    /// Fails if the path is invalid, a parent is a file, or the path is a folder.
     pub fn insert(&self, path: &str, bytes: impl Into<Arc<[u8]>>) -> Result<()> {
         check_below_root(path)?;
         self.create_folder(parent(path).unwrap_or_default())?;
@@ -62,7 +62,8 @@ impl MemoryStorage {
         join(&self.root, path)
     }
 
-    // No code panics while it holds the lock, and the tree is whole between any two statements, so poison means nothing.
+    // No code panics while holding the lock, and each statement leaves the tree consistent.
+    // Poisoning can be ignored.
     fn tree(&self) -> RwLockReadGuard<'_, Tree> {
         self.tree.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,14 +84,14 @@ impl MemoryStorage {
     }
 }
 
-/// The paths in `tree` that lie below `folder` at any depth.
+/// Iterates over the paths in `tree` below `folder`, at any depth.
 fn below<'t>(tree: &'t Tree, folder: &str) -> impl Iterator<Item = (&'t str, &'t Node)> {
     let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let start = prefix.clone();
     tree.range(start..).take_while(move |(path, _)| path.starts_with(&prefix)).map(|(path, node)| (path.as_str(), node))
 }
 
-/// Copying a gap is never better than skipping it.
+/// Skipping a gap is always cheaper than copying it.
 const PROFILE: ReadProfile = ReadProfile { gap: 0, ..ReadProfile::LOCAL };
 
 impl Storage for MemoryStorage {
@@ -147,7 +148,7 @@ impl Storage for MemoryStorage {
         check_path(folder)?;
         let whole = self.whole(folder);
         let mut tree = self.write();
-        // From the top down, so that a file in the way is met before anything is made below it.
+        // Top down, to detect a file in the way before creating any folder below.
         let ends = whole.match_indices('/').map(|(at, _)| at).chain([whole.len()]);
         for part in ends.filter_map(|end| whole.get(..end)).filter(|part| !part.is_empty()) {
             match tree.get(part) {
@@ -249,7 +250,7 @@ impl ReadAt for MemoryFile {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         check_end(self.size(), offset, buffer.len(), || self.path.clone())?;
-        // The check says that the offset is at most the length of a slice.
+        // The check limits the offset to `usize`.
         let start = usize::try_from(offset).ok();
         if let Some(bytes) = start.and_then(|start| self.bytes.get(start..)).and_then(|rest| rest.get(..buffer.len())) {
             buffer.copy_from_slice(bytes);
@@ -262,7 +263,7 @@ impl ReadAt for MemoryFile {
     }
 }
 
-/// A file that is being written: an empty one stands for it until it is finished.
+/// A file being written. An empty file takes its place until the end.
 #[derive(Debug)]
 struct MemoryWriter {
     storage: MemoryStorage,
@@ -290,7 +291,7 @@ impl WriteFile for MemoryWriter {
                 *file = bytes.into();
                 Ok(())
             }
-            // Somebody has deleted it.
+            // The file was deleted meanwhile.
             _ => Err(StorageError::NotFound { path: self.storage.describe(&self.path) }),
         }
     }
@@ -299,7 +300,7 @@ impl WriteFile for MemoryWriter {
 impl Drop for MemoryWriter {
     fn drop(&mut self) {
         if !self.finished {
-            // That it is gone already is what was wanted.
+            // The file may already be removed.
             let _ = self.storage.remove_file(&self.path);
         }
     }

@@ -1,15 +1,16 @@
-//! The one place that decides which paths are allowed.
+//! Validation of paths.
 
 use crate::{Result, StorageError};
 
-/// Checks a path inside a storage: relative, `/`-separated, and unable to leave the root. The empty path is the root.
+/// Checks a path inside a storage: relative, with `/` as separator, and unable to leave the root.
+/// The empty path is the root.
 ///
-/// Refused are empty components (so leading, trailing and doubled slashes too), `.` and `..`, backslashes and NUL, and
-/// on Windows also `:`, which starts a drive or a stream there. Names in files of an array come from strangers; every
-/// storage passes every path through here before it does anything else.
+/// Rejects empty components (leading, trailing and doubled slashes), `.`, `..`, backslashes and
+/// NUL. On Windows it also rejects `:`, which starts a drive or a stream. Names in array files are
+/// untrusted, so every storage checks every path before use.
 ///
 /// # Errors
-/// [`StorageError::BadPath`], naming the rule.
+/// [`StorageError::BadPath`] with the violated rule.
 pub fn check_path(path: &str) -> Result<()> {
     match broken_rule(path) {
         None => Ok(()),
@@ -17,7 +18,7 @@ pub fn check_path(path: &str) -> Result<()> {
     }
 }
 
-/// As [`check_path`], for what can't be done to the root itself.
+/// Checks a path like [`check_path`], and rejects the root.
 pub(crate) fn check_below_root(path: &str) -> Result<()> {
     if path.is_empty() {
         let why = "it is empty, and this can't be done to the root itself";
@@ -43,7 +44,7 @@ fn broken_rule(path: &str) -> Option<&'static str> {
     })
 }
 
-/// `folder` and `name` as one path.
+/// Joins `folder` and `name`.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     match (folder, name) {
         ("", only) | (only, "") => only.to_owned(),
@@ -51,7 +52,7 @@ pub(crate) fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// The folder that `path` lies in; `None` for the root.
+/// Returns the parent folder of `path`, or `None` for the root.
 pub(crate) fn parent(path: &str) -> Option<&str> {
     if path.is_empty() { None } else { Some(path.rsplit_once('/').map_or("", |(folder, _)| folder)) }
 }

@@ -1,4 +1,4 @@
-//! Reads of whole files and of parts, asked for and answered.
+//! Requests for files and parts of files.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use crate::ReadAt;
 /// A read of one file, as part of a [`Storage::fetch`](crate::Storage::fetch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// Which bytes of it.
+    /// The requested bytes.
     pub part: Part,
-    /// Most bytes that the answer may have; more are an error.
+    /// Maximum size of the answer, in bytes. A larger answer is an error.
     pub limit: u64,
 }
 
-/// Which bytes of a file are wanted.
+/// The requested part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of them.
+    /// The entire file.
     All,
-    /// The last ones, as many as that, or all if the file has fewer.
+    /// The last bytes, up to this number.
     Last(u64),
-    /// A range of a file whose size is known.
+    /// A range of a file of known size.
     Range {
-        /// The bytes.
+        /// The byte range.
         range: Range<u64>,
-        /// The file's size.
+        /// The size of the file, in bytes.
         size: u64,
     },
 }
@@ -37,28 +37,28 @@ pub enum Part {
 pub struct Fetched {
     /// The file, for further reads.
     pub file: Arc<dyn ReadAt>,
-    /// Where in the file the bytes begin.
+    /// The offset of the first byte.
     pub start: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether the storage had them in memory: then nothing was asked of anybody.
+    /// `true` if the bytes came from the storage's cache, without a request.
     pub is_cached: bool,
 }
 
 impl Request {
-    /// All bytes of a file, `limit` of them at most.
+    /// Requests an entire file of at most `limit` bytes.
     #[must_use]
     pub fn all(path: impl Into<String>, limit: u64) -> Self {
         Self { path: path.into(), part: Part::All, limit }
     }
 
-    /// The last `len` bytes of a file, or all if it has fewer.
+    /// Requests the last `len` bytes of a file, or the entire file if it is shorter.
     #[must_use]
     pub fn last(path: impl Into<String>, len: u64) -> Self {
         Self { path: path.into(), part: Part::Last(len), limit: len }
     }
 
-    /// A range of a file of `size` bytes.
+    /// Requests a range of a file of `size` bytes.
     #[must_use]
     pub fn range(path: impl Into<String>, range: Range<u64>, size: u64) -> Self {
         let limit = range.end.saturating_sub(range.start);

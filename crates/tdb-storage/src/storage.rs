@@ -1,4 +1,4 @@
-//! The trait that everything above reads and writes through.
+//! The trait for all reads and writes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,72 +9,78 @@ use crate::{
     forward_storage, read_range,
 };
 
-/// How many folders are removed at once where answers take long: each is many requests by itself.
+/// Maximum number of folders removed at once on a remote storage. Each folder takes many requests.
 const FOLDERS_AT_ONCE: usize = 8;
 
-/// A tree of files and folders, rooted somewhere.
+/// A tree of files and folders.
 ///
-/// Paths are relative to the root and `/`-separated, checked by [`check_path`](crate::check_path); `""` is the root.
-/// All methods may be called from many threads at once.
+/// Paths are relative to the root, with `/` as separator, and checked by
+/// [`check_path`](crate::check_path). `""` is the root. All methods may be called concurrently.
 pub trait Storage: Send + Sync + fmt::Debug {
-    /// The files and folders directly in `folder`, sorted by the bytes of their names.
+    /// Lists the files and folders directly in `folder`, sorted bytewise by name.
     ///
     /// # Errors
-    /// [`NotFound`](StorageError::NotFound) if there is no such folder, [`NotAFolder`](StorageError::NotAFolder),
-    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath), I/O.
+    /// [`NotFound`](StorageError::NotFound), [`NotAFolder`](StorageError::NotAFolder),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// I/O.
     fn list(&self, folder: &str) -> Result<Vec<Entry>>;
 
-    /// The names of the files and folders directly in `folder`, as [`list`](Self::list) has them, for those who want no sizes: a
-    /// local disk need not be asked for each file then.
+    /// Lists names and kinds like [`list`](Self::list), without sizes. On a local disk this saves a
+    /// system call per file.
     ///
     /// # Errors
-    /// As there.
+    /// As [`list`](Self::list).
     fn names(&self, folder: &str) -> Result<Vec<(String, EntryKind)>> {
         Ok(self.list(folder)?.into_iter().map(|entry| (entry.name, entry.kind)).collect())
     }
 
-    /// Opens a file for positional reads. Keep the handle for many reads: opening costs a request or a system call.
+    /// Opens a file for positional reads. Reuse the handle: opening costs a request or a system
+    /// call.
     ///
     /// # Errors
-    /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) where a folder has the path.
+    /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) if the path is a folder.
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>>;
 
-    /// Opens a file whose size is known, as from a listing: a store has nothing to ask for then. What is said of the size
-    /// may be believed or not.
+    /// Opens a file of known size, for example from a listing. An object store then needs no
+    /// request. The implementation may ignore `size`.
     ///
     /// # Errors
-    /// As [`open`](Self::open), or later, when bytes are read.
+    /// As [`open`](Self::open), possibly delayed until bytes are read.
     fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
         let _ = size;
         self.open(path)
     }
 
-    /// How this storage likes to be asked.
+    /// Returns the preferred read pattern of this storage.
     fn profile(&self) -> ReadProfile {
         ReadProfile::LOCAL
     }
 
-    /// Opens a file and reads from it. A store does both in one request.
+    /// Opens a file and reads from it. An object store combines both in a single request.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`UnexpectedEnd`](StorageError::UnexpectedEnd), and those of limits.
+    /// As [`open`](Self::open), [`UnexpectedEnd`](StorageError::UnexpectedEnd), and errors for
+    /// exceeded limits.
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
         fetch_one(self, request)
     }
 
-    /// Answers many requests, in their order: as many at once as the storage thinks best.
+    /// Answers many requests in order, with as much concurrency as the storage prefers.
     ///
     /// # Errors
-    /// For each request, those of [`fetch_one`](Self::fetch_one).
+    /// For each request, as [`fetch_one`](Self::fetch_one).
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
     }
 
-    /// Answers many requests, each as soon as its answer is there: `take` is given its place among them. Once nobody wants the answers any more,
-    /// no more is asked for, what is on its way is given up where a storage can do that, and those that haven't come are never told.
+    /// Answers many requests and passes each answer to `take` on arrival, with the index of the
+    /// request.
+    ///
+    /// After cancellation no further requests are issued. Requests in flight are aborted if the
+    /// storage supports this, and `take` is not called for missing answers.
     ///
     /// # Errors
-    /// To `take`, for each request, those of [`fetch_one`](Self::fetch_one).
+    /// Passed to `take` for each request, as in [`fetch_one`](Self::fetch_one).
     fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
         let at_once = self.profile().in_flight.max(1);
         for (group, requests) in requests.chunks(at_once).enumerate() {
@@ -88,16 +94,17 @@ pub trait Storage: Send + Sync + fmt::Debug {
         }
     }
 
-    /// What has this path; `None` if nothing has.
+    /// Returns the kind of a path, or `None` if it does not exist.
     ///
     /// # Errors
     /// Bad path, permission denied, I/O.
     fn kind(&self, path: &str) -> Result<Option<EntryKind>>;
 
-    /// Bytes of the file at `path`, links followed; `None` if nothing is there, or no file.
+    /// Returns the size of a file in bytes, following links. Returns `None` if the path does not
+    /// exist or is not a file.
     ///
     /// # Errors
-    /// What there is can't be told.
+    /// As [`kind`](Self::kind).
     fn file_size(&self, path: &str) -> Result<Option<u64>> {
         match self.open(path) {
             Ok(file) => Ok(Some(file.size())),
@@ -106,16 +113,18 @@ pub trait Storage: Send + Sync + fmt::Debug {
         }
     }
 
-    /// The storage rooted at `folder`, which need not exist yet.
+    /// Returns the storage rooted at `folder`, which need not exist yet.
     ///
     /// # Errors
     /// Bad path.
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>>;
 
-    /// The whole path as the user knows it, for messages. Any text may be asked for, even a path that is refused.
+    /// Returns the complete path as shown to users, for messages. Accepts any text, even invalid
+    /// paths.
     fn describe(&self, path: &str) -> String;
 
-    /// The absolute URI of a path, as some files of old formats name others by: none if nobody else could find it by one.
+    /// Returns the absolute URI of a path, as stored in some files of old formats. Returns `None`
+    /// if other programs cannot locate the path by a URI.
     ///
     /// ```
     /// use tdb_storage::{LocalStorage, MemoryStorage, Storage};
@@ -131,28 +140,30 @@ pub trait Storage: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Makes a folder and those above it that are missing; a folder that exists already is left as it is.
+    /// Creates a folder and its missing parents. Does nothing if the folder exists.
     ///
     /// # Errors
-    /// [`NotAFolder`](StorageError::NotAFolder) if a file is in the way, bad path, permission denied, I/O.
+    /// [`NotAFolder`](StorageError::NotAFolder) if a file is in the way, bad path, permission
+    /// denied, I/O.
     fn create_folder(&self, folder: &str) -> Result<()>;
 
-    /// Makes a file that holds `bytes`, in a folder that exists. When this returns, the bytes and the name are durable:
-    /// they survive a crash of the machine.
+    /// Creates a file with `bytes` in an existing folder. When this returns, bytes and name survive
+    /// a crash of the machine.
     ///
-    /// The file is there whole or not at all, for everybody and at every moment. If this fails, no file is left. A crash in
-    /// between may leave a file in the root of the storage that [`is_temporary`](crate::is_temporary).
+    /// Creation is atomic for all readers. If it fails, no file is left. A crash may leave a file
+    /// in the root of the storage for which [`is_temporary`](crate::is_temporary) returns `true`.
     ///
     /// # Errors
-    /// [`AlreadyExists`](StorageError::AlreadyExists): a file is never overwritten. [`NotFound`](StorageError::NotFound):
-    /// there is no such folder. Bad path, permission denied, I/O.
+    /// [`AlreadyExists`](StorageError::AlreadyExists), because files are never overwritten.
+    /// [`NotFound`](StorageError::NotFound) if the folder does not exist. Bad path, permission
+    /// denied, I/O.
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
 
-    /// Makes a file to be written piece by piece, in a folder that exists. It is there at once, empty; what others see of
-    /// it before [`WriteFile::finish`] is not specified.
+    /// Creates a file for incremental writing, in an existing folder. The file exists immediately.
+    /// Its visible content is unspecified until [`WriteFile::finish`].
     ///
-    /// Its name is durable when [`sync_folder`](Self::sync_folder) has returned for its folder: one such call serves any
-    /// number of files.
+    /// Call [`sync_folder`](Self::sync_folder) to make the name durable. One call serves any number
+    /// of files.
     ///
     /// # Errors
     /// As [`create_new`](Self::create_new).
@@ -170,8 +181,10 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Not found, not a file, bad path, permission denied, I/O.
     fn remove_file(&self, path: &str) -> Result<()>;
 
-    /// Deletes files, durably, in any order: of a crash, or an error, any of them may be left. A local disk makes what is gone of a
-    /// folder durable once, and not for each file. Gives what came of each.
+    /// Deletes files, durably and in any order, and returns a result for each.
+    ///
+    /// A crash or an error may leave any of the files. A local disk syncs each folder once instead
+    /// of once per file.
     ///
     /// ```
     /// use tdb_storage::{MemoryStorage, Storage};
@@ -187,22 +200,26 @@ pub trait Storage: Send + Sync + fmt::Debug {
         at_once(if profile.is_remote() { profile.in_flight } else { 1 }, paths, |path| self.remove_file(path))
     }
 
-    /// Deletes a folder with all that it holds, durably. Symbolic links in it are deleted, not followed.
+    /// Deletes a folder and its contents, durably. Symbolic links inside are deleted, not followed.
     ///
     /// # Errors
-    /// Not found, not a folder, bad path (the root can't be deleted), permission denied, I/O; after an error a part may
-    /// be gone.
+    /// Not found, not a folder, bad path (the root cannot be deleted), permission denied, I/O.
+    /// After an error, part of the contents may be deleted.
     fn remove_folder(&self, folder: &str) -> Result<()>;
 
-    /// Deletes folders with all that they hold, durably, in any order: of a crash, or an error, any of them may be left. A local disk makes
-    /// what is gone of a folder durable once, as with [`remove_files`](Self::remove_files). Gives what came of each.
+    /// Deletes folders and their contents, durably and in any order, and returns a result for each.
+    ///
+    /// A crash or an error may leave any of the folders. A local disk syncs each parent folder
+    /// once, as with [`remove_files`](Self::remove_files).
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
         at_once(self.profile().in_flight.min(FOLDERS_AT_ONCE), folders, |folder| self.remove_folder(folder))
     }
 
-    /// Gives a file, or a folder with all that it holds, another path, durably; the folder that it comes to lie in has to be
-    /// there. Nothing is ever overwritten. A local disk does it at once; where a storage can't, it is copied as a whole before
-    /// any of it goes, and a crash in between may leave both.
+    /// Moves a file or a folder with contents, durably. The new parent folder must exist. Never
+    /// overwrites.
+    ///
+    /// A local disk renames atomically. Object stores copy everything before deleting the original,
+    /// and a crash may leave both.
     ///
     /// ```
     /// use tdb_storage::{MemoryStorage, Storage};
@@ -216,13 +233,13 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// ```
     ///
     /// # Errors
-    /// [`AlreadyExists`](StorageError::AlreadyExists) if something has the new path; not found, bad path, permission denied,
-    /// I/O.
+    /// [`AlreadyExists`](StorageError::AlreadyExists) if the new path exists. Not found, bad path,
+    /// permission denied, I/O.
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         rename_by_copying(self, from, to)
     }
 
-    /// The bytes of a whole file.
+    /// Reads an entire file.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`TooLarge`](StorageError::TooLarge).
@@ -230,7 +247,8 @@ pub trait Storage: Send + Sync + fmt::Debug {
         self.read_up_to(path, u64::MAX)
     }
 
-    /// The bytes of a whole file that has no more than `limit` of them: a few bytes on disk can be a file of terabytes.
+    /// Reads an entire file of at most `limit` bytes. The limit matters for sparse files: a few
+    /// bytes on disk may represent terabytes.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`OverLimit`](StorageError::OverLimit).
@@ -238,7 +256,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
         Ok(self.fetch_one(&Request::all(path, limit))?.bytes)
     }
 
-    /// Whether a file or folder has this path.
+    /// Returns `true` if a file or folder has this path.
     ///
     /// # Errors
     /// As [`kind`](Self::kind).
@@ -247,33 +265,33 @@ pub trait Storage: Send + Sync + fmt::Debug {
     }
 }
 
-/// A file or folder in a folder.
+/// A file or folder in a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its name: one component of a path.
+    /// The name, a single path component.
     pub name: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
-    /// Bytes of a file; 0 for a folder.
+    /// The size of a file in bytes, or 0 for a folder.
     pub size: u64,
 }
 
 impl Entry {
-    /// A file of so many bytes.
+    /// Creates an entry for a file of `size` bytes.
     #[must_use]
     pub fn file(name: impl Into<String>, size: u64) -> Self {
         Self { name: name.into(), kind: EntryKind::File, size }
     }
 
-    /// A folder.
+    /// Creates an entry for a folder.
     #[must_use]
     pub fn folder(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: EntryKind::Folder, size: 0 }
     }
 }
 
-/// What an [`Entry`] is.
+/// The kind of an [`Entry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A file.
@@ -282,7 +300,7 @@ pub enum EntryKind {
     Folder,
 }
 
-/// What points to a storage is one.
+/// Implements `Storage` for pointers to storages.
 macro_rules! forward_all {
     () => {
         forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, file_size, sub, describe, uri, create_folder, create_new,
@@ -308,7 +326,7 @@ pub(crate) fn fetch_one<S: Storage + ?Sized>(storage: &S, request: &Request) -> 
     Ok(Fetched { file, start, bytes, is_cached: false })
 }
 
-/// What a request asks for of an open file: where in it that begins, and its bytes.
+/// Reads the requested part of an open file. Returns the offset and the bytes.
 pub(crate) fn read_part<S: Storage + ?Sized>(
     storage: &S,
     file: &dyn ReadAt,
@@ -328,14 +346,16 @@ pub(crate) fn read_part<S: Storage + ?Sized>(
     Ok((range.start, bytes))
 }
 
-/// So many bytes of a file are held at once.
+/// Bytes of a file held at once.
 const STEP: u64 = 1 << 20;
 
-/// Folders in folders, at most: links may lead in circles.
+/// Maximum nesting depth of folders, because links may form cycles.
 const DEPTH: usize = 64;
 
-/// Copies a file, piece by piece; gives its bytes. They are durable when this returns, and the name is when
-/// [`Storage::sync_folder`] has returned for its folder. `passed` hears of every piece, and may say that it is enough.
+/// Copies a file in pieces and returns its size in bytes.
+///
+/// The bytes are durable when this returns. The name is durable after [`Storage::sync_folder`] on
+/// its folder. `passed` is called with the size of each piece and may stop the copy with an error.
 ///
 /// ```
 /// use tdb_storage::{MemoryStorage, Storage, copy_file};
@@ -348,7 +368,8 @@ const DEPTH: usize = 64;
 /// ```
 ///
 /// # Errors
-/// The one can't be read, the other not be made: then it isn't there. Whatever `passed` says.
+/// Fails if the source cannot be read or the copy cannot be written, and with the errors of
+/// `passed`. The copy does not exist then.
 pub fn copy_file<E: From<StorageError>>(
     from: &(impl Storage + ?Sized),
     path: &str,
@@ -360,7 +381,7 @@ pub fn copy_file<E: From<StorageError>>(
     let size = file.size();
     let mut writer = to.create_file(copy)?;
     let profile = from.profile();
-    // Where answers take long, as much is asked for at once as costs no more.
+    // On a remote storage, the step is the largest efficient request.
     let step = if profile.is_remote() { profile.largest.clamp(STEP, 64 << 20) } else { STEP };
     for start in (0..size).step_by(step as usize) {
         let range = start..size.min(start + step);
@@ -372,7 +393,7 @@ pub fn copy_file<E: From<StorageError>>(
     Ok(size)
 }
 
-/// [`Storage::rename`] for those who can't do better: copies, and removes what was copied.
+/// The fallback for [`Storage::rename`]: copies, then removes the source.
 pub(crate) fn rename_by_copying<S: Storage + ?Sized>(storage: &S, from: &str, to: &str) -> Result<()> {
     check_below_root(from)?;
     check_below_root(to)?;

@@ -1,12 +1,12 @@
-//! Names of files that are only there while something is written.
+//! Names of temporary files.
 
-/// How the name of a temporary file begins.
+/// Prefix of a temporary file's name.
 pub(crate) const TEMPORARY_PREFIX: &str = ".tdb-";
-/// How it ends.
+/// Suffix of a temporary file's name.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Whether a file of this name was left by a crash, or is of a write that is going on: see
-/// [`Storage::create_new`](crate::Storage::create_new).
+/// Returns `true` if the name is that of a temporary file: left by a crash, or part of a write in
+/// progress. See [`Storage::create_new`](crate::Storage::create_new).
 ///
 /// ```
 /// assert!(tdb_storage::is_temporary(".tdb-4711-0.tmp"));

@@ -1,21 +1,20 @@
-//! What to do about an error.
+//! Categories of errors by remedy.
 
-/// What a caller may do about an error.
+/// The remedy for an error, from the caller's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorCategory {
-    /// The request is wrong: change it.
+    /// The request is wrong. Change the request.
     Usage,
-    /// The bytes are damaged: restore or repair them.
+    /// The bytes are damaged. Restore or repair the file.
     Corrupt,
-    /// The bytes are beyond this library or this build of it: use a newer or fuller one.
+    /// The file needs a newer version of this library, or a build with more features.
     Unsupported,
-    /// The array is encrypted and its key is missing or wrong, or it is not encrypted and a key was given: give the right
-    /// one, or none.
+    /// The encryption key is missing, wrong, or given for an unencrypted array. Correct the key.
     Key,
-    /// Nothing is there, or it can't be reached: check path, permissions, disk. A file of an array that was vacuumed after it
-    /// was opened: open it again.
+    /// A file is missing or unreachable. Check path, permissions and disk. If the array was
+    /// vacuumed after it was opened, open it again.
     Unavailable,
-    /// Somebody has asked to end it: nothing is wrong.
+    /// The caller cancelled the operation.
     Cancelled,
 }

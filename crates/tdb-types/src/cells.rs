@@ -1,4 +1,4 @@
-//! The cells of one field, wherever they lie.
+//! Borrowed views of the cells of one field.
 
 mod offsets;
 mod validity;
@@ -8,14 +8,14 @@ use std::ops::Range;
 pub use offsets::Offsets;
 pub use validity::Validity;
 
-/// The cells of one field, borrowed: values, and where cells vary in length or may be null, offsets and validity.
+/// A borrowed view of the cells of one field: values, and optionally offsets and validity.
 ///
-/// Two memory layouts have this one view. In unfiltered **tiles** offsets count bytes, and a byte for each cell says
-/// whether it is null. In **columns** offsets count values, and it is a bit, as in Arrow. Conditions and statistics are
-/// computed, and tiles written, from either.
+/// The view covers two memory layouts. In an unfiltered **tile**, offsets count bytes and validity
+/// takes one byte per cell. In a **column**, offsets count values and validity takes one bit per
+/// cell, as in Arrow. Conditions, statistics and the tile writer accept either layout.
 ///
-/// What a view says of cells may be wrong: a cell that doesn't lie within the values counts as empty, and what is beyond
-/// the cells that are there counts as nothing. Whoever made it from checked parts need not care.
+/// A view does not check its parts. A cell outside the values reads as empty, and a range beyond
+/// the last cell selects no cells.
 ///
 /// ```
 /// use tdb_types::{Cells, Offsets, Validity};
@@ -36,34 +36,34 @@ pub struct Cells<'a> {
     validity: Option<Validity<'a>>,
 }
 
-/// Which bytes of the values are a cell's.
+/// The byte ranges of the cells.
 #[derive(Clone, Copy, Debug)]
 enum Extents<'a> {
-    /// As many as of every other.
+    /// The same number of bytes for each cell.
     Size(usize),
     Offsets(Offsets<'a>),
 }
 
 impl<'a> Cells<'a> {
-    /// Cells of `size` bytes, back to back, in little-endian bytes.
+    /// Creates a view of contiguous cells of `size` bytes, in little-endian order.
     #[must_use]
     pub fn fixed(values: &'a [u8], size: usize) -> Self {
         Self { values, extents: Extents::Size(size.max(1)), validity: None }
     }
 
-    /// Cells of variable length.
+    /// Creates a view of cells of variable length.
     #[must_use]
     pub fn var(offsets: Offsets<'a>, values: &'a [u8]) -> Self {
         Self { values, extents: Extents::Offsets(offsets), validity: None }
     }
 
-    /// The same cells, with validity: some may be null.
+    /// Sets the validity, which marks null cells.
     #[must_use]
     pub fn with_validity(self, validity: impl Into<Option<Validity<'a>>>) -> Self {
         Self { validity: validity.into(), ..self }
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         match self.extents {
@@ -72,19 +72,20 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Whether there are no cells.
+    /// Returns `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The values that cells of variable length lie in, with what is around these cells; of others, just their values.
+    /// Returns the underlying values. For cells of variable length, these may include bytes before
+    /// and after the cells of this view.
     #[must_use]
     pub fn values(&self) -> &'a [u8] {
         self.values
     }
 
-    /// The bytes of all cells, without what is around them.
+    /// Returns the bytes of the cells only.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         match self.extents {
@@ -93,7 +94,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Bytes of a cell; `None` if they vary in length.
+    /// Returns the size of a cell in bytes, or `None` for cells of variable length.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         match self.extents {
@@ -102,7 +103,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Where cells of variable length lie; `None` if all have the same size.
+    /// Returns the offsets of cells of variable length, or `None` for cells of fixed size.
     #[must_use]
     pub fn offsets(&self) -> Option<Offsets<'a>> {
         match self.extents {
@@ -111,20 +112,20 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Which cells are null; `None` if no cell can be.
+    /// Returns the validity, or `None` if the field is not nullable.
     #[must_use]
     pub fn validity(&self) -> Option<Validity<'a>> {
         self.validity
     }
 
-    /// Whether a cell holds a value. Cells beyond the end of the validity are null.
+    /// Returns `true` if the cell is not null. Cells beyond the end of the validity are null.
     #[inline]
     #[must_use]
     pub fn is_valid(&self, cell: usize) -> bool {
         self.validity.is_none_or(|validity| validity.is_valid(cell))
     }
 
-    /// The bytes of a cell, null or not.
+    /// Returns the bytes of a cell, null or not.
     #[inline]
     #[must_use]
     pub fn cell(&self, cell: usize) -> &'a [u8] {
@@ -135,7 +136,8 @@ impl<'a> Cells<'a> {
         range.and_then(|range| self.values.get(range)).unwrap_or_default()
     }
 
-    /// Some of the cells, without a copy; no cells if the range reaches beyond the end.
+    /// Returns a view of a range of cells, without copying. The view is empty if the range ends
+    /// beyond the last cell.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let validity = self.validity.map(|validity| validity.slice(cells.clone()));
@@ -148,7 +150,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The bytes of each cell, if all have the same size; of others nothing.
+    /// Iterates over the bytes of each cell of fixed size. Yields no cells for fields of variable
+    /// length.
     pub fn fixed_cells(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (values, size) = match self.extents {
             Extents::Size(size) => (self.values, size),
@@ -157,7 +160,8 @@ impl<'a> Cells<'a> {
         values.chunks_exact(size)
     }
 
-    /// The bytes of each cell of variable length; of others nothing.
+    /// Iterates over the bytes of each cell of variable length. Yields no cells for fields of fixed
+    /// size.
     pub fn var_cells(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let values = self.values;
         let offsets = self.offsets().unwrap_or(Offsets::in_bytes(&[]));

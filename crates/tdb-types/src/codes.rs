@@ -1,4 +1,4 @@
-//! The small enumerations of the format, each with its one-byte code.
+//! Enumerations of the format with one-byte codes.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -12,22 +12,22 @@ macro_rules! codes {
         pub enum $name { $($(#[$vmeta])* $variant,)* }
 
         impl $name {
-            /// All values, in the order of their codes.
+            /// All values, in ascending order of code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The value with this code.
+            /// Returns the value with this code.
             #[must_use]
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)* _ => None }
             }
 
-            /// The code in files.
+            /// Returns the code stored in files.
             #[must_use]
             pub const fn code(self) -> u8 {
                 match self { $(Self::$variant => $code,)* }
             }
 
-            /// The name as people write it.
+            /// Returns the name for display and parsing.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -36,7 +36,7 @@ macro_rules! codes {
             /// Reads a code.
             ///
             /// # Errors
-            /// Truncated, or a code that the format doesn't have.
+            /// Fails if the bytes are truncated or the code is unknown.
             pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
                 reader.code(field, $expected, Self::from_code)
             }
@@ -56,7 +56,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Whether cells exist everywhere in the domain or only where they were written.
+    /// The type of an array: dense or sparse.
     ArrayType, "0 (dense) or 1 (sparse)" {
         /// Every cell of the domain has a value.
         Dense = 0, "dense";
@@ -77,55 +77,55 @@ codes! {
         GlobalOrder = 2, "global";
         /// Any order.
         Unordered = 3, "unordered";
-        /// Along the Hilbert curve through the domain (sparse arrays).
+        /// Along the Hilbert curve through the domain (sparse arrays only).
         Hilbert = 4, "hilbert";
     }
 }
 
 codes! {
-    /// The order that the values of an attribute or dimension label are promised to have.
+    /// The guaranteed order of the values of an attribute or dimension label.
     DataOrder, "0 (unordered), 1 (increasing) or 2 (decreasing)" {
-        /// No promise.
+        /// No guarantee.
         Unordered = 0, "unordered";
-        /// Values never fall.
+        /// Values never decrease.
         Increasing = 1, "increasing";
-        /// Values never rise.
+        /// Values never increase.
         Decreasing = 2, "decreasing";
     }
 }
 
 codes! {
-    /// How the tiles of an array are encrypted.
+    /// The encryption of an array's tiles.
     Encryption, "0 (none) or 1 (AES-256-GCM)" {
-        /// Not at all.
+        /// No encryption.
         None = 0, "none";
-        /// With AES-256 in Galois/counter mode.
+        /// AES-256 in Galois/counter mode.
         Aes256Gcm = 1, "aes-256-gcm";
     }
 }
 
-/// How many values of its datatype one cell of a field holds.
+/// The number of values per cell of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CellValNum {
     /// The same number in every cell.
     Fixed(NonZeroU32),
-    /// Each cell has its own number.
+    /// A variable number, stored per cell.
     Var,
 }
 
 impl CellValNum {
     /// One value per cell.
     pub const ONE: Self = Self::Fixed(NonZeroU32::MIN);
-    /// How files say "variable".
+    /// The code for a variable number of values.
     pub const VAR_CODE: u32 = u32::MAX;
 
-    /// From the number in files; 0 means nothing.
+    /// Decodes the stored number. Returns `None` for 0.
     #[must_use]
     pub fn from_code(code: u32) -> Option<Self> {
         if code == Self::VAR_CODE { Some(Self::Var) } else { NonZeroU32::new(code).map(Self::Fixed) }
     }
 
-    /// The number in files.
+    /// Returns the number stored in files.
     #[must_use]
     pub fn code(self) -> u32 {
         match self {
@@ -134,13 +134,13 @@ impl CellValNum {
         }
     }
 
-    /// Whether cells differ in length.
+    /// Returns `true` if cells have variable length.
     #[must_use]
     pub fn is_var(self) -> bool {
         self == Self::Var
     }
 
-    /// The number of values, unless it varies.
+    /// Returns the number of values, or `None` if it varies.
     #[must_use]
     pub fn fixed(self) -> Option<u32> {
         match self {
@@ -152,7 +152,7 @@ impl CellValNum {
     /// Reads the number.
     ///
     /// # Errors
-    /// Truncated, or 0.
+    /// Fails if the bytes are truncated or the number is 0.
     pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
         let offset = reader.offset();
         let code = reader.u32(field)?;

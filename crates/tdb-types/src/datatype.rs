@@ -1,4 +1,4 @@
-//! The datatypes of cell values.
+//! Datatypes of cell values.
 
 use std::fmt;
 
@@ -6,35 +6,36 @@ use crate::{ByteReader, ByteWriter, DecodeError, PhysicalType, Result, Scalar};
 
 macro_rules! datatypes {
     ($($variant:ident = $code:literal, $physical:ident, $text:literal;)*) => {
-        /// The datatype of the values of an attribute or dimension.
+        /// The datatype of an attribute or dimension.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)] // the names are the format's own
+        #[allow(missing_docs)] // variants are named as in the format
         #[non_exhaustive]
         pub enum Datatype { $($variant,)* }
 
         impl Datatype {
-            /// All datatypes, in the order of their codes.
+            /// All datatypes, in ascending order of code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The datatype with this code.
+            /// Returns the datatype with this code.
             #[must_use]
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)* _ => None }
             }
 
-            /// The code in files.
+            /// Returns the code stored in files.
             #[must_use]
             pub const fn code(self) -> u8 {
                 match self { $(Self::$variant => $code,)* }
             }
 
-            /// The name, as the reference library spells it in lower case: `int32`, `string_utf8`, `datetime_ns`, ….
+            /// Returns the reference library's name in lower case: `int32`, `string_utf8`,
+            /// `datetime_ns` and so on.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// How values lie in memory.
+            /// Returns the in-memory type of the values.
             #[must_use]
             pub const fn physical(self) -> PhysicalType {
                 match self { $(Self::$variant => PhysicalType::$physical,)* }
@@ -91,46 +92,48 @@ datatypes! {
 }
 
 impl Datatype {
-    /// Bytes of one value.
+    /// Returns the size of one value, in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         self.physical().size()
     }
 
-    /// The datatype with this [`name`](Self::name).
+    /// Returns the datatype with this [`name`](Self::name).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|datatype| datatype.name() == name)
     }
 
-    /// Whether it is one of the datetimes, `datetime_year` to `datetime_as`: `i64` units since 1970-01-01.
+    /// Returns `true` for datetimes, `datetime_year` to `datetime_as`: `i64` units since
+    /// 1970-01-01.
     #[must_use]
     pub const fn is_datetime(self) -> bool {
         let code = self.code();
         code >= Self::DatetimeYear.code() && code <= Self::DatetimeAs.code()
     }
 
-    /// Whether it is one of the times of day, `time_hr` to `time_as`.
+    /// Returns `true` for times of day, `time_hr` to `time_as`.
     #[must_use]
     pub const fn is_time(self) -> bool {
         let code = self.code();
         code >= Self::TimeHr.code() && code <= Self::TimeAs.code()
     }
 
-    /// Whether it is one of the six string types (`char` is not).
+    /// Returns `true` for the six string types. `char` is not a string type.
     #[must_use]
     pub const fn is_string(self) -> bool {
         let code = self.code();
         code >= Self::StringAscii.code() && code <= Self::StringUcs4.code()
     }
 
-    /// Whether values are opaque bytes: blobs and geometries.
+    /// Returns `true` for opaque bytes: blobs and geometries.
     #[must_use]
     pub const fn is_bytes(self) -> bool {
         matches!(self, Self::Blob | Self::GeomWkb | Self::GeomWkt)
     }
 
-    /// Whether it is an integer type in the narrow sense (with `bool`, without dates, characters and bytes).
+    /// Returns `true` for integers, including `bool` but not datetimes, times, `char` and opaque
+    /// bytes.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         matches!(
@@ -147,13 +150,13 @@ impl Datatype {
         )
     }
 
-    /// Whether it is `float32` or `float64`.
+    /// Returns `true` for `float32` and `float64`.
     #[must_use]
     pub const fn is_float(self) -> bool {
         self.physical().is_float()
     }
 
-    /// Whether a dimension may have this datatype.
+    /// Returns `true` if a dimension may have this datatype.
     #[must_use]
     pub const fn may_be_dimension(self) -> bool {
         (self.is_integer() && !matches!(self, Self::Bool))
@@ -163,8 +166,10 @@ impl Datatype {
             || matches!(self, Self::StringAscii)
     }
 
-    /// The default fill value of one value, little-endian: the smallest signed integer, the largest unsigned one, NaN,
-    /// or a zero byte.
+    /// Returns the default fill value of one value, in little-endian order.
+    ///
+    /// The value is the minimum of a signed integer, the maximum of an unsigned integer, or NaN.
+    /// Strings, opaque bytes, `any` and `bool` are filled with zero bytes.
     #[must_use]
     pub fn default_fill(self) -> Vec<u8> {
         if self.is_string() || self.is_bytes() || matches!(self, Self::Any | Self::Bool) {
@@ -189,7 +194,7 @@ impl Datatype {
     /// Reads a code.
     ///
     /// # Errors
-    /// Truncated, or a code that the format doesn't have.
+    /// Fails if the bytes are truncated or the code is unknown.
     pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
         let offset = reader.offset();
         let code = reader.u8(field)?;

@@ -1,13 +1,15 @@
-//! Dates and times of day in ISO 8601, from and to the integers that the format stores.
+//! Conversion between ISO 8601 text and the stored integers of dates and times of day.
 //!
-//! The feature `datetime` brings this module, and the crate `jiff` with it.
+//! This module needs the feature `datetime`, which adds the crate `jiff`.
 //!
-//! All text is read by one rule ([`read`]). Exactly four digits are a year. Digits with the name of the unit behind them, as
-//! NumPy has it, are a number of units since 1970: `19724D`. A bare number is one as well, unless it looks like a date: of 5 to
-//! 8 digits, or of 4 with a sign, it is refused.
+//! [`read`] defines the accepted text:
+//! - Exactly four digits are a year.
+//! - Digits followed by a NumPy unit are a number of units since 1970: `19724D`.
+//! - A bare number is also a number of units. Numbers that look like a date are rejected: 5 to 8
+//!   digits, or 4 digits with a sign.
 //!
-//! A date is a number of units since 1970-01-01 00:00, without a time zone. The least `i64` is no date at all ("NaT", as
-//! NumPy has it); it is also the fill value of these types.
+//! A date is a number of units since 1970-01-01 00:00, without a time zone. The minimum `i64` is
+//! "not a time" (NumPy's `NaT`). It is also the fill value of these datatypes.
 
 mod count;
 mod plain;
@@ -20,23 +22,24 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{Datatype, Scalar};
 
-/// What stands for no date at all.
+/// The text for "not a time".
 pub const NOT_A_TIME: &str = "NaT";
 
-/// The finest unit, the attosecond: instants are counted in it, in 128 bits, so that every unit is exact.
+/// Attoseconds per second. Instants are counted in attoseconds, in 128 bits, so that every unit is
+/// exact.
 const PER_SECOND: i128 = 1_000_000_000_000_000_000;
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
-/// How long a unit is.
+/// The length of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Years,
     Months,
-    /// A fixed number of seconds, of a day at least.
+    /// A fixed number of seconds, at least one day.
     Days(i64),
-    /// A fixed number of seconds, of less than a day.
+    /// A fixed number of seconds, less than one day.
     Seconds(i64),
-    /// A second has 10 to this power of them.
+    /// A fraction of a second, as a power of ten per second.
     Fraction(u32),
 }
 
@@ -59,7 +62,8 @@ fn unit(datatype: Datatype) -> Option<Unit> {
     })
 }
 
-/// The date in ISO form, as precise as its unit; `None` if the year is not within 0000 to 9999.
+/// Formats a date in ISO 8601, to the precision of its unit. Returns `None` if the year is not in
+/// 0000 to 9999, or if the datatype is not a datetime.
 #[must_use]
 pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     let unit = unit(datatype)?;
@@ -86,14 +90,16 @@ pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     }
 }
 
-/// The date as [`read`] takes it: in ISO form, or as a number of units if it has none; `None` for other datatypes.
+/// Formats a date as [`read`] accepts it: in ISO 8601, or as a number of units if the date has no
+/// ISO form. Returns `None` for datatypes other than datetimes.
 #[must_use]
 pub fn display(datatype: Datatype, value: i64) -> Option<String> {
     let (suffix, _) = count::unit(datatype)?;
     Some(format(datatype, value).unwrap_or_else(|| format!("{value}{suffix}")))
 }
 
-/// The datatype that [`display`]s a date without an ISO form as this text.
+/// Returns the datatype for which [`display`] produces this text, if the text is a number of units
+/// without an ISO form.
 #[must_use]
 pub fn unit_of_far(text: &str) -> Option<Datatype> {
     let datatype = count::datatype(text)?;
@@ -101,23 +107,25 @@ pub fn unit_of_far(text: &str) -> Option<Datatype> {
     (format(datatype, value).is_none() && display(datatype, value)? == text).then_some(datatype)
 }
 
-/// A second from 1970 in ISO form, as a date and a time of day or as the date alone.
+/// Formats a number of seconds since 1970 in ISO 8601, with or without the time of day.
 fn text(second: i64, has_time: bool) -> Option<String> {
     let mut text = String::with_capacity("2024-05-01T12:00:00".len());
     plain::push(second, has_time, &mut text).then_some(text)
 }
 
-/// Milliseconds since 1970 in UTC, as the names of fragments hold them: `2024-05-01T12:00:00.123Z`.
+/// Formats milliseconds since 1970 in UTC, as in fragment names: `2024-05-01T12:00:00.123Z`.
 #[must_use]
 pub fn timestamp(milliseconds: u64) -> Option<String> {
     let milliseconds = i64::try_from(milliseconds).ok()?;
     format(Datatype::DatetimeMs, milliseconds).map(|text| format!("{text}Z"))
 }
 
-/// The first and the last value of the datatype that lie within what `text` names: a year, a month, a day, or a time of
-/// day with any number of digits. The first is after the last if none do.
+/// Parses a year, a month, a day, or a time of day with up to 18 fractional digits.
 ///
-/// Gives nothing if `text` is no date, or lies beyond what the datatype can hold.
+/// Returns the first and the last value of the datatype within the period. The first is greater
+/// than the last if no value begins within the period.
+///
+/// Returns `None` if `text` is not a date or exceeds the range of the datatype.
 #[must_use]
 pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
     let unit = unit(datatype)?;
@@ -134,25 +142,29 @@ pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
     parse_any(unit, text)
 }
 
-/// As [`parse`], of whatever is a date.
+/// Parses any date, like [`parse`] but without the fast path.
 fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
     let (first, last) = period(text)?;
-    // The first unit to begin at or after an instant follows the one that has begun just before it.
+    // The first unit to begin at or after an instant is the successor of the unit with the
+    // preceding attosecond.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
 }
 
-/// The values of a datatype that a text stands for.
+/// The values of a datatype denoted by a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Written {
-    /// A number, a truth, or a date to the unit.
+    /// A single value: a number, a boolean, or a date to the precision of its unit.
     One(Scalar),
-    /// A date that names more than one unit, such as a month where days are counted, or less than one: the first and the last
-    /// value that lie within it. The first is after the last if none do.
+    /// The first and the last value within a date that is coarser or finer than the unit.
+    ///
+    /// A month in an array of days is an example. The first is greater than the last if no value
+    /// begins within the period.
     Period(i64, i64),
 }
 
-/// The first and the last value of the datatype that lie within what `text` names, as [`parse`] has it: a date in ISO form,
-/// `NaT`, or a number of units since 1970.
+/// Reads a date in ISO 8601, `NaT`, or a number of units since 1970.
+///
+/// Returns the first and the last value of the datatype within the period, as [`parse`] does.
 ///
 /// ```
 /// use tdb_types::Datatype;
@@ -166,7 +178,8 @@ pub enum Written {
 /// ```
 ///
 /// # Errors
-/// The text is no date, lies beyond what the datatype can hold, or may be a date or a number.
+/// Fails if the text is not a date, exceeds the range of the datatype, or could be either a date or
+/// a number.
 pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> {
     if !datatype.is_datetime() {
         return Err(WrittenError::NotAValue);
@@ -180,8 +193,10 @@ pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> 
     }
 }
 
-/// What `text` stands for as a value of the datatype: a number in decimal digits, which may have underscores between them;
-/// `true` or `false`; a date as [`read`] has it.
+/// Reads a value of any datatype.
+///
+/// Accepts decimal numbers with optional underscores between the digits, `true` and `false`, and
+/// dates as in [`read`].
 ///
 /// ```
 /// use tdb_types::datetime::{Written, WrittenError, written};
@@ -194,7 +209,7 @@ pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> 
 /// ```
 ///
 /// # Errors
-/// The text is no value of that type, or may be two.
+/// Fails if the text is not a value of the datatype, or is ambiguous.
 pub fn written(datatype: Datatype, text: &str) -> Result<Written, WrittenError> {
     if datatype.is_datetime() {
         let (first, last) = read(datatype, text)?;
@@ -207,7 +222,7 @@ pub fn written(datatype: Datatype, text: &str) -> Result<Written, WrittenError> 
     value.map(Written::One).ok_or(WrittenError::NotAValue)
 }
 
-/// The unit that has begun last at an instant.
+/// Returns the unit that contains an instant.
 fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
     let second = i64::try_from(instant.div_euclid(PER_SECOND)).ok()?;
     match unit {
@@ -227,12 +242,12 @@ fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
 fn civil_any(seconds: i64) -> Option<DateTime> {
     match Timestamp::from_second(seconds) {
         Ok(timestamp) => Some(TimeZone::UTC.to_datetime(timestamp)),
-        // Timestamps end a day early, so that they have a date in any time zone.
+        // A `Timestamp` ends a day early, to have a date in every time zone.
         Err(_) => EPOCH.to_datetime(Time::midnight()).checked_add(SignedDuration::from_secs(seconds)).ok(),
     }
 }
 
-/// The first and the last attosecond of what `text` names.
+/// Returns the first and the last attosecond of the period that `text` denotes.
 fn period(text: &str) -> Option<(i128, i128)> {
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let (date, time) = match text.split_once(['T', 't', ' ']) {
@@ -260,12 +275,12 @@ fn period(text: &str) -> Option<(i128, i128)> {
     Some((seconds(start) * PER_SECOND, (seconds(last) + 86_400) * PER_SECOND - 1))
 }
 
-/// Seconds from 1970 to the beginning of a day.
+/// Returns the seconds from 1970 to the start of a day.
 fn seconds(date: Date) -> i128 {
     i128::from(EPOCH.duration_until(date).as_secs())
 }
 
-/// Attoseconds from midnight to what `text` names, and its length.
+/// Returns the attoseconds from midnight to a time of day, and its length.
 fn time_of_day(text: &str) -> Option<(i128, i128)> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),
@@ -291,7 +306,7 @@ fn time_of_day(text: &str) -> Option<(i128, i128)> {
     Some((seconds * PER_SECOND + value * length, length))
 }
 
-/// A number of exactly so many decimal digits.
+/// Parses exactly `count` decimal digits.
 fn digits<T: std::str::FromStr>(text: &str, count: usize) -> Option<T> {
     (text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }

@@ -1,11 +1,12 @@
-//! The error of every parser: what was wrong, in which field, at which offset.
+//! The error of every parser, with field and offset.
 
 use std::fmt;
 
-/// What a decoder found wrong, in which field, and where.
+/// A decoding error: the cause, the field and the offset.
 ///
-/// It is one pointer wide, so that a [`Result`](crate::Result) of a small value stays in registers. The message reads
-/// from the outermost structure inwards: `dimension 0: tile extent: need 8 bytes at 0x4c1, 3 left`.
+/// The error is one pointer wide, so that a [`Result`](crate::Result) of a small value stays in
+/// registers. The message starts with the outermost structure:
+/// `dimension 0: tile extent: need 8 bytes at 0x4c1, 3 left`.
 pub struct DecodeError(Box<Inner>);
 
 #[derive(Clone, PartialEq, Eq)]
@@ -13,75 +14,75 @@ struct Inner {
     kind: DecodeErrorKind,
     field: &'static str,
     offset: u64,
-    /// Innermost first: each enclosing structure pushes its name on the way up.
+    /// Innermost first: each enclosing structure appends its name as the error propagates.
     context: Vec<String>,
 }
 
-/// The kinds of trouble that bytes can give, as far as a caller may want to act on them.
+/// The causes of a decoding error, as far as callers may distinguish them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The field needs more bytes than are left.
+    /// The field is longer than the remaining bytes.
     Truncated {
-        /// Bytes that the field needs.
+        /// Bytes needed by the field.
         need: u64,
-        /// Bytes that are left.
+        /// Bytes remaining.
         have: u64,
     },
-    /// The field's value contradicts the format.
+    /// The field's value violates the format.
     Invalid {
-        /// What was found, in words or digits.
+        /// The value found, in words or digits.
         found: String,
-        /// What the format allows here.
+        /// The values allowed by the format.
         expected: &'static str,
     },
-    /// Bytes follow where the structure should have ended.
+    /// Bytes follow the end of the structure.
     TrailingBytes {
-        /// How many.
+        /// The number of surplus bytes.
         count: u64,
     },
-    /// The bytes claim a size above a caller's limit.
+    /// A size in the file exceeds a limit set by the caller.
     LimitExceeded {
-        /// Which limit (a field of [`Limits`](crate::Limits)).
+        /// The exceeded field of [`Limits`](crate::Limits).
         limit: &'static str,
-        /// What the bytes ask for.
+        /// The size in the file.
         asked: u64,
-        /// What the limit allows.
+        /// The value of the limit.
         max: u64,
     },
-    /// The format version is not one that this library knows.
+    /// The format version is unknown to this library.
     UnsupportedVersion {
         /// The version in the file.
         found: u32,
-        /// The lowest version known.
+        /// The lowest known version.
         min: u32,
-        /// The highest version known.
+        /// The highest known version.
         max: u32,
     },
-    /// The bytes are of before there were format versions.
+    /// The file predates format versions.
     BeforeVersions,
 }
 
-/// What is older than format version 1, and what to do with it, to follow "this is" and the like.
+/// The explanation and remedy for files older than format version 1. Follows "this is" in messages.
 pub const BEFORE_VERSIONS: &str = "older than format version 1, written by a release of the reference library before 1.4, and \
                                    only those read it; have one of them read the cells, and write them into a new array";
 
 impl DecodeError {
-    /// An error of `kind` in `field`, which begins at absolute `offset`.
+    /// Creates an error of `kind` in the field that begins at absolute `offset`.
     #[cold]
     #[must_use]
     pub fn new(kind: DecodeErrorKind, field: &'static str, offset: u64) -> Self {
         Self(Box::new(Inner { kind, field, offset, context: Vec::new() }))
     }
 
-    /// Shorthand for [`DecodeErrorKind::Invalid`].
+    /// Creates a [`DecodeErrorKind::Invalid`] error.
     #[cold]
     #[must_use]
     pub fn invalid(field: &'static str, offset: u64, found: impl fmt::Display, expected: &'static str) -> Self {
         Self::new(DecodeErrorKind::Invalid { found: found.to_string(), expected }, field, offset)
     }
 
-    /// The same error, inside the structure `name`.
+    /// Adds the name of an enclosing structure.
     #[cold]
     #[must_use]
     pub fn inside(mut self, name: impl Into<String>) -> Self {
@@ -89,26 +90,27 @@ impl DecodeError {
         self
     }
 
-    /// What was wrong.
+    /// Returns the cause.
     #[must_use]
     pub fn kind(&self) -> &DecodeErrorKind {
         &self.0.kind
     }
 
-    /// The field that was being read.
+    /// Returns the name of the field.
     #[must_use]
     pub fn field(&self) -> &'static str {
         self.0.field
     }
 
-    /// Where the field begins: bytes from the start of the file (or of the unfiltered payload, if the context says so).
+    /// Returns the start of the field, in bytes from the start of the file. Inside an unfiltered
+    /// payload, which the context then names, the offset counts from the start of the payload.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// Whether the bytes are sound but beyond what this library knows (a newer format version, or bytes of before there were
-    /// any).
+    /// Returns `true` if the bytes may be sound but this library cannot read them: a newer format
+    /// version, or a file that predates format versions.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self.0.kind, DecodeErrorKind::UnsupportedVersion { .. } | DecodeErrorKind::BeforeVersions)

@@ -1,13 +1,14 @@
-//! Bytes as hexadecimal digits, and back.
+//! Hexadecimal digits to bytes and back.
 
-/// Two lower-case digits for each byte.
+/// Formats each byte as two lower-case digits.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The bytes of an even number of digits, upper or lower case. Returns `None` for anything else, signs and spaces included.
+/// Decodes an even number of digits, upper or lower case. Returns `None` for any other text,
+/// including signs and spaces.
 ///
 /// ```
 /// use tdb_types::hex;
@@ -21,14 +22,14 @@ pub fn decode(digits: &str) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
-/// The byte of two digits.
+/// Decodes two digits.
 #[must_use]
 pub fn byte([high, low]: &[u8; 2]) -> Option<u8> {
     let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some(digit(*high)? << 4 | digit(*low)?)
 }
 
-/// The number that digits represent. Unlike `from_str_radix`, rejects a sign.
+/// Parses hexadecimal digits as a number. Rejects a sign, unlike `from_str_radix`.
 #[must_use]
 pub fn number(digits: &str) -> Option<u128> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u128::from_str_radix(digits, 16).ok())?

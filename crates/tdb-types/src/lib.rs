@@ -1,25 +1,26 @@
-//! The words of the TileDB array storage format, on which every other crate of the workspace stands.
+//! Basic types of the TileDB array storage format, shared by all other crates of the workspace.
 //!
-//! - [`FormatVersion`] and [`Feature`]: which version of the format has what, in one table.
-//! - [`ByteReader`] and [`ByteWriter`]: the only way to turn bytes into integers and back. The reader is bounded,
-//!   names every field that it reads, and knows absolute offsets, so that a [`DecodeError`] says where.
-//! - [`Datatype`], [`PhysicalType`], [`CellValNum`], [`Layout`], [`ArrayType`] and the other codes of the format.
-//! - [`Scalar`] and the [ordered keys](ordered_key) that let planners, trees and sorters compare coordinates of
-//!   every fixed-size type as plain `u64`.
-//! - [`ErrorCategory`]: what to do about an error of any crate.
+//! - [`FormatVersion`] and [`Feature`]: one table of the features of each format version.
+//! - [`ByteReader`] and [`ByteWriter`]: the only conversion between bytes and integers. The reader
+//!   is bounded, names each field, and tracks absolute offsets for [`DecodeError`].
+//! - [`Datatype`], [`PhysicalType`], [`CellValNum`], [`Layout`], [`ArrayType`] and the other codes
+//!   of the format.
+//! - [`Scalar`] and the [ordered keys](ordered_key): coordinates of every fixed-size type,
+//!   comparable as plain `u64`.
+//! - [`ErrorCategory`]: the remedy for an error of any crate.
 //! - [`TimestampedName`]: the names of fragments, commits, schemas and metadata files.
 //! - [`hex`]: bytes as hexadecimal digits.
-//! - [`names`]: what the files and folders of arrays and groups are called.
-//! - [`Limits`]: how much a hostile file may make us allocate.
-//! - [`Spans`]: an optional record of everything that a parse has read, for `tdb inspect` and for triage.
-//! - [`Buffer`]: aligned column memory; [`SharedBuffer`]: a part of it that several hold.
-//! - [`Cells`]: the cells of one field, borrowed from a tile or a column.
+//! - [`names`]: the names of files and folders in arrays and groups.
+//! - [`Limits`]: bounds on the memory that a hostile file can make a reader allocate.
+//! - [`Spans`]: an optional record of every field read, for `tdb inspect` and for triage.
+//! - [`Buffer`]: aligned column memory. [`SharedBuffer`]: a shared slice of a buffer.
+//! - [`Cells`]: a borrowed view of the cells of one field, in a tile or a column.
 //!
-//! It knows nothing of files or filters.
+//! The crate does no I/O and implements no filters.
 //!
-//! With the feature `serde`, off by default, names and versions can be stored as the texts that they print, and scalars with their
-//! type: [`Datatype`], [`Layout`], [`ArrayType`], [`DataOrder`], [`Encryption`], [`CellValNum`], [`FormatVersion`],
-//! [`TimestampedName`], [`Scalar`].
+//! The feature `serde`, off by default, serializes the following types as their `Display` text:
+//! [`Datatype`], [`Layout`], [`ArrayType`], [`DataOrder`], [`Encryption`], [`CellValNum`],
+//! [`FormatVersion`] and [`TimestampedName`]. A [`Scalar`] is serialized with its type.
 //!
 //! ```
 //! use tdb_types::{ByteReader, Datatype, FormatVersion, Feature};
@@ -78,10 +79,10 @@ pub use text::ParseNameError;
 pub use version::{FEATURES, Feature, FeatureRow, FormatVersion, UnsupportedVersion};
 pub use writer::ByteWriter;
 
-/// A result whose error says where in the bytes the trouble lies.
+/// A result with a [`DecodeError`], which gives the field and the offset.
 pub type Result<T, E = DecodeError> = std::result::Result<T, E>;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

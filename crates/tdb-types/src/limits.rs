@@ -1,28 +1,30 @@
-//! How much a file may make a reader allocate.
+//! Bounds on the memory that a file can make a reader allocate.
 
-/// Upper bounds on what the bytes of a file may make a reader allocate, beyond a small multiple of the bytes themselves.
+/// Upper bounds on a reader's allocations, beyond a small multiple of the file's own size.
 ///
-/// The defaults are generous enough for every array that the reference library writes with its own defaults. Lower
-/// them to read files from strangers on a small machine, raise them for unusually large tiles.
+/// The defaults admit every array that the reference library writes with its default settings.
+/// Lower them to read untrusted files on a small machine. Raise them for unusually large tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Most bytes of one unfiltered tile of cells. Default: 4 GiB, or what addresses of 32 bits have room for.
+    /// Maximum size of one unfiltered tile of cells, in bytes. Default: 4 GiB, or the largest
+    /// allocation on 32-bit targets.
     pub tile_bytes: u64,
-    /// Most bytes of one unfiltered generic tile (schema, section of fragment metadata, …). Default: 1 GiB.
+    /// Maximum size of one unfiltered generic tile (schema, section of fragment metadata), in
+    /// bytes. Default: 1 GiB.
     pub generic_tile_bytes: u64,
-    /// Most bytes of all commit files of an array together: those that gather, ignore and replace other commits.
-    /// Default: 128 MiB, which is about a million commits.
+    /// Maximum total size of an array's consolidated commits, ignore and vacuum files, in bytes.
+    /// Default: 128 MiB, about a million commits.
     pub commit_bytes: u64,
-    /// Most nesting of conditions. Default: 64.
+    /// Maximum nesting depth of conditions. Default: 64.
     pub depth: u32,
-    /// Most comparisons and combinations of one condition, each of which is worked out for every cell. Default: 65 536.
-    /// All conditions by which cells of an array were deleted may have 16 times as many together.
+    /// Maximum number of comparisons and combinations in one condition, each evaluated for every
+    /// cell. Default: 65,536. All delete conditions of an array together may have 16 times as many.
     pub condition_nodes: u32,
 }
 
 impl Limits {
-    /// Small limits, for fuzzing and for files from strangers: 16 MiB tiles, 4 MiB generic tiles.
+    /// Small limits for fuzzing and untrusted files: 16 MiB tiles, 4 MiB generic tiles.
     pub const SMALL: Self = Self {
         tile_bytes: 16 << 20,
         generic_tile_bytes: 4 << 20,
@@ -31,28 +33,28 @@ impl Limits {
         condition_nodes: 1 << 10,
     };
 
-    /// The same limits with another bound on one unfiltered tile, in bytes.
+    /// Sets the maximum size of one unfiltered tile, in bytes.
     #[must_use]
     pub const fn with_tile_bytes(mut self, bytes: u64) -> Self {
         self.tile_bytes = bytes;
         self
     }
 
-    /// The same limits with another bound on one unfiltered generic tile, in bytes.
+    /// Sets the maximum size of one unfiltered generic tile, in bytes.
     #[must_use]
     pub const fn with_generic_tile_bytes(mut self, bytes: u64) -> Self {
         self.generic_tile_bytes = bytes;
         self
     }
 
-    /// The same limits with another bound on the files that list commits, in bytes.
+    /// Sets the maximum total size of the files that list commits, in bytes.
     #[must_use]
     pub const fn with_commit_bytes(mut self, bytes: u64) -> Self {
         self.commit_bytes = bytes;
         self
     }
 
-    /// The same limits with another bound on what one condition holds.
+    /// Sets the maximum number of nodes in one condition.
     #[must_use]
     pub const fn with_condition_nodes(mut self, nodes: u32) -> Self {
         self.condition_nodes = nodes;
@@ -61,8 +63,10 @@ impl Limits {
 }
 
 impl Limits {
-    /// The same limits, lowered to what can be in memory at all: 2 GiB less 1 MiB where addresses have 32 bits. Whatever
-    /// reads files applies this to the limits that it is given, so that what is within them has a length in memory.
+    /// Lowers the limits to the largest possible allocation: 2 GiB less 1 MiB on 32-bit targets.
+    ///
+    /// Every reader of files applies this function to its limits, so that each accepted size fits
+    /// in `usize`.
     #[must_use]
     pub fn addressable(self) -> Self {
         self.lowered_to(MOST_IN_MEMORY)
@@ -76,15 +80,15 @@ impl Limits {
     }
 }
 
-/// Most bytes that memory is asked for at once: a little less than any allocation may have, so that what belongs to the bytes
-/// (the next header, the rest of a word) has room behind them.
+/// The largest allocation, in bytes. It is slightly below `isize::MAX`, to leave room for bytes
+/// appended to the data, such as the next header or the rest of a word.
 const MOST_IN_MEMORY: u64 = (isize::MAX as u64) >> 20 << 20;
 
-/// A number of bytes as a length in memory; `None` if nothing in memory can be as long, which where addresses have 32 bits
-/// is about 2 GiB.
+/// Converts a size in bytes to a length in memory. Returns `None` if the size exceeds the largest
+/// allocation, which is about 2 GiB on 32-bit targets.
 ///
-/// Sizes in files have 64 bits. Those that memory is reserved for are checked against [`Limits`] first, and become lengths
-/// through this.
+/// Sizes in files have 64 bits. Check a size against [`Limits`] and convert it with this function
+/// before allocating.
 ///
 /// ```
 /// use tdb_types::memory_len;
@@ -97,8 +101,8 @@ pub fn memory_len(bytes: u64) -> Option<usize> {
     len_within(bytes, MOST_IN_MEMORY)
 }
 
-/// A number as a place or an amount to compare with, or to estimate by: the greatest there is if it is too large. Never a
-/// reason to reserve memory; that is what [`memory_len`] is for.
+/// Converts a number to `usize`, saturating at the maximum. Use the result for comparisons and
+/// estimates only. To allocate memory, use [`memory_len`].
 #[must_use]
 pub fn saturating_len(number: impl Into<u64>) -> usize {
     usize::try_from(number.into()).unwrap_or(usize::MAX)
@@ -125,7 +129,7 @@ impl Default for Limits {
 mod tests {
     use super::*;
 
-    /// What a target with 32 bits can have in memory.
+    /// The largest allocation on a 32-bit target.
     const MOST_OF_32_BITS: u64 = i32::MAX as u64;
 
     #[test]
@@ -146,7 +150,7 @@ mod tests {
         }
         assert_eq!(memory_len(MOST_IN_MEMORY), usize::try_from(MOST_IN_MEMORY).ok());
         assert_eq!((memory_len(MOST_IN_MEMORY + 1), saturating_len(u64::MAX)), (None, usize::MAX));
-        // Whole words, and a header behind.
+        // A multiple of the word size, with room for a header.
         assert!(MOST_IN_MEMORY.is_multiple_of(8) && MOST_IN_MEMORY + 64 < isize::MAX as u64);
     }
 }

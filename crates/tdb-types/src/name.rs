@@ -1,24 +1,25 @@
-//! The timestamped names of fragments, commits, schemas and metadata files.
+//! Timestamped names of fragments, commits, schemas and metadata files.
 
 use std::cmp::Ordering;
 
 use crate::{Feature, FormatVersion};
 
-/// Which of the three generations of names a name is.
+/// The form of a timestamped name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameForm {
     /// `__uuid_t`: formats 1 and 2.
     UuidFirst,
-    /// `__t1_t2_uuid`: formats 3 and 4, and every name without a version (schemas, metadata).
+    /// `__t1_t2_uuid`: formats 3 and 4, and all names without a version (schemas, metadata).
     Unversioned,
-    /// `__t1_t2_uuid_v`.
+    /// `__t1_t2_uuid_v`: format 5 and later.
     Versioned(u32),
 }
 
-/// A name that says when what it names was made: `__t1_t2_uuid_v` and its older forms, without extension.
+/// A name with the timestamps of its file or fragment: `__t1_t2_uuid_v` and older forms, without
+/// extension.
 ///
-/// Timestamps are milliseconds since 1970-01-01 00:00 UTC; the range is inclusive, and of one millisecond but for what
-/// consolidation makes.
+/// Timestamps are milliseconds since 1970-01-01 00:00 UTC. The range is inclusive. It covers more
+/// than one millisecond only for results of consolidation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimestampedName {
     name: String,
@@ -28,24 +29,25 @@ pub struct TimestampedName {
 }
 
 impl TimestampedName {
-    /// Parses the last component of a path; an extension (from the last `.`) is cut off first.
+    /// Parses the last component of a path. Strips the extension (from the last `.`) first.
     ///
-    /// Gives nothing for what isn't such a name: numbers missing or out of range, `t1` above `t2`.
+    /// Returns `None` if a number is missing or out of range, or if `t1` exceeds `t2`.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let (name, start, end, form) = parts(file_name)?;
         Some(Self { name: name.to_owned(), start, end, form })
     }
 
-    /// Whether [`parse`](Self::parse) takes the last component of a path, without keeping anything of it: there may be
-    /// millions of them in a file.
+    /// Returns `true` if [`parse`](Self::parse) accepts the last component of a path. Allocates no
+    /// memory, because a file may list millions of names.
     #[must_use]
     pub fn is_one(file_name: &str) -> bool {
         parts(file_name).is_some()
     }
 
-    /// The name of what was made from `start` to `end` (with `start` not above `end`, which no reader would take), made
-    /// different from others of that time by `uuid`.
+    /// Creates a name for the time range from `start` to `end`, made unique by `uuid`.
+    ///
+    /// `start` must not exceed `end`: readers reject such names.
     ///
     /// ```
     /// use tdb_types::{NameForm, TimestampedName};
@@ -61,12 +63,12 @@ impl TimestampedName {
             NameForm::Unversioned => format!("__{start}_{end}_{uuid:032x}"),
             NameForm::Versioned(version) => format!("__{start}_{end}_{uuid:032x}_{version}"),
         };
-        // The oldest form has room for one time.
+        // The oldest form stores only one timestamp.
         let start = if form == NameForm::UuidFirst { end } else { start };
         Self { name, start, end, form }
     }
 
-    /// The form of the names of fragments of this version, and of the commits in it.
+    /// Returns the form of fragment and commit names in this format version.
     #[must_use]
     pub fn form_of_fragments(version: FormatVersion) -> NameForm {
         if version.has(Feature::LegacyFragmentMetadata) {
@@ -78,25 +80,25 @@ impl TimestampedName {
         }
     }
 
-    /// The name without extension.
+    /// Returns the name without extension.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.name
     }
 
-    /// The first millisecond that it covers.
+    /// Returns the first millisecond of the time range.
     #[must_use]
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The last millisecond that it covers.
+    /// Returns the last millisecond of the time range.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// What makes the name different from others of its time; nothing if that isn't a number in 32 hexadecimal digits.
+    /// Returns the unique part of the name, or `None` if it is not 32 hexadecimal digits.
     #[must_use]
     pub fn uuid(&self) -> Option<u128> {
         let part = match self.form {
@@ -107,17 +109,19 @@ impl TimestampedName {
         part.filter(|part| part.len() == 32).and_then(crate::hex::number)
     }
 
-    /// Which generation of names it is.
+    /// Returns the form of the name.
     #[must_use]
     pub fn form(&self) -> NameForm {
         self.form
     }
 
-    /// The format version of a fragment with this name, as far as the name says: names of the second form stand for 3
-    /// as well as 4, those of the first for 1 as well as 2; in both cases the higher one is given.
+    /// Returns the format version that the name implies.
+    ///
+    /// The two older forms are ambiguous. This function returns 2 for formats 1 and 2, and 4 for
+    /// formats 3 and 4.
     ///
     /// # Errors
-    /// A version that this library doesn't know.
+    /// Fails if the version is unknown to this library.
     pub fn fragment_version(&self) -> Result<FormatVersion, crate::UnsupportedVersion> {
         FormatVersion::new(match self.form {
             NameForm::UuidFirst => 2,
@@ -127,11 +131,11 @@ impl TimestampedName {
     }
 }
 
-/// In the order of their first milliseconds, and, within one, of the names' bytes: the order in which fragments, schemas and
-/// metadata are taken.
+/// Orders names by first millisecond, then bytewise. Fragments, schemas and metadata apply in this
+/// order.
 impl Ord for TimestampedName {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Everything else follows from the name.
+        // All fields follow from the name.
         (self.start, &self.name).cmp(&(other.start, &other.name))
     }
 }
@@ -148,15 +152,16 @@ impl std::fmt::Display for TimestampedName {
     }
 }
 
-/// Whether `name` can be one component of a path below an array's folder: not empty, no separator, no NUL, not `.` or `..`.
+/// Returns `true` if `name` is a valid path component: not empty, `.` or `..`, and without
+/// separators and NUL.
 ///
-/// Names that come from the bytes of a file must pass this before they touch a path.
+/// Names read from a file must pass this check before use in a path.
 #[must_use]
 pub fn is_safe_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 
-/// A name without its extension, its times and its form.
+/// Splits a file name into the name without extension, its timestamps and its form.
 fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
     let name = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
     let (rest, last) = name.strip_prefix("__")?.rsplit_once('_')?;
@@ -168,14 +173,14 @@ fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
         (Some(start), Some(end), None, None) if last.len() == 32 => {
             (number(start)?, number(end)?, NameForm::Unversioned)
         }
-        // Consolidated fragments of release 1.x end with two timestamps; the last one counts.
+        // Consolidated fragments of release 1.x end with two timestamps. The second applies.
         _ => (number(last)?, number(last)?, NameForm::UuidFirst),
     };
     (start <= end).then_some((name, start, end, form))
 }
 
 fn number(text: &str) -> Option<u64> {
-    // `parse` would also take a leading plus sign.
+    // `parse` would also accept a leading plus sign.
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
@@ -211,7 +216,7 @@ mod tests {
             let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 7, 7, 0xabc);
             assert_eq!(TimestampedName::parse(name.as_str()).as_ref(), Some(&name));
             assert_eq!(name.uuid(), Some(0xabc));
-            // The older forms stand for two versions each.
+            // The older forms are shared by two versions each.
             let told = name.fragment_version().unwrap().number();
             assert!(told == version.number() || told == version.number() + 1 && told <= 4, "{name}");
         }

@@ -1,72 +1,78 @@
-//! The names of files and folders in arrays and groups.
+//! Names of files and folders in arrays and groups.
 //!
-//! Those that carry a time are [`TimestampedName`](crate::TimestampedName)s. Data files are named by their field; the crate
-//! `tdb-fragment` knows how.
+//! Names with a timestamp are [`TimestampedName`](crate::TimestampedName)s. The crate
+//! `tdb-fragment` derives the names of data files from their fields.
 
-/// Schemas, from format 10 on.
+/// The folder of schemas, from format 10 on.
 pub const SCHEMA_FOLDER: &str = "__schema";
-/// The schema of an array that release 1.0 or 1.1 made, which no release reads any more.
+/// The schema of an array written by release 1.0 or 1.1, which no later release reads.
 pub const FIRST_SCHEMA: &str = "__array_metadata.tdb";
-/// The schema of a key-value store, which releases 1.2 to 1.7 made apart from arrays.
+/// The schema of a key-value store, a kind of store distinct from arrays in releases 1.2 to 1.7.
 pub const KEY_VALUE_SCHEMA: &str = "__kv_schema.tdb";
-/// Enumerations, inside the folder of schemas.
+/// The folder of enumerations, inside the folder of schemas.
 pub const ENUMERATIONS_FOLDER: &str = "__enumerations";
-/// The schema of formats 1 to 9.
+/// The schema file of formats 1 to 9.
 pub const LEGACY_SCHEMA: &str = "__array_schema.tdb";
-/// Fragments, from format 12 on.
+/// The folder of fragments, from format 12 on.
 pub const FRAGMENTS_FOLDER: &str = "__fragments";
-/// Commits, from format 12 on.
+/// The folder of commits, from format 12 on.
 pub const COMMITS_FOLDER: &str = "__commits";
-/// Consolidated fragment metadata, from format 12 on.
+/// The folder of consolidated fragment metadata, from format 12 on.
 pub const FRAGMENT_META_FOLDER: &str = "__fragment_meta";
-/// The arrays of dimension labels, from format 18 on.
+/// The folder of the arrays of dimension labels, from format 18 on.
 pub const LABELS_FOLDER: &str = "__labels";
-/// Metadata of arrays and groups.
+/// The folder of array or group metadata.
 pub const METADATA_FOLDER: &str = "__meta";
-/// The detail files of a group; a folder that has it is a group.
+/// The folder of group details. A folder that contains it is a group.
 pub const GROUP_FOLDER: &str = "__group";
-/// An empty file; a folder that has it is a group, and before release 2.8 nothing else said so.
+/// An empty file that marks a folder as a group. Before release 2.8 it was the only mark.
 pub const GROUP_MARKER: &str = "__tiledb_group.tdb";
-/// An empty file that releases up to 2.6 locked while they consolidated.
+/// An empty file that releases up to 2.6 locked during consolidation.
 pub const LOCK_FILE: &str = "__lock.tdb";
-/// The metadata of a fragment, inside its folder.
+/// The metadata file inside a fragment's folder.
 pub const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
-/// The coordinates of a fragment of formats 1 to 4, and how metadata calls them afterwards. The file ends with
-/// [`DATA_EXTENSION`].
+/// The coordinates of a fragment of formats 1 to 4. Later formats keep the name in fragment
+/// metadata. The file has the extension [`DATA_EXTENSION`].
 pub const COORDINATES: &str = "__coords";
 
-/// Data files.
+/// Extension of data files.
 pub const DATA_EXTENSION: &str = "tdb";
-/// Consolidated fragment metadata.
+/// Extension of consolidated fragment metadata.
 pub const FOOTERS_EXTENSION: &str = "meta";
-/// A committed fragment, from format 12 on.
+/// Extension of a commit file, from format 12 on.
 pub const WRITE_EXTENSION: &str = "wrt";
-/// A committed fragment of formats 5 to 11.
+/// Extension of a commit file of formats 5 to 11.
 pub const OK_EXTENSION: &str = "ok";
-/// Cells were deleted by a condition.
+/// Extension of a delete commit: a condition whose cells are deleted.
 pub const DELETE_EXTENSION: &str = "del";
-/// Cells were updated by a condition; described, but written by no release.
+/// Extension of an update commit. The format describes it, but no release writes it.
 pub const UPDATE_EXTENSION: &str = "upd";
-/// Commits gathered in one file.
+/// Extension of a consolidated commits file.
 pub const CONSOLIDATED_EXTENSION: &str = "con";
-/// Gathered commits to ignore.
+/// Extension of an ignore file, which lists consolidated commits to ignore.
 pub const IGNORE_EXTENSION: &str = "ign";
-/// What a consolidated fragment or metadata file replaces.
+/// Extension of a vacuum file, which lists the files superseded by a consolidated fragment or
+/// metadata file.
 pub const VACUUM_EXTENSION: &str = "vac";
 
-/// Says who maintains an array or group while somebody does. Like all files of maintenance it lies beside them, and is named so
-/// that readers pass it over: as a temporary file, and without an underscore, which some releases of the reference library
-/// would take for a fragment's.
+/// The maintenance lock, which names its holder. It exists during maintenance of an array or group.
+///
+/// Maintenance files are stored in the folder of the array or group. Readers skip them as temporary
+/// files. The names contain no underscore, because some releases of the reference library would
+/// take them for fragments.
 pub const MAINTENANCE_LOCK: &str = ".tdb-maintain.tmp";
-/// How the names of files begin that say who takes over the lock of somebody dead.
+/// Prefix of takeover files. A takeover file names the process that takes over a dead holder's
+/// lock.
 pub const TAKEOVER_PREFIX: &str = ".tdb-takeover-";
-/// How the names of files begin that say what is about to be done with several others.
+/// Prefix of journals. A journal lists the pending changes of a maintenance job.
 pub const JOURNAL_PREFIX: &str = ".tdb-journal-";
-/// How the names of all files of maintenance end.
+/// Suffix of all maintenance files.
 pub const MAINTENANCE_SUFFIX: &str = ".tmp";
 
-/// Whether a file of this name is one of maintenance. It is no leftover, although it is named as a temporary file: whoever
-/// maintains the array next removes it, or goes on from there.
+/// Returns `true` for names of maintenance files.
+///
+/// These files are named like temporary files but are not orphaned. The next maintenance job
+/// removes them or resumes from them.
 ///
 /// ```
 /// use tdb_types::names::{MAINTENANCE_LOCK, is_of_maintenance};
@@ -80,7 +86,7 @@ pub fn is_of_maintenance(name: &str) -> bool {
     name == MAINTENANCE_LOCK || name.ends_with(MAINTENANCE_SUFFIX) && has_prefix()
 }
 
-/// The last component of a path or URI.
+/// Returns the last component of a path or URI.
 #[must_use]
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

@@ -1,13 +1,13 @@
-//! Coordinates of every fixed-size type as `u64` keys that compare as the coordinates do.
+//! Order-preserving `u64` keys for coordinates of every fixed-size type.
 //!
-//! With these, ranges, R-trees, sorters and mergers need one comparison instead of one per datatype. For integers the
-//! difference of two keys is the distance of the values. Floats follow IEEE 754's total order, which agrees with `<`
-//! but for two things that callers who take ranges from people must mind: `-0.0` comes before `0.0`, and NaNs lie
-//! beyond the infinities.
+//! Ranges, R-trees, sorters and mergers compare keys instead of datatypes. The difference of two
+//! integer keys is the distance of the values. Floats follow the total order of IEEE 754, which
+//! deviates from `<` in two ways: `-0.0` sorts before `0.0`, and NaNs sort beyond the infinities.
+//! Code that accepts ranges from users must handle both.
 
 use crate::{PhysicalType, ScalarBytes};
 
-/// The key of the value in the little-endian `bytes`; missing bytes count as zero.
+/// Returns the key of a value in little-endian `bytes`. Missing bytes count as zero.
 #[must_use]
 pub fn ordered_key(physical: PhysicalType, bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -17,7 +17,7 @@ pub fn ordered_key(physical: PhysicalType, bytes: &[u8]) -> u64 {
     key_of_bits(physical, u64::from_le_bytes(word))
 }
 
-/// The little-endian bytes of the value with this key.
+/// Returns the little-endian bytes of the value with this key.
 #[must_use]
 pub fn from_ordered_key(physical: PhysicalType, key: u64) -> ScalarBytes {
     let width = bits(physical);
@@ -31,7 +31,8 @@ pub fn from_ordered_key(physical: PhysicalType, key: u64) -> ScalarBytes {
     ScalarBytes::new(&bits.to_le_bytes()[..physical.size()])
 }
 
-/// Appends the keys of all values in `bytes` to `keys`; trailing bytes that don't fill a value are ignored.
+/// Appends the keys of all values in `bytes` to `keys`. Ignores trailing bytes that do not fill a
+/// value.
 pub fn ordered_keys(physical: PhysicalType, bytes: &[u8], keys: &mut Vec<u64>) {
     fn extend<const N: usize>(bytes: &[u8], keys: &mut Vec<u64>, key: impl Fn([u8; N]) -> u64) {
         let (values, _) = bytes.as_chunks::<N>();
@@ -75,7 +76,8 @@ const fn key_of_bits(physical: PhysicalType, bits_of_value: u64) -> u64 {
     let width = bits(physical);
     let value = bits_of_value & mask(width);
     if physical.is_float() {
-        // Negative floats fall as their magnitude grows: flip all bits; positive ones only move above them.
+        // Negative floats decrease with growing magnitude: flip all bits. Positive floats only move
+        // above the negative floats.
         if value & sign(width) != 0 { !value & mask(width) } else { value | sign(width) }
     } else if physical.is_signed_integer() {
         value ^ sign(width)

@@ -1,8 +1,9 @@
-//! The types that code is made for.
+//! In-memory types of values.
 
-/// How the values of a [`Datatype`](crate::Datatype) lie in memory: the types that code is monomorphised over.
+/// The in-memory type of the values of a [`Datatype`](crate::Datatype). Generic code is
+/// monomorphized over these types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is the Rust type of its name
+#[allow(missing_docs)] // variants are named after Rust types
 pub enum PhysicalType {
     I8,
     U8,
@@ -17,7 +18,7 @@ pub enum PhysicalType {
 }
 
 impl PhysicalType {
-    /// Bytes of one value.
+    /// Returns the size of one value, in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -28,19 +29,19 @@ impl PhysicalType {
         }
     }
 
-    /// Whether it is a floating-point type.
+    /// Returns `true` for floating-point types.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }
 
-    /// Whether it is a signed integer type.
+    /// Returns `true` for signed integer types.
     #[must_use]
     pub const fn is_signed_integer(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// The largest integer that a value can be; `None` for floating-point types.
+    /// Returns the maximum value of an integer type, or `None` for floating-point types.
     #[must_use]
     pub const fn max_integer(self) -> Option<u64> {
         match self {

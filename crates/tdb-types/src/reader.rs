@@ -1,4 +1,4 @@
-//! The one place where bytes become integers.
+//! Conversion of bytes to integers.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -7,8 +7,8 @@ use crate::{DecodeError, DecodeErrorKind, Result};
 
 /// A bounded little-endian reader over a slice, cheap to clone.
 ///
-/// Each read names its field; an error carries that name and the absolute offset. With [`Spans`] attached, each read is
-/// also recorded, which is how `tdb inspect` sees exactly what the library sees.
+/// Each read names its field. Errors carry the field and the absolute offset. With [`Spans`]
+/// attached, the reader also records each field for `tdb inspect`.
 #[derive(Clone, Debug)]
 pub struct ByteReader<'a> {
     bytes: &'a [u8],
@@ -33,19 +33,19 @@ macro_rules! integers {
 }
 
 impl<'a> ByteReader<'a> {
-    /// A reader over `bytes`, whose first byte has offset 0.
+    /// Creates a reader over `bytes`, starting at offset 0.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0, base: 0, space: 0, spans: None }
     }
 
-    /// A reader over `bytes`, whose first byte lies at absolute offset `base` of its file.
+    /// Creates a reader over `bytes`, whose first byte is at absolute offset `base` of the file.
     #[must_use]
     pub fn at(bytes: &'a [u8], base: u64) -> Self {
         Self { base, ..Self::new(bytes) }
     }
 
-    /// The same reader, recording into `spans` as offsets of `space` (see [`Spans::new_space`]).
+    /// Attaches a record. Offsets are recorded in `space` (see [`Spans::new_space`]).
     #[must_use]
     pub fn recording(mut self, spans: &'a Spans, space: u32) -> Self {
         self.spans = Some(spans);
@@ -53,31 +53,31 @@ impl<'a> ByteReader<'a> {
         self
     }
 
-    /// The record, if one is attached.
+    /// Returns the attached record, if any.
     #[must_use]
     pub fn spans(&self) -> Option<&'a Spans> {
         self.spans
     }
 
-    /// The space of offsets that this reader's bytes lie in.
+    /// Returns the offset space of this reader's bytes.
     #[must_use]
     pub fn space(&self) -> u32 {
         self.space
     }
 
-    /// The absolute offset of the next byte.
+    /// Returns the absolute offset of the next byte.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.base.saturating_add(self.position as u64)
     }
 
-    /// How many bytes are left.
+    /// Returns the number of remaining bytes.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// The bytes that are left, without reading them.
+    /// Returns the remaining bytes without consuming them.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.position..).unwrap_or_default()
@@ -94,10 +94,10 @@ impl<'a> ByteReader<'a> {
         f64: f64, LittleEndian::read_f64;
     }
 
-    /// Reads a byte that must be 0 or 1.
+    /// Reads a byte with the value 0 or 1.
     ///
     /// # Errors
-    /// Truncated, or another value.
+    /// Fails if the bytes are truncated or the byte has another value.
     pub fn bool(&mut self, field: &'static str) -> Result<bool> {
         let offset = self.offset();
         match self.u8(field)? {
@@ -107,10 +107,12 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// Reads a one-byte code and translates it with `decode`.
+    /// Reads a one-byte code and converts it with `decode`.
+    ///
+    /// `expected` describes the valid codes in the error message.
     ///
     /// # Errors
-    /// Truncated, or a code that `decode` doesn't know; `expected` says which codes it does.
+    /// Fails if the bytes are truncated or `decode` returns `None`.
     pub fn code<T: std::fmt::Debug>(
         &mut self,
         field: &'static str,
@@ -127,7 +129,7 @@ impl<'a> ByteReader<'a> {
     /// Reads `len` raw bytes.
     ///
     /// # Errors
-    /// Truncated.
+    /// Fails if the bytes are truncated.
     pub fn bytes(&mut self, field: &'static str, len: u64) -> Result<&'a [u8]> {
         let offset = self.offset();
         let len = self.length(field, len)?;
@@ -136,10 +138,10 @@ impl<'a> ByteReader<'a> {
         Ok(bytes)
     }
 
-    /// Reads `len` bytes that must be UTF-8.
+    /// Reads `len` bytes of UTF-8.
     ///
     /// # Errors
-    /// Truncated, or not UTF-8.
+    /// Fails if the bytes are truncated or not UTF-8.
     pub fn string(&mut self, field: &'static str, len: u64) -> Result<String> {
         let offset = self.offset();
         let len = self.length(field, len)?;
@@ -150,7 +152,7 @@ impl<'a> ByteReader<'a> {
         Ok(text.to_owned())
     }
 
-    /// Reads a `u32` length and that many bytes of UTF-8.
+    /// Reads a `u32` length followed by as many bytes of UTF-8.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -160,7 +162,7 @@ impl<'a> ByteReader<'a> {
         self.string(field, u64::from(len))
     }
 
-    /// Reads a `u64` length and that many bytes of UTF-8.
+    /// Reads a `u64` length followed by as many bytes of UTF-8.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -170,10 +172,13 @@ impl<'a> ByteReader<'a> {
         self.string(field, len)
     }
 
-    /// Checks that `count` items of at least `min_item` bytes each can be in what is left, before anything is reserved.
+    /// Checks that `count` items of at least `min_item` bytes each fit in the remaining bytes. Call
+    /// this before allocating.
+    ///
+    /// A `min_item` of 0 counts as 1, so that the remaining bytes always bound the count.
     ///
     /// # Errors
-    /// Truncated, when they can't. A `min_item` of 0 counts as 1, so that the bytes always bound the count.
+    /// Fails with a truncation error if the items do not fit.
     pub fn count(&self, field: &'static str, count: u64, min_item: u64) -> Result<usize> {
         let need = count.saturating_mul(min_item.max(1));
         if need > self.remaining() as u64 {
@@ -182,10 +187,10 @@ impl<'a> ByteReader<'a> {
         usize::try_from(count).map_err(|_| self.truncated(field, need))
     }
 
-    /// Reads `count` little-endian `u64`.
+    /// Reads `count` little-endian `u64` values.
     ///
     /// # Errors
-    /// Truncated.
+    /// Fails if the bytes are truncated.
     pub fn u64_list(&mut self, field: &'static str, count: u64) -> Result<Vec<u64>> {
         let offset = self.offset();
         let count = self.count(field, count, 8)?;
@@ -196,10 +201,10 @@ impl<'a> ByteReader<'a> {
         Ok(values)
     }
 
-    /// Splits off the next `len` bytes as a reader of their own that keeps absolute offsets and the record.
+    /// Splits off a reader over the next `len` bytes. It keeps absolute offsets and the record.
     ///
     /// # Errors
-    /// Truncated.
+    /// Fails if the bytes are truncated.
     pub fn sub(&mut self, field: &'static str, len: u64) -> Result<ByteReader<'a>> {
         let base = self.offset();
         let len = self.length(field, len)?;
@@ -207,10 +212,11 @@ impl<'a> ByteReader<'a> {
         Ok(ByteReader { bytes, position: 0, base, space: self.space, spans: self.spans })
     }
 
-    /// Runs `parse` on what follows as a structure called `name`: errors inside carry the name, and the record nests.
+    /// Runs `parse` inside a structure called `name`. Errors carry the name, and recorded fields
+    /// are nested in the structure.
     ///
     /// # Errors
-    /// Those of `parse`.
+    /// Returns the errors of `parse`.
     pub fn group<T>(&mut self, name: impl Fn() -> String, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let token = self.spans.map(|spans| spans.begin(self.space, self.offset(), name()));
         let result = parse(self);
@@ -220,17 +226,17 @@ impl<'a> ByteReader<'a> {
         result.map_err(|error| error.inside(name()))
     }
 
-    /// Adds a meaning to the field read last; nothing happens when nothing records.
+    /// Adds a meaning to the last recorded field. Does nothing without a record.
     pub fn explain(&self, meaning: impl FnOnce() -> String) {
         if let Some(spans) = self.spans {
             spans.explain_last(meaning());
         }
     }
 
-    /// Ends the parse: every byte must have been read.
+    /// Ends the parse.
     ///
     /// # Errors
-    /// Trailing bytes.
+    /// Fails if bytes remain.
     pub fn finish(self, field: &'static str) -> Result<()> {
         match self.remaining() {
             0 => Ok(()),
@@ -241,7 +247,7 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// An [`Invalid`](DecodeErrorKind::Invalid) error for a field that was read at `offset`.
+    /// Creates an [`Invalid`](DecodeErrorKind::Invalid) error for a field read at `offset`.
     #[cold]
     #[must_use]
     pub fn invalid(
@@ -286,7 +292,7 @@ impl<'a> ByteReader<'a> {
     }
 }
 
-/// The first bytes in hexadecimal.
+/// Formats the first bytes in hexadecimal.
 fn preview(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let mut text = String::new();
@@ -299,7 +305,7 @@ fn preview(bytes: &[u8]) -> String {
     text
 }
 
-/// The first values of a list.
+/// Formats the first values of a list.
 fn preview_list(values: &[u64]) -> String {
     let shown: Vec<String> = values.iter().take(8).map(u64::to_string).collect();
     match values.len() {

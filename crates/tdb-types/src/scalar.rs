@@ -1,13 +1,13 @@
-//! One value of a fixed-size datatype.
+//! A single value of a fixed-size datatype.
 
 use std::fmt;
 
 use crate::{PhysicalType, ScalarBytes};
 
-/// One value of a physical type.
+/// A value of a physical type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[allow(missing_docs)] // each holds the Rust type of its name
+#[allow(missing_docs)] // each variant holds the Rust type of the same name
 pub enum Scalar {
     I8(i8),
     U8(u8),
@@ -21,7 +21,7 @@ pub enum Scalar {
     F64(f64),
 }
 
-/// Runs an expression with the value of a scalar, whatever its type.
+/// Evaluates an expression with the inner value of a scalar.
 macro_rules! with_value {
     ($scalar:expr, $value:ident => $body:expr) => {
         match $scalar {
@@ -40,7 +40,8 @@ macro_rules! with_value {
 }
 
 impl Scalar {
-    /// The value in the little-endian `bytes`; `None` if there are not exactly as many as the type has.
+    /// Decodes a value from little-endian bytes. Returns `None` unless the length is the size of
+    /// the type.
     #[must_use]
     pub fn from_le_bytes(physical: PhysicalType, bytes: &[u8]) -> Option<Self> {
         Some(match physical {
@@ -57,13 +58,13 @@ impl Scalar {
         })
     }
 
-    /// The little-endian bytes, as many as the type has.
+    /// Encodes the value in little-endian order, in as many bytes as the type has.
     #[must_use]
     pub fn to_le_bytes(self) -> ScalarBytes {
         with_value!(self, value => ScalarBytes::new(&value.to_le_bytes()))
     }
 
-    /// The type of the value.
+    /// Returns the type of the value.
     #[must_use]
     pub fn physical(self) -> PhysicalType {
         match self {
@@ -80,7 +81,7 @@ impl Scalar {
         }
     }
 
-    /// Parses decimal text as a value of the type.
+    /// Parses decimal text. Returns `None` if the text is not a value of the type.
     #[must_use]
     pub fn parse(physical: PhysicalType, text: &str) -> Option<Self> {
         Some(match physical {
@@ -101,20 +102,20 @@ impl Scalar {
         })
     }
 
-    /// The [ordered key](crate::ordered_key).
+    /// Returns the [ordered key](crate::ordered_key).
     #[must_use]
     pub fn key(self) -> u64 {
         crate::ordered_key(self.physical(), &self.to_le_bytes())
     }
 
-    /// The value with this [ordered key](crate::ordered_key).
+    /// Returns the value with this [ordered key](crate::ordered_key).
     #[must_use]
     pub fn from_key(physical: PhysicalType, key: u64) -> Self {
         let bytes = crate::from_ordered_key(physical, key);
         Self::from_le_bytes(physical, &bytes).unwrap_or(Self::U64(key))
     }
 
-    /// The value of an integer type; `None` for floats.
+    /// Returns the value of an integer, or `None` for floats.
     #[must_use]
     pub fn to_integer(self) -> Option<i128> {
         Some(match self {
@@ -130,9 +131,9 @@ impl Scalar {
         })
     }
 
-    /// The value as a double, rounded where a double can't hold it.
+    /// Converts the value to a double, rounding if necessary.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is what is asked for
+    #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is intended
     pub fn to_f64(self) -> f64 {
         with_value!(self, value => value as f64)
     }
@@ -144,7 +145,8 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// Whether a float is written as a word, `inf` say: digits that are too many for it are not infinity.
+/// Returns `true` if a float is spelled as a word, such as `inf`. Digits that overflow to infinity
+/// are rejected.
 fn is_word(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_digit())
 }

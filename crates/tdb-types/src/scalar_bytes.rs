@@ -1,6 +1,6 @@
-//! The bytes of one value.
+//! Bytes of a single value.
 
-/// The little-endian bytes of one [`Scalar`](crate::Scalar): 1, 2, 4 or 8 of them.
+/// The little-endian bytes of one [`Scalar`](crate::Scalar): 1, 2, 4 or 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScalarBytes {
     bytes: [u8; 8],

@@ -1,4 +1,4 @@
-//! Types of this crate with serde: what has a name, or is printed as a number, is the text that it prints and is read from.
+//! Serde implementations. Names and versions are serialized as their `Display` text.
 
 use std::borrow::Cow;
 

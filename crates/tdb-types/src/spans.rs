@@ -1,40 +1,42 @@
-//! A record of what a parse has read.
+//! A record of the fields read by a parser.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// One field, or one structure that holds fields, as a parse met it.
+/// A field, or a structure of fields, read by a parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Which bytes `offset` counts in: 0 is the file, others are unfiltered payloads (see [`Spans::space_name`]).
+    /// The offset space: 0 for the file, other numbers for unfiltered payloads (see
+    /// [`Spans::space_name`]).
     pub space: u32,
     /// Offset of the first byte.
     pub offset: u64,
-    /// Bytes covered.
+    /// Length in bytes.
     pub len: u64,
-    /// Nesting: 0 for the outermost structures.
+    /// Nesting depth, 0 for the outermost structures.
     pub depth: u32,
-    /// The field's name in the format's words.
+    /// The field's name in the format.
     pub name: Cow<'static, str>,
-    /// The value as read; empty for a structure.
+    /// The value as text, empty for a structure.
     pub value: String,
-    /// What the value means, where the value alone doesn't say; else empty.
+    /// An explanation of the value, or empty.
     pub meaning: String,
-    /// The first bytes covered, at most [`Span::PREVIEW`]; empty for a structure.
+    /// The first [`Span::PREVIEW`] bytes, empty for a structure.
     pub bytes: Vec<u8>,
 }
 
 impl Span {
-    /// How many bytes of a field are kept.
+    /// Maximum number of bytes kept per field.
     pub const PREVIEW: usize = 16;
 }
 
-/// Collects [`Span`]s while [`ByteReader`](crate::ByteReader)s that were given it read.
+/// A recorder of [`Span`]s, attached to [`ByteReader`](crate::ByteReader)s.
 ///
-/// It keeps so many of them and no more (see [`Spans::MOST`]), and the beginnings of long values: a small file can unfilter to
-/// millions of fields.
+/// The number of spans (see [`Spans::MOST`]) and the length of values are bounded, because a small
+/// file can unfilter to millions of fields.
 ///
-/// Interior mutability lets every reader of one parse share it; it is not `Sync`, a recorded parse runs on one thread.
+/// All readers of a parse share the record through interior mutability. The record is not `Sync`: a
+/// recorded parse runs on a single thread.
 #[derive(Debug)]
 pub struct Spans {
     inner: RefCell<Inner>,
@@ -46,7 +48,7 @@ struct Inner {
     spans: Vec<Span>,
     depth: u32,
     spaces: Vec<String>,
-    /// How many spans were not kept.
+    /// Number of dropped spans.
     left_out: u64,
 }
 
@@ -57,20 +59,20 @@ impl Default for Spans {
 }
 
 impl Spans {
-    /// How many spans are kept by default.
+    /// Default maximum number of spans.
     pub const MOST: usize = 100_000;
 
-    /// Characters of a value or meaning that are kept.
+    /// Maximum number of characters of a value or meaning.
     const MOST_TEXT: usize = 1000;
 
-    /// The same record, which keeps so many spans.
+    /// Sets the maximum number of spans.
     #[must_use]
     pub fn keeping(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// Counts a field that there is no room for, if there is none.
+    /// Returns `true` if the record is full, and counts the field as dropped.
     pub(crate) fn leaves_out(&self) -> bool {
         let mut inner = self.inner.borrow_mut();
         let is_full = inner.spans.len() >= self.most;
@@ -78,13 +80,13 @@ impl Spans {
         is_full
     }
 
-    /// How many spans were met and not kept.
+    /// Returns the number of dropped spans.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.inner.borrow().left_out
     }
 
-    /// Keeps a span if there is room for it; its place then.
+    /// Adds a span and returns the index, or counts the span as dropped if the record is full.
     fn keep(&self, inner: &mut Inner, span: impl FnOnce(u32) -> Span) -> Option<usize> {
         if inner.spans.len() >= self.most {
             inner.left_out += 1;
@@ -94,13 +96,13 @@ impl Spans {
         Some(inner.spans.len() - 1)
     }
 
-    /// An empty record whose space 0 is the file.
+    /// Creates an empty record, with the file as space 0.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens a new space of offsets (the unfiltered payload of something) and gives its number.
+    /// Opens a new offset space, such as an unfiltered payload, and returns its number.
     pub fn new_space(&self, name: impl Into<String>) -> u32 {
         let mut inner = self.inner.borrow_mut();
         if inner.spaces.len() < self.most {
@@ -109,7 +111,7 @@ impl Spans {
         u32::try_from(inner.spaces.len()).unwrap_or(u32::MAX)
     }
 
-    /// The name of a space; space 0 is `file`.
+    /// Returns the name of a space. Space 0 is `file`.
     #[must_use]
     pub fn space_name(&self, space: u32) -> String {
         let inner = self.inner.borrow();
@@ -119,19 +121,20 @@ impl Spans {
         }
     }
 
-    /// All spans in the order in which their first bytes were read; a structure stands before its fields.
+    /// Returns all spans in the order of their first bytes as read. A structure precedes its
+    /// fields.
     #[must_use]
     pub fn into_spans(self) -> Vec<Span> {
         self.inner.into_inner().spans
     }
 
-    /// A copy of the spans so far.
+    /// Returns a copy of the spans recorded so far.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Span> {
         self.inner.borrow().spans.clone()
     }
 
-    /// Records one field at the present depth.
+    /// Records a field at the current depth.
     pub fn field(&self, space: u32, offset: u64, len: u64, name: impl Into<Cow<'static, str>>, value: String) {
         let mut inner = self.inner.borrow_mut();
         self.keep(&mut inner, |depth| Span {
@@ -146,7 +149,7 @@ impl Spans {
         });
     }
 
-    /// The span recorded last, if it was kept.
+    /// Changes the last recorded span, if no span was dropped.
     fn with_last(&self, change: impl FnOnce(&mut Span)) {
         let mut inner = self.inner.borrow_mut();
         if inner.left_out == 0
@@ -156,17 +159,17 @@ impl Spans {
         }
     }
 
-    /// Keeps the first of the bytes that the span recorded last covers.
+    /// Keeps the first bytes of the last recorded span.
     pub fn keep_bytes_of_last(&self, bytes: &[u8]) {
         self.with_last(|span| span.bytes = bytes.iter().take(Span::PREVIEW).copied().collect());
     }
 
-    /// Adds a meaning to the span recorded last.
+    /// Adds a meaning to the last recorded span.
     pub fn explain_last(&self, meaning: impl Into<String>) {
         self.with_last(|span| span.meaning = beginning(meaning.into()));
     }
 
-    /// Opens a structure; what is recorded until the matching [`end`](Self::end) lies inside it.
+    /// Opens a structure. Spans recorded until the matching [`end`](Self::end) are nested inside.
     pub fn begin(&self, space: u32, offset: u64, name: impl Into<Cow<'static, str>>) -> usize {
         let mut inner = self.inner.borrow_mut();
         let token = self.keep(&mut inner, |depth| Span {
@@ -183,7 +186,8 @@ impl Spans {
         token.unwrap_or(usize::MAX)
     }
 
-    /// Closes the structure that [`begin`](Self::begin) gave `token` for, at absolute `end`.
+    /// Closes the structure with the `token` returned by [`begin`](Self::begin), at absolute offset
+    /// `end`.
     pub fn end(&self, token: usize, end: u64) {
         let mut inner = self.inner.borrow_mut();
         inner.depth = inner.depth.saturating_sub(1);
@@ -193,10 +197,10 @@ impl Spans {
     }
 }
 
-/// The beginning of a long text.
+/// Shortens a long text.
 fn beginning(text: String) -> String {
     match text.char_indices().nth(Spans::MOST_TEXT) {
-        // A text of its own, so that the memory of the long one isn't kept.
+        // A new allocation frees the memory of the long text.
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -1,10 +1,10 @@
-//! What is printed can be read again: names and numbers of this crate's types.
+//! Parsing of names and numbers printed by `Display`.
 
 use std::str::FromStr;
 
 use crate::{ArrayType, CellValNum, DataOrder, Datatype, Encryption, FormatVersion, Layout, TimestampedName};
 
-/// A text that is not what one of this library's types prints.
+/// The error for a text that does not match the `Display` output of a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is no {what}{}", known(.names))]
 pub struct ParseNameError {
@@ -13,26 +13,26 @@ pub struct ParseNameError {
     names: &'static [&'static str],
 }
 
-/// All names that there are, where these are few enough for a message.
+/// Lists the valid names, if they are few enough for a message.
 fn known(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("; expected {}", names.join(", ")) }
 }
 
 impl ParseNameError {
-    /// That `found` is no `what`; of `names` it might be.
+    /// Creates an error: `found` is not a `what`. `names` lists the valid names, or is empty.
     #[cold]
     #[must_use]
     pub fn new(what: &'static str, found: &str, names: &'static [&'static str]) -> Self {
         Self { what, found: found.to_owned(), names }
     }
 
-    /// What it was taken for, such as `datatype`.
+    /// Returns the expected kind of value, such as `datatype`.
     #[must_use]
     pub fn what(&self) -> &'static str {
         self.what
     }
 
-    /// The text.
+    /// Returns the rejected text.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
@@ -44,7 +44,7 @@ macro_rules! by_name {
         impl FromStr for $type {
             type Err = ParseNameError;
 
-            /// The inverse of [`Display`](std::fmt::Display): one of its names, spelt as it prints them.
+            /// Parses a name exactly as [`Display`](std::fmt::Display) prints it.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let mut all = Self::ALL.iter().copied();
                 all.find(|value| value.name() == text).ok_or_else(|| ParseNameError::new($what, text, $names))
@@ -54,7 +54,7 @@ macro_rules! by_name {
 }
 
 by_name! {
-    // There are too many to list them.
+    // Too many names to list.
     Datatype, "datatype", &[];
     ArrayType, "type of arrays", &["dense", "sparse"];
     Layout, "layout", &["row-major", "col-major", "global", "unordered", "hilbert"];
@@ -65,11 +65,11 @@ by_name! {
 impl FromStr for CellValNum {
     type Err = ParseNameError;
 
-    /// The inverse of [`Display`](std::fmt::Display): a number from 1 on, or `var`.
+    /// Parses a number from 1 on, or `var`, as [`Display`](std::fmt::Display) prints it.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = match text {
             "var" => Some(Self::Var),
-            // All bits set mean "variable" in files, and stand for no number.
+            // In files, all bits set mean "variable", never a number.
             digits => number(digits).filter(|number| *number != Self::VAR_CODE).and_then(Self::from_code),
         };
         number.ok_or_else(|| ParseNameError::new("number of values per cell", text, &["var", "a number from 1 on"]))
@@ -79,7 +79,7 @@ impl FromStr for CellValNum {
 impl FromStr for FormatVersion {
     type Err = ParseNameError;
 
-    /// The inverse of [`Display`](std::fmt::Display): its number.
+    /// Parses the version number, as [`Display`](std::fmt::Display) prints it.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let version = number(text).and_then(|number| Self::new(number).ok());
         version.ok_or_else(|| ParseNameError::new("format version that is known", text, &[]))
@@ -89,13 +89,13 @@ impl FromStr for FormatVersion {
 impl FromStr for TimestampedName {
     type Err = ParseNameError;
 
-    /// As [`parse`](Self::parse): the last component of a path, with or without extension.
+    /// Parses the last component of a path, with or without extension, like [`parse`](Self::parse).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse(text).ok_or_else(|| ParseNameError::new("name with timestamps", text, &[]))
     }
 }
 
-/// Decimal digits; `parse` would also take a leading plus sign.
+/// Parses decimal digits. `parse` would also accept a leading plus sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::NameForm;
 
-    /// What is printed is read as what was printed, and nothing that is near it is read at all.
+    /// Checks that the printed text parses to the same value, and that similar texts are rejected.
     fn comes_back<T: FromStr<Err: Debug> + Display + Debug + PartialEq>(value: &T) {
         let text = value.to_string();
         assert_eq!(&text.parse::<T>().unwrap(), value);
@@ -155,7 +155,7 @@ mod tests {
             comes_back(&CellValNum::from_code(number).unwrap());
         }
 
-        /// Whatever is read is printed as it was written, so no text has two meanings.
+        /// Parsed text is printed unchanged, so no text has two meanings.
         #[test]
         fn what_is_read_is_printed(text in "[a-z0-9_-]{0,12}") {
             if let Ok(read) = text.parse::<Datatype>() { prop_assert_eq!(read.to_string(), text.clone()); }
@@ -163,7 +163,7 @@ mod tests {
             if let Ok(read) = text.parse::<FormatVersion>() { prop_assert_eq!(read.number(), text.parse::<u32>().unwrap()); }
         }
 
-        /// Names of fragments come back, and are in the order of their times.
+        /// Fragment names survive a round trip and sort by time.
         #[test]
         fn timestamped_names(form in 0..3_usize, first in (0..1000u64, 0..1000u64, any::<u128>()), second in (0..1000u64, 0..1000u64, any::<u128>())) {
             let form = [NameForm::UuidFirst, NameForm::Unversioned, NameForm::Versioned(22)][form];

@@ -1,4 +1,4 @@
-//! Format versions, and the one table that says which version has what.
+//! Format versions and the table of their features.
 
 use std::fmt;
 
@@ -6,12 +6,13 @@ use crate::{ByteReader, DecodeError, DecodeErrorKind, Result};
 
 /// A version of the storage format, 1 to 23.
 ///
-/// Schemas, fragments and generic tiles each carry their own; in an array that was appended to by a newer library they
-/// differ, so never use one for another. Ask it questions with [`has`](Self::has); no other code compares digits.
+/// Schemas, fragments and generic tiles have independent versions. They differ in an array appended
+/// to by a newer library, so never substitute one for another. Query features with
+/// [`has`](Self::has) instead of comparing numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatVersion(u32);
 
-/// A version number that this library doesn't know.
+/// The error for a version number unknown to this library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "format version {found} is not known; this library reads versions {min} to {max}{newer}",
@@ -19,22 +20,22 @@ pub struct FormatVersion(u32);
     newer = if *.found > FormatVersion::MAX.0 { ", a newer release of it may read this" } else { "" }
 )]
 pub struct UnsupportedVersion {
-    /// The number found.
+    /// The version number.
     pub found: u32,
 }
 
 impl FormatVersion {
     /// The first version of the format.
     pub const MIN: Self = Self(1);
-    /// The newest version known.
+    /// The newest known version.
     pub const MAX: Self = Self(23);
-    /// The version written by default: the one that the reference library's releases write.
+    /// The default version for writing: the version that releases of the reference library write.
     pub const DEFAULT: Self = Self(22);
 
-    /// The version with this number.
+    /// Returns the version with this number.
     ///
     /// # Errors
-    /// The number is 0 or above [`MAX`](Self::MAX).
+    /// Fails if the number is 0 or greater than [`MAX`](Self::MAX).
     pub const fn new(number: u32) -> Result<Self, UnsupportedVersion> {
         if number < Self::MIN.0 || number > Self::MAX.0 {
             Err(UnsupportedVersion { found: number })
@@ -43,18 +44,18 @@ impl FormatVersion {
         }
     }
 
-    /// All versions, oldest first.
+    /// Iterates over all versions, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (Self::MIN.0..=Self::MAX.0).map(Self)
     }
 
-    /// The number.
+    /// Returns the version number.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// Whether this version of the format has `feature`.
+    /// Returns `true` if this version has `feature`.
     #[must_use]
     pub const fn has(self, feature: Feature) -> bool {
         let row = feature.row();
@@ -64,7 +65,8 @@ impl FormatVersion {
     /// Reads a `u32` version.
     ///
     /// # Errors
-    /// Truncated, 0, or [`DecodeErrorKind::UnsupportedVersion`].
+    /// Fails if the bytes are truncated or the version is 0, or with
+    /// [`DecodeErrorKind::UnsupportedVersion`] if it is too new.
     pub fn read(reader: &mut ByteReader<'_>) -> Result<Self> {
         let offset = reader.offset();
         let found = reader.u32("format version")?;
@@ -84,31 +86,31 @@ impl fmt::Display for FormatVersion {
     }
 }
 
-/// One row of the table of features.
+/// A row of the feature table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeatureRow {
     /// The feature.
     pub feature: Feature,
-    /// The first version that has it.
+    /// The first version with the feature.
     pub since: u32,
-    /// The last version that has it ([`FormatVersion::MAX`] if it never went).
+    /// The last version with the feature, or [`FormatVersion::MAX`] if it was never removed.
     pub until: u32,
-    /// The reference library's release that brought it.
+    /// The release of the reference library that introduced the feature.
     pub release: &'static str,
-    /// What it is, in a line.
+    /// A one-line description.
     pub what: &'static str,
 }
 
 macro_rules! features {
     ($($name:ident: $since:literal $(..= $until:literal)?, $release:literal, $what:literal;)*) => {
-        /// Something that only some versions of the format have.
+        /// A property of some versions of the format.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Feature {
             $(#[doc = $what] $name,)*
         }
 
-        /// Every feature, in the order in which the format gained them.
+        /// All features, in the order of the variants of [`Feature`].
         pub const FEATURES: &[FeatureRow] = &[$(FeatureRow {
             feature: Feature::$name,
             since: $since,
@@ -177,7 +179,7 @@ features! {
 }
 
 impl Feature {
-    /// This feature's row of the table.
+    /// Returns the feature's row in the table.
     #[must_use]
     pub const fn row(self) -> &'static FeatureRow {
         &FEATURES[self as usize]

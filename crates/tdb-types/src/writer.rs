@@ -1,8 +1,9 @@
-//! The one place where integers become bytes.
+//! Conversion of integers to bytes.
 
 use byteorder::{LittleEndian, WriteBytesExt};
 
-/// Appends little-endian values to a growing buffer; the mirror image of [`ByteReader`](crate::ByteReader).
+/// A little-endian writer into a growing buffer, the counterpart of
+/// [`ByteReader`](crate::ByteReader).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByteWriter {
     bytes: Vec<u8>,
@@ -18,7 +19,7 @@ macro_rules! integers {
 }
 
 impl ByteWriter {
-    /// An empty buffer.
+    /// Creates an empty writer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -45,8 +46,8 @@ impl ByteWriter {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends a `u32` length and the bytes of `text`; lengths of 4 GiB and more can't be expressed and saturate, which
-    /// the builders of the crates above refuse beforehand.
+    /// Appends a `u32` length and the bytes of `text`. Lengths of 4 GiB and more saturate: callers
+    /// must reject them.
     pub fn string_u32(&mut self, text: &str) {
         self.u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
         self.bytes(text.as_bytes());
@@ -62,30 +63,30 @@ impl ByteWriter {
     pub fn u64_list(&mut self, values: &[u64]) {
         self.bytes.reserve(values.len() * 8);
         for &value in values {
-            // Writing into a `Vec` can't fail.
+            // Writing to a `Vec` cannot fail.
             let _ = self.bytes.write_u64::<LittleEndian>(value);
         }
     }
 
-    /// How many bytes the buffer holds.
+    /// Returns the number of bytes written.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing was written.
+    /// Returns `true` if no bytes were written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The bytes so far.
+    /// Returns the bytes written so far.
     #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

@@ -1,8 +1,11 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that hold for any bytes, called by the drivers in `fuzz_targets` and by ordinary
+//! tests.
 //!
-//! Input of [`decode`] and [`roundtrip`]: a byte each for the format version, the datatype, the role of the tile (see
-//! [`Input::role`]) and the values of a cell; as `u16` the number of cells and the length of the pipeline; the pipeline;
-//! then the filtered tile, or the tile. Input of [`pipeline_parse`]: the format version, then the pipeline.
+//! The input of [`decode`] and [`roundtrip`] starts with four bytes. They select the format
+//! version, the datatype, the role of the tile (see [`Input::role`]) and the values per cell. The
+//! number of cells and the length of the pipeline follow as `u16`. The rest are the pipeline and
+//! the filtered or unfiltered tile. The input of [`pipeline_parse`] is the format version and the
+//! pipeline.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -12,15 +15,15 @@ use tdb_filters::{
 };
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Limits};
 
-/// The limits that the bodies set: tiles of 1 MiB.
+/// The limits used by the fuzz targets: tiles of 1 MiB.
 pub fn limits() -> Limits {
     Limits::SMALL.with_tile_bytes(1 << 20)
 }
 
-/// The key that tiles are decrypted and encrypted with.
+/// The key for decryption and encryption.
 pub const KEY: EncryptionKey = EncryptionKey::new(*b"0123456789abcdef0123456789ABCDEF");
 
-/// A pipeline that parses can be printed, and what is written for it parses to the same pipeline.
+/// A parsed pipeline can be printed and written, and the written bytes parse to the same pipeline.
 pub fn pipeline_parse(data: &[u8]) {
     let Some((&number, bytes)) = data.split_first() else { return };
     let version = version(number);
@@ -38,14 +41,15 @@ pub fn pipeline_parse(data: &[u8]) {
     }
 }
 
-/// Whether an input of [`decode`] is a tile that can be decoded.
+/// Returns `true` if an input of [`decode`] is a decodable tile.
 pub fn decodes(data: &[u8]) -> bool {
     let Some(input) = Input::parse(data) else { return false };
     let Ok(bound) = BoundPipeline::bind_with_key(&input.pipeline, input.kind, Some(&KEY)) else { return false };
     bound.decode_tile(input.rest, &mut vec![0; input.len], &mut Scratch::with_limits(limits())).is_ok()
 }
 
-/// Bytes that decode fill the whole tile, whatever lay in it before, and do so chunk by chunk as well.
+/// Successful decoding overwrites the entire tile, and decoding chunk by chunk gives the same
+/// bytes.
 pub fn decode(data: &[u8]) {
     let Some(input) = Input::parse(data) else { return };
     let Ok(bound) = BoundPipeline::bind_with_key(&input.pipeline, input.kind, Some(&KEY)) else { return };
@@ -73,7 +77,7 @@ pub fn decode(data: &[u8]) {
 
 fn check_chunks(bound: &BoundPipeline, filtered: &[u8], tile: &[u8], scratch: &mut Scratch) {
     if matches!(bound.kind().role, TileRole::Coordinates { .. }) {
-        return; // their chunks are pieces of dimensions
+        return; // the chunks are pieces of dimensions
     }
     let index = ChunkIndex::parse(filtered).unwrap();
     assert_eq!(index.unfiltered_len(), tile.len() as u64);
@@ -85,12 +89,12 @@ fn check_chunks(bound: &BoundPipeline, filtered: &[u8], tile: &[u8], scratch: &m
     }
 }
 
-/// Tiles that are encoded come back.
+/// Encoded tiles decode to the original.
 pub fn roundtrip(data: &[u8]) {
     let Some(mut input) = Input::parse(data) else { return };
     let cell = usize::try_from(input.kind.cell_size).unwrap();
     let tile = &input.rest[..input.rest.len() / cell * cell];
-    // The slowest levels find nothing that others don't.
+    // The slowest levels reveal no additional errors.
     for filter in &mut input.pipeline.filters {
         if let Filter::Zstd { level } | Filter::Bzip2 { level } = filter {
             *level = (*level).min(4);
@@ -124,7 +128,7 @@ pub fn roundtrip(data: &[u8]) {
 struct Input<'a> {
     kind: TileKind,
     cells: u64,
-    /// Bytes of the unfiltered tile.
+    /// Length of the unfiltered tile, in bytes.
     len: usize,
     pipeline: FilterPipeline,
     rest: &'a [u8],
@@ -145,7 +149,8 @@ impl<'a> Input<'a> {
         Some(Self { kind, cells, len, pipeline, rest: reader.rest() })
     }
 
-    /// The low bits are the role of the tile; the highest says that filters work on the tile's datatype.
+    /// The low bits select the role of the tile. The highest bit selects the tile's datatype for
+    /// all filters.
     pub fn role(role: u8, datatype: Datatype, values: u8, version: FormatVersion) -> TileKind {
         let values = u32::from(values % 16) + 1;
         let kind = match role % 6 {
@@ -159,7 +164,7 @@ impl<'a> Input<'a> {
         kind.with_element_types(if role & 0x80 == 0 { ElementTypes::Stage } else { ElementTypes::Tile })
     }
 
-    /// Cells of different lengths, some empty, for variable-size tiles.
+    /// Cells of different lengths, some empty, for tiles of variable size.
     fn offsets(&self, len: usize) -> Option<Vec<u64>> {
         if self.kind.role != TileRole::VarData {
             return None;

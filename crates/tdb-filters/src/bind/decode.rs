@@ -1,4 +1,4 @@
-//! Filtered bytes to tiles.
+//! Decoding of filtered tiles.
 
 use std::ops::Range;
 
@@ -12,19 +12,20 @@ use crate::stage::ahead::ChunksAhead;
 use crate::stage::strings::Strings;
 use crate::{FilterError, Scratch};
 
-/// What lies between filters may be this much larger than the chunk, which is more than any filter can make of it but
-/// for contrived ones…
+/// Maximum growth of data between two filters, relative to the chunk. Only contrived pipelines
+/// exceed this factor.
 const MAX_GROWTH: u64 = 64;
-/// … and this much in any case, for what small chunks need.
+/// Minimum allowance for data between two filters, in bytes, for small chunks.
 const MIN_BUDGET: u64 = 64 << 10;
 
 impl BoundPipeline {
-    /// Decodes a whole filtered tile into `tile`, all of whose bytes are written.
+    /// Decodes a filtered tile into `tile` and overwrites every byte.
     ///
-    /// Tiles that carry offsets are for [`decode_strings`](Self::decode_strings).
+    /// For tiles that carry offsets, use [`decode_strings`](Self::decode_strings).
     ///
     /// # Errors
-    /// Damaged or hostile bytes, a tile of another size than `tile`, or a filter that can't be run.
+    /// Fails on damaged or hostile bytes, a size other than that of `tile`, or an unavailable
+    /// filter.
     pub fn decode_tile(&self, filtered: &[u8], tile: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
         check_limit("the tile", tile.len() as u64, scratch)?;
         let Some((value_size, dimensions)) = self.transposed else {
@@ -63,7 +64,7 @@ impl BoundPipeline {
 
     /// Decodes one chunk of a filtered tile into `out`, which has the chunk's unfiltered length.
     ///
-    /// Of coordinates that are stored one dimension after the other this gives just that: a piece of one dimension.
+    /// For coordinates stored dimension by dimension, the output is a piece of one dimension.
     ///
     /// # Errors
     /// As [`decode_tile`](Self::decode_tile).
@@ -82,9 +83,10 @@ impl BoundPipeline {
         self.decode_one(chunk.of(filtered)?, None, out, scratch)
     }
 
-    /// The same for a reader that goes through the chunks of a tile: `filtered` begins with the chunk's header, which lies at `at` of
-    /// the tile or of its file, and may go on with the chunks that follow, as far as they are in memory. `ahead` is the reader's, made
-    /// anew for each tile.
+    /// Decodes the chunk at the start of `filtered`, for readers that decode a tile chunk by chunk.
+    ///
+    /// `filtered` starts with the chunk's header and may continue with further chunks. `at` is the
+    /// header's offset in the tile or file. `ahead` must be new for each tile.
     ///
     /// # Errors
     /// As [`decode_tile`](Self::decode_tile).
@@ -121,12 +123,14 @@ impl BoundPipeline {
         Decoding { stages: &self.stages, verify: self.verify, budget, known }.bytes(chunk, out, &mut scratch.between)
     }
 
-    /// Decodes a whole filtered tile of `cells` strings that carries their offsets: their bytes into `values`, the
-    /// start of each into `offsets`, whose old contents go.
+    /// Decodes a filtered tile of `cells` strings that carries their offsets.
+    ///
+    /// The bytes of the strings are written to `values`. `offsets` is overwritten with the start of
+    /// each string.
     ///
     /// # Errors
-    /// As [`decode_tile`](Self::decode_tile), another number of cells, and a pipeline that
-    /// [can't carry offsets](Self::can_carry_offsets).
+    /// As [`decode_tile`](Self::decode_tile). Also fails if the number of cells differs, or if the
+    /// pipeline [cannot carry offsets](Self::can_carry_offsets).
     pub fn decode_strings(
         &self,
         filtered: &[u8],
@@ -174,7 +178,8 @@ impl BoundPipeline {
     }
 }
 
-/// Most bytes that may lie between two filters of a chunk of `len` bytes and `cells` strings.
+/// Returns the maximum number of bytes between two filters, for a chunk of `len` bytes and `cells`
+/// strings.
 fn budget(len: u64, cells: u64, scratch: &Scratch) -> u64 {
     let grown = len.saturating_add(cells.saturating_mul(8)).saturating_mul(MAX_GROWTH);
     grown.max(MIN_BUDGET).min(scratch.limits().tile_bytes)
@@ -190,7 +195,7 @@ fn in_chunk(chunk: u64) -> impl FnOnce(FilterError) -> FilterError {
 }
 
 impl Chunk {
-    /// The chunk as it lies in these bytes.
+    /// Slices the chunk from the filtered tile.
     fn of<'a>(&self, filtered: &'a [u8]) -> Result<Filtered<'a>, FilterError> {
         let metadata = ByteReader::at(slice(filtered, &self.metadata)?, self.metadata.start);
         Ok(Filtered { metadata, data: slice(filtered, &self.data)? })
@@ -203,7 +208,7 @@ fn slice<'a>(filtered: &'a [u8], range: &Range<u64>) -> Result<&'a [u8], FilterE
     Ok(reader.bytes("chunk", range.end.saturating_sub(range.start))?)
 }
 
-/// Tuples of coordinates from all coordinates of the first dimension, then those of the second, and so on.
+/// Combines coordinates stored dimension by dimension into tuples.
 fn interleave(split: &[u8], tuples: &mut [u8], value_size: usize, dimensions: usize) {
     let tuple_size = value_size * dimensions;
     if tuple_size == 0 || split.len() < tuple_size {

@@ -1,4 +1,4 @@
-//! Tiles to filtered bytes.
+//! Encoding of tiles.
 
 use super::BoundPipeline;
 use crate::chunking::Cuts;
@@ -11,12 +11,14 @@ use crate::{FilterError, Scratch};
 impl BoundPipeline {
     /// Appends the filtered bytes of `tile` to `out`.
     ///
-    /// `offsets` are the starts of the cells of variable-size data, without the end of the last; chunks then end with
-    /// cells, as today's reference library makes them. Without them chunks are cut regardless of cells, as it did
-    /// before [`CellAlignedVarChunks`](tdb_types::Feature::CellAlignedVarChunks); tiles that carry offsets need them.
+    /// `offsets` are the start offsets of cells of variable size, without the final end. With
+    /// offsets, chunks end at cell boundaries, as in current releases of the reference library.
+    /// Without offsets, chunks ignore cell boundaries, as before
+    /// [`CellAlignedVarChunks`](tdb_types::Feature::CellAlignedVarChunks). Tiles that carry offsets
+    /// require them.
     ///
     /// # Errors
-    /// What could not be read back is refused; `out` then has no more bytes than before.
+    /// Fails if the tile could not be read back. `out` is then unchanged.
     pub fn encode_tile(
         &self,
         tile: &[u8],
@@ -34,11 +36,14 @@ impl BoundPipeline {
         }
     }
 
-    /// As [`encode_tile`](Self::encode_tile), but stores values that a filter can't represent as the reference library does: for cells that
-    /// nobody reads, such as the values of null cells. Returns the first such value, as an [`FilterError::OutOfRange`].
+    /// Encodes like [`encode_tile`](Self::encode_tile), but stores values outside the range of a
+    /// filter as the reference library does.
+    ///
+    /// Intended for cells that are never read, such as null cells. Returns the first such value as
+    /// an [`FilterError::OutOfRange`].
     ///
     /// # Errors
-    /// As [`encode_tile`](Self::encode_tile), but for such values.
+    /// As [`encode_tile`](Self::encode_tile), except for values outside the range.
     pub fn encode_tile_lossy(
         &self,
         tile: &[u8],
@@ -102,7 +107,8 @@ impl BoundPipeline {
         Ok(())
     }
 
-    /// Strings are one chunk; none if there is no string, for which the filters have no form.
+    /// Encodes strings as a single chunk, or no chunk for zero strings, which the filters cannot
+    /// represent.
     fn encode_strings(
         &self,
         codec: StringCodec,
@@ -121,7 +127,7 @@ impl BoundPipeline {
     }
 }
 
-/// All coordinates of the first dimension, then those of the second, and so on, from tuples of coordinates.
+/// Splits coordinate tuples dimension by dimension.
 fn separate(tuples: &[u8], split: &mut [u8], value_size: usize, dimensions: usize) {
     let tuple_size = value_size * dimensions;
     if tuple_size == 0 || split.len() < tuple_size {

@@ -1,4 +1,4 @@
-//! Which datatype reaches which filter.
+//! Datatypes at each filter of a pipeline.
 
 use tdb_types::Datatype;
 
@@ -7,7 +7,7 @@ use crate::stage::{Codec, Stage};
 use crate::word::Integer;
 use crate::{ElementTypes, EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, WebPOptions};
 
-/// The filters of a pipeline that have something to do, each for the datatype that reaches it.
+/// Returns the active filters of a pipeline, each bound to the datatype at its position.
 pub(super) fn stages(
     pipeline: &FilterPipeline,
     kind: &TileKind,
@@ -26,7 +26,7 @@ pub(super) fn stages(
     Ok(stages)
 }
 
-/// The filter for values of `datatype`; none if it does nothing to them.
+/// Binds a filter to `datatype`. Returns `None` if the filter leaves this datatype unchanged.
 fn stage(
     filter: &Filter,
     datatype: Datatype,
@@ -60,7 +60,8 @@ fn stage(
             Stage::FloatScale(FloatScale::new(datatype, scale, offset, byte_width)?)
         }
         Filter::Md5 | Filter::Sha256 => checksum(filter),
-        // Where it can work, as the first filter of strings, it is not run as a stage; see `BoundPipeline::strings`.
+        // As the first filter of strings, dictionary encoding runs through `BoundPipeline::strings`
+        // instead.
         Filter::Dictionary { .. } => {
             let hint = "it needs to be the first filter of variable-size string_ascii, in arrays of format version 13 on, or \
                         string_utf8, from 17 on";
@@ -80,7 +81,7 @@ fn delta(filter: &Filter, datatype: Datatype) -> Result<Integer, FilterError> {
     Integer::for_delta(datatype).ok_or(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
 }
 
-/// The general compressors, as far as the build has them.
+/// Binds a general compressor, if the build includes it.
 fn codec(filter: &Filter) -> Stage {
     let feature = match *filter {
         #[cfg(feature = "zlib")]
@@ -93,14 +94,15 @@ fn codec(filter: &Filter) -> Stage {
         Filter::Bzip2 { level } => return Stage::Codec(Codec::Bzip2 { level }),
         #[cfg(not(feature = "zlib"))]
         Filter::Gzip { .. } => "zlib",
-        #[allow(unreachable_patterns)] // in builds with all of them
+        #[allow(unreachable_patterns)] // for builds with all codecs
         _ => filter.name(),
     };
     #[allow(unreachable_code)]
     Stage::Refused(FilterError::CodecDisabled { filter: filter.name(), feature })
 }
 
-/// Images whose options make no sense are refused when one comes: schemas may hold such options where no tile was written.
+/// Invalid options are rejected when an image is filtered, because the schema of an array without
+/// tiles may hold them.
 #[cfg(feature = "webp")]
 fn images(_: &Filter, options: &WebPOptions) -> Stage {
     crate::stage::webp::Images::new(options).map_or_else(Stage::Refused, Stage::WebP)

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Three chunks: 4 bytes with 2 of metadata, none at all, 3 bytes stored as 1.
+/// Three chunks: 4 bytes with 2 bytes of metadata, an empty chunk, and 3 bytes stored as 1.
 const TILE: &[u8] = &[
     3, 0, 0, 0, 0, 0, 0, 0, //
     4, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0xaa, 0xab, 1, 2, 3, 4, //
@@ -68,7 +68,7 @@ fn chunks_are_not_stored_in_too_many_bytes() {
     header(0, 0, 0).check_payload(0, limit).unwrap();
     header(10_000, 5_120_000, 0).check_payload(0, limit).unwrap();
     header(10_000, 5_124_096, 0).check_payload(8, limit).unwrap();
-    // Twice the limit, whatever the chunk has.
+    // The bound is never more than twice the limit.
     header(1 << 20, 8 << 20, 0).check_payload(0, limit).unwrap();
     for (header, max) in [
         (header(10, 60_000, 5_537), 64 << 10),

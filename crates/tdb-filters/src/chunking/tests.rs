@@ -63,15 +63,16 @@ fn cells_of_variable_size() {
     let pipeline = FilterPipeline::default();
     let blobs = |cells: &[usize]| var(&pipeline, Datatype::Blob, cells);
     assert_eq!(blobs(&[30_000; 10]), [90_000, 90_000, 90_000, 30_000]);
-    // The last cell closes its chunk, and an empty one follows.
+    // The last cell ends a chunk, so an empty chunk follows.
     assert_eq!(blobs(&[70_000]), [70_000, 0]);
     assert_eq!(blobs(&[30_000; 3]), [90_000, 0]);
-    // As long as a chunk is: one, whatever the cells.
+    // Data of exactly the chunk length are a single chunk, regardless of the cells.
     assert_eq!(blobs(&[65_536]), [65_536]);
     assert_eq!(blobs(&[100]), [100]);
     assert_eq!(blobs(&[0, 0, 0]), [0]);
     assert_eq!(blobs(&[]), [0]);
-    // A cell that would make the chunk too long opens the next; one that is too long is a chunk of its own.
+    // A cell opens the next chunk if the previous is more than half full and the sum is too long. A
+    // cell longer than the limit then fills a chunk alone.
     assert_eq!(blobs(&[40_000, 60_000, 10]), [40_000, 60_010]);
     assert_eq!(blobs(&[40_000, 200_000, 10]), [40_000, 200_000, 10]);
     assert_eq!(blobs(&[40_000, 200_000]), [40_000, 200_000]);
@@ -101,7 +102,7 @@ fn strings_with_filters_of_whole_strings_are_one_chunk() {
         even(pipeline, TileKind::var_data(datatype, version(number)), 200_000).len() == 1
     };
     assert!(!whole(&rle, Datatype::StringAscii, 11) && whole(&rle, Datatype::StringAscii, 12));
-    // Even before version 17, which lets UTF-8 carry offsets.
+    // Even before version 17, which permits offsets in UTF-8 data.
     assert!(whole(&rle, Datatype::StringUtf8, 12));
     assert!(!whole(&rle, Datatype::Char, 22));
     assert!(!whole(&dictionary, Datatype::StringUtf8, 12) && whole(&dictionary, Datatype::StringUtf8, 13));

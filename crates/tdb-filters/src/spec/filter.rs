@@ -1,4 +1,4 @@
-//! One filter and its options.
+//! Filters and their options.
 
 use std::fmt;
 
@@ -7,94 +7,93 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Feature, FormatVe
 use super::WebPOptions;
 use crate::FilterError;
 
-/// One filter of a pipeline, with the options that are stored with it.
+/// A filter with its stored options.
 ///
-/// Two filters are equal when the same bytes are stored for them (so a NaN scale equals itself).
+/// Two filters are equal if they are stored as the same bytes. A NaN scale therefore equals itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Filter {
-    /// Nothing. Also what a compressor configured as "no compression" becomes.
+    /// No filter. Also represents a compressor configured as "no compression".
     None,
-    /// A zlib stream, in spite of its name.
+    /// A zlib stream, despite the name.
     Gzip {
-        /// 0 to 9; negative for the default, 6.
+        /// 0 to 9. Negative for the default, 6.
         level: i32,
     },
     /// A zstd frame.
     Zstd {
-        /// -7 to 22; lower ones mean 3. Note that -1 is a level of its own ("fast"), not the default.
+        /// -7 to 22. Lower values mean 3. The value -1 is zstd's "fast" level, not the default.
         level: i32,
     },
     /// A raw LZ4 block.
     Lz4 {
-        /// Stored, without effect.
+        /// Stored without effect.
         level: i32,
     },
-    /// Run lengths; of whole strings for variable-size string data, see
+    /// Run-length encoding. Encodes entire strings for string data of variable size, see
     /// [`BoundPipeline::carries_offsets`](crate::BoundPipeline::carries_offsets).
     Rle {
-        /// Stored, without effect.
+        /// Stored without effect.
         level: i32,
     },
     /// A bzip2 stream.
     Bzip2 {
-        /// 1 to 9; lower ones mean 1.
+        /// 1 to 9. Lower values mean 1.
         level: i32,
     },
-    /// Differences of differences, packed into as few bits as the largest one needs.
+    /// Differences of differences, bit-packed to the width of the largest.
     DoubleDelta {
-        /// Stored, without effect.
+        /// Stored without effect.
         level: i32,
-        /// The type that values are taken as, instead of the one that arrives.
+        /// The datatype to assume instead of the incoming datatype.
         reinterpret: Option<Datatype>,
     },
-    /// Integers of a window stored relative to its minimum in fewer bytes.
+    /// Integers stored relative to the minimum of a window, in fewer bytes.
     BitWidthReduction {
-        /// Bytes of a window, at most.
+        /// Maximum window size, in bytes.
         max_window: u32,
     },
-    /// Transposition of bits.
+    /// Bit transposition.
     Bitshuffle,
-    /// Transposition of bytes.
+    /// Byte transposition.
     Byteshuffle,
-    /// Differences of integers that never fall within a window.
+    /// Differences of integers that ascend within each window.
     PositiveDelta {
-        /// Bytes of a window, at most.
+        /// Maximum window size, in bytes.
         max_window: u32,
     },
-    /// Encryption; stored in the headers of generic tiles only.
+    /// Encryption. Stored only in the headers of generic tiles.
     Aes256Gcm,
-    /// An MD5 digest next to the data.
+    /// An MD5 digest stored with the data.
     Md5,
-    /// A SHA-256 digest next to the data.
+    /// A SHA-256 digest stored with the data.
     Sha256,
-    /// Strings replaced by numbers of their distinct values.
+    /// Dictionary encoding of strings.
     Dictionary {
-        /// Stored, without effect.
+        /// Stored without effect.
         level: i32,
     },
     /// Floats stored as scaled integers.
     FloatScale {
-        /// What one unit of the integer is worth.
+        /// The factor of the integer.
         scale: f64,
-        /// What the integer 0 stands for.
+        /// The value represented by integer 0.
         offset: f64,
-        /// Bytes of the integer: 1, 2, 4 or 8.
+        /// Size of the integer in bytes: 1, 2, 4 or 8.
         byte_width: u64,
     },
-    /// Each value combined with its predecessor by exclusive or.
+    /// Exclusive or of each value with its predecessor.
     Xor,
-    /// An image.
+    /// A WebP image.
     WebP(WebPOptions),
-    /// Differences.
+    /// Differences of consecutive values.
     Delta {
-        /// Stored, without effect.
+        /// Stored without effect.
         level: i32,
-        /// The type that values are taken as, instead of the one that arrives.
+        /// The datatype to assume instead of the incoming datatype.
         reinterpret: Option<Datatype>,
     },
-    /// A filter that this library doesn't know, kept as it was found: printed and written again, but refused when
-    /// cells have to go through it.
+    /// A filter unknown to this library. It can be printed and written, but not run.
     Unknown {
         /// The code in the file.
         code: u8,
@@ -103,7 +102,7 @@ pub enum Filter {
     },
 }
 
-/// Codes of filters.
+/// Filter codes.
 mod code {
     pub(super) const NONE: u8 = 0;
     pub(super) const GZIP: u8 = 1;
@@ -126,23 +125,24 @@ mod code {
     pub(super) const DELTA: u8 = 19;
 }
 
-/// Codes of compressors, the first byte of their options: equal to the filter's code but for these two.
+/// Compressor codes, the first byte of a compressor's options. Only these two differ from the
+/// filter code.
 mod compressor {
     pub(super) const DICTIONARY: u8 = 7;
     pub(super) const DELTA: u8 = 8;
 }
 
 impl Filter {
-    /// The level that is stored when nobody asked for one.
+    /// The stored level if none was set.
     pub const DEFAULT_LEVEL: i32 = -1;
-    /// The default window of [`Filter::BitWidthReduction`] in bytes.
+    /// The default window of [`Filter::BitWidthReduction`], in bytes.
     pub const DEFAULT_BIT_WIDTH_WINDOW: u32 = 256;
-    /// The default window of [`Filter::PositiveDelta`] in bytes.
+    /// The default window of [`Filter::PositiveDelta`], in bytes.
     pub const DEFAULT_POSITIVE_DELTA_WINDOW: u32 = 1024;
-    /// Code and length of options.
+    /// Size of code and option length, in bytes.
     pub(super) const MIN_STORED_BYTES: u64 = 5;
 
-    /// The code in files.
+    /// Returns the code stored in files.
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
@@ -169,7 +169,7 @@ impl Filter {
         }
     }
 
-    /// The name, as in [`Display`](fmt::Display) and in error messages.
+    /// Returns the name used by [`Display`](fmt::Display) and error messages.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -196,13 +196,14 @@ impl Filter {
         }
     }
 
-    /// Whether the filter is of the compression family: it packs metadata and data into a new stream.
+    /// Returns `true` for the compression family, which packs metadata and data into a new stream.
     #[must_use]
     pub fn is_compressor(&self) -> bool {
         matches!(self.code(), code::GZIP..=code::DOUBLE_DELTA | code::DICTIONARY | code::DELTA)
     }
 
-    /// The datatype of what the filter makes of values of `input`, which the filter behind it works on.
+    /// Returns the datatype of the filter's output for values of `input`, as seen by the next
+    /// filter.
     #[must_use]
     pub fn output_datatype(&self, input: Datatype) -> Datatype {
         match *self {
@@ -251,8 +252,8 @@ impl Filter {
         })
     }
 
-    /// The compressor's own code decides which filter it is, as in the reference library; the filter's code, which
-    /// every known writer makes agree with it, only says that this layout of options follows.
+    /// The compressor code determines the filter, as in the reference library. The filter code,
+    /// which is consistent in all known files, only selects this layout of options.
     fn parse_compressor(options: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
         let offset = options.offset();
         let compressor = options.u8("compressor")?;
@@ -326,7 +327,7 @@ impl Filter {
     }
 }
 
-/// The integer of so many bytes.
+/// Returns the signed integer datatype of this size.
 fn signed_integer(bytes: u64) -> Datatype {
     match bytes {
         1 => Datatype::Int8,
@@ -336,7 +337,7 @@ fn signed_integer(bytes: u64) -> Datatype {
     }
 }
 
-/// The type that a delta works on: `any` stands for the type that arrives.
+/// Reads the datatype of a delta filter. `any` means the incoming datatype.
 fn parse_reinterpret(options: &mut ByteReader<'_>, has: bool) -> Result<Option<Datatype>, DecodeError> {
     if !has || options.remaining() == 0 {
         return Ok(None);
@@ -349,7 +350,7 @@ impl PartialEq for Filter {
     fn eq(&self, other: &Self) -> bool {
         let bytes = |filter: &Self| {
             let mut writer = ByteWriter::new();
-            // The newest version can express every filter.
+            // The newest version can represent every filter.
             filter.write(&mut writer, FormatVersion::MAX).ok().map(|()| writer.into_bytes())
         };
         self.code() == other.code() && bytes(self) == bytes(other)
@@ -359,7 +360,8 @@ impl PartialEq for Filter {
 impl Eq for Filter {}
 
 impl fmt::Display for Filter {
-    /// The name, then in parentheses the options that have an effect: `zstd(3)`, `double_delta(int32)`, `md5`.
+    /// Prints the name, and effective options in parentheses: `zstd(3)`, `double_delta(int32)`,
+    /// `md5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {

@@ -21,7 +21,7 @@ fn write(pipeline: &FilterPipeline, version: FormatVersion) -> Vec<u8> {
 
 #[test]
 fn generic_tile_pipeline() {
-    // The 18 bytes that stand in the header of every generic tile.
+    // The 18 bytes in the header of every generic tile.
     let bytes = [0, 0, 1, 0, 1, 0, 0, 0, 1, 5, 0, 0, 0, 1, 1, 0, 0, 0];
     for version in FormatVersion::all() {
         assert_eq!(parse(&bytes, version).unwrap(), FilterPipeline::generic_tile());
@@ -116,7 +116,7 @@ fn what_a_version_lacks_is_refused() {
 
 #[test]
 fn the_compressor_decides() {
-    // A zstd filter whose options say zlib: the reference library reads it as zlib.
+    // A zstd filter with zlib options: the reference library reads it as zlib.
     let bytes = [0, 0, 1, 0, 2, 0, 0, 0, 2, 5, 0, 0, 0, 1, 9, 0, 0, 0, 1, 5, 0, 0, 0, 0, 9, 0, 0, 0];
     let pipeline = parse(&bytes, FormatVersion::DEFAULT).unwrap();
     assert_eq!(pipeline.filters, [Filter::Gzip { level: 9 }, Filter::None]);

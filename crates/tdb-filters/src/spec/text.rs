@@ -1,4 +1,4 @@
-//! Filters and pipelines, read from what they print.
+//! Parsing of printed filters and pipelines.
 
 use std::str::FromStr;
 
@@ -9,7 +9,8 @@ use super::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 impl FromStr for FilterPipeline {
     type Err = ParseNameError;
 
-    /// The inverse of [`Display`](std::fmt::Display), but for what it doesn't print: see [`Filter`]'s.
+    /// Parses the output of [`Display`](std::fmt::Display), which omits some options: see
+    /// [`Filter`].
     ///
     /// ```
     /// use tdb_filters::FilterPipeline;
@@ -29,7 +30,7 @@ impl FromStr for FilterPipeline {
     }
 }
 
-/// The list of filters, and the size of chunks that follows it.
+/// Splits a pipeline's text into the list of filters and the chunk size.
 fn chunked(text: &str) -> Option<(&str, u32)> {
     if let Some(list) = text.strip_suffix(", not chunked") {
         return Some((list, 0));
@@ -43,8 +44,9 @@ fn chunked(text: &str) -> Option<(&str, u32)> {
 impl FromStr for Filter {
     type Err = ParseNameError;
 
-    /// The inverse of [`Display`](std::fmt::Display): a name, and options in parentheses. Options that aren't printed, since
-    /// they have no effect, have their defaults, and so have levels and windows that are left out.
+    /// Parses the output of [`Display`](std::fmt::Display): a name, and options in parentheses.
+    /// Options without effect are not printed and take their defaults, as do omitted levels and
+    /// windows.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, options) = match text.split_once('(') {
             Some((name, rest)) => (name, rest.strip_suffix(')').map(Some)),
@@ -105,7 +107,7 @@ fn without_options(name: &str) -> Option<Filter> {
     })
 }
 
-/// `rgba, quality 80, 12 rows of 48 bytes`; `lossless` has no quality.
+/// Parses `rgba, quality 80, 12 rows of 48 bytes`. `lossless` replaces the quality.
 fn webp(options: &str) -> Option<WebPOptions> {
     let (format, rest) = options.split_once(", ")?;
     let (loss, extents) = rest.split_once(", ")?;
@@ -123,13 +125,13 @@ fn webp(options: &str) -> Option<WebPOptions> {
     })
 }
 
-/// Decimal digits, after a minus sign if need be.
+/// Parses decimal digits with an optional minus sign.
 fn level(text: &str) -> Option<i32> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Decimal digits; `parse` would also take a leading plus sign.
+/// Parses decimal digits. `parse` would also accept a leading plus sign.
 fn number<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
@@ -140,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Filters with any options that are printed, and the defaults of those that aren't.
+    /// Filters with arbitrary printed options, and defaults for all others.
     fn filters() -> impl Strategy<Value = Filter> {
         let names = ["none", "lz4", "rle", "dictionary", "double_delta", "delta", "bitshuffle", "byteshuffle"];
         let more = ["aes_256_gcm", "md5", "sha256", "xor"];
@@ -179,7 +181,7 @@ mod tests {
             }
         }
 
-        /// Nothing makes it panic, and what it reads is printed as something that it reads as the same.
+        /// Parsing never panics, and accepted text survives a round trip.
         #[test]
         fn any_text_is_read_or_refused(text in "(zstd|webp|unknown|float_scale|delta|no filters|[a-z0-9 |,(-]{0,9})[(](code |scale )?[a-z0-9.é ,-]{0,9}[)]?") {
             if let Ok(pipeline) = text.parse::<FilterPipeline>() {

@@ -1,4 +1,4 @@
-//! Options of images.
+//! Options of the WebP filter.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 pub struct WebPOptions {
     /// 0.0 to 100.0, for lossy images.
     pub quality: f32,
-    /// What the bytes of a pixel mean.
+    /// The channels of a pixel.
     pub format: WebPFormat,
-    /// Whether the image is stored without loss.
+    /// `true` for lossless compression.
     pub lossless: bool,
-    /// Rows of a tile.
+    /// Rows per tile.
     pub y_extent: u16,
-    /// Bytes of a row of a tile: pixels times channels.
+    /// Bytes per row of a tile: pixels times channels.
     pub x_extent: u16,
 }
 
-/// What the bytes of a pixel mean.
+/// The channels of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the order of the channels
+#[allow(missing_docs)] // variants list the channels in order
 pub enum WebPFormat {
     None,
     Rgb,
@@ -39,13 +39,13 @@ impl WebPFormat {
         (4, Self::Bgra, "bgra"),
     ];
 
-    /// The name, as people write it.
+    /// Returns the name for display and parsing.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().2
     }
 
-    /// The format with this [`name`](Self::name).
+    /// Returns the format with this [`name`](Self::name).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.2 == name).map(|row| row.1)
@@ -56,7 +56,7 @@ impl WebPFormat {
     }
 
     fn row(self) -> &'static (u8, Self, &'static str) {
-        // Rows stand in the order of the variants.
+        // Rows are in the order of the variants.
         &Self::ALL[self as usize]
     }
 }
@@ -70,7 +70,7 @@ impl WebPOptions {
             y_extent: options.u16("y extent")?,
             x_extent: options.u16("x extent")?,
         })
-        // Two bytes of padding follow; they mean nothing.
+        // Two bytes of padding follow, without meaning.
     }
 
     pub(super) fn write(&self, options: &mut ByteWriter) {

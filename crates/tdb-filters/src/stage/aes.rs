@@ -1,15 +1,17 @@
-//! AES-256 in Galois/counter mode, without associated data: the last filter of every tile of an encrypted array.
+//! AES-256 in Galois/counter mode without associated data, the last filter of encrypted tiles.
+//!
+//! The only remaining metadata are:
 //!
 //! | metadata | field |
 //! | --- | --- |
 //! | `u32` | metadata parts |
 //! | `u32` | data parts |
-//! | per part, metadata first: `u32` | bytes before encryption |
-//! | `u32` | bytes after, the same number |
+//! | per part, metadata first: `u32` | length before encryption |
+//! | `u32` | length after encryption, the same number |
 //! | 12 bytes | IV |
 //! | 16 bytes | authentication tag |
 //!
-//! is the only metadata that is left; the data are the encrypted parts in the same order.
+//! The data are the encrypted parts in the same order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,12 +26,12 @@ use crate::ivs::IvSource;
 use crate::{EncryptionKey, FilterError};
 
 const FILTER: &str = "aes_256_gcm";
-/// Two `u32`, IV, tag.
+/// Two `u32`, IV and tag, in bytes.
 const PART_LEN: u64 = 8 + IV_LEN + TAG_LEN;
 const IV_LEN: u64 = 12;
 const TAG_LEN: u64 = 16;
 
-/// The cipher under one array's key.
+/// The cipher with an array's key.
 #[derive(Clone)]
 pub(crate) struct Cipher(Arc<Aes256Gcm>);
 
@@ -39,20 +41,20 @@ impl fmt::Debug for Cipher {
     }
 }
 
-/// What the header says of one part.
+/// The header of a part.
 struct Part<'a> {
     len: u64,
     iv: &'a [u8],
     tag: &'a [u8],
 }
 
-/// What the header says.
+/// The header of the encrypted data.
 struct Header<'a> {
     parts: ByteReader<'a>,
     metadata_parts: u32,
-    /// Bytes of all metadata parts.
+    /// Total length of the metadata parts, in bytes.
     metadata: u64,
-    /// Bytes of all data parts.
+    /// Total length of the data parts, in bytes.
     data: u64,
 }
 
@@ -63,12 +65,12 @@ impl<'a> Header<'a> {
         let count = u64::from(metadata_parts) + u64::from(data_parts);
         meta.count("encrypted parts", count, PART_LEN)?;
         let parts = meta.sub("encrypted parts", count * PART_LEN)?;
-        // Encryption leaves no other metadata than its own.
+        // Encryption packs all earlier metadata, so no metadata follow.
         meta.clone().finish("metadata of the encryption")?;
         let mut header = Self { parts: parts.clone(), metadata_parts, metadata: 0, data: 0 };
         for index in 0..count {
             let len = header.part()?.len;
-            // 2³³ parts of 2³² bytes don't fit into memory, much less overflow.
+            // 2³³ parts of 2³² bytes exceed memory and cannot overflow.
             *(if index < u64::from(metadata_parts) { &mut header.metadata } else { &mut header.data }) += len;
         }
         header.parts = parts;
@@ -89,7 +91,8 @@ impl Cipher {
         Self(Arc::new(Aes256Gcm::new(key.as_bytes().into())))
     }
 
-    /// Decrypts all parts: data into `sink`, earlier metadata into `earlier`, whose length is returned.
+    /// Decrypts all parts: data into `sink`, earlier metadata into `earlier`. Returns the length of
+    /// the earlier metadata.
     pub(crate) fn decode(
         &self,
         meta: &mut ByteReader<'_>,
@@ -121,7 +124,7 @@ impl Cipher {
         self.0.decrypt_inout_detached(iv, &[], buffer, tag).map_err(|_| failed)
     }
 
-    /// Encrypts earlier metadata and data; the header becomes the only metadata.
+    /// Encrypts earlier metadata and data. The header becomes the only metadata.
     pub(crate) fn encode(
         &self,
         meta: &mut Metadata<'_>,

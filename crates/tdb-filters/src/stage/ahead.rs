@@ -1,4 +1,4 @@
-//! Digests of chunks to come.
+//! Digests computed for several chunks at once.
 
 use super::Stage;
 #[cfg(feature = "checksum")]
@@ -6,7 +6,7 @@ use super::checksum::{Algorithm, LANES, digests};
 #[cfg(feature = "checksum")]
 use crate::ChunkHeader;
 
-/// The MD5 digests of some chunks: several are computed at once, before the first of them goes through the filters.
+/// MD5 digests for encoding, computed for several chunks before the first passes the filters.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     #[cfg(feature = "checksum")]
@@ -14,8 +14,8 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// The digest of a chunk, the first of `chunks`, if the pipeline's first filter wants it and as many follow as are computed at
-    /// once. Chunks are asked for in their order, from 0 on.
+    /// Returns the digest of the first of `chunks`, if the pipeline's first filter is MD5 and
+    /// enough chunks follow to fill all lanes. Call with ascending chunk numbers, from 0 on.
     #[cfg(feature = "checksum")]
     pub(crate) fn digest<'t, I: Iterator<Item = &'t [u8]>>(
         &mut self,
@@ -34,27 +34,28 @@ impl Ahead {
         self.known[chunk % LANES].take()
     }
 
-    /// Without checksums nobody wants any.
+    /// Builds without checksums need no digests.
     #[cfg(not(feature = "checksum"))]
     pub(crate) fn digest<I>(&mut self, _: &Stage, _: usize, _: impl FnOnce() -> I) -> Option<[u8; 16]> {
         None
     }
 }
 
-/// Digests of chunks that a reader will probably decode next: it keeps one of these while it goes from chunk to chunk of a tile
-/// ([`decode_next`](crate::BoundPipeline::decode_next)).
+/// Digests of chunks likely to be decoded next.
 ///
-/// A chunk that is stored with an MD5 digest has to be compared with it, and one after the other that takes most of the time.
+/// A reader keeps one value per tile and passes it to
+/// [`decode_next`](crate::BoundPipeline::decode_next). Computing MD5 digests chunk by chunk would
+/// take most of the decoding time.
 #[derive(Debug, Default)]
 pub struct ChunksAhead {
-    /// Where a chunk's header lies, and the digest of its data.
+    /// Offset of a chunk's header, and digest of the data.
     #[cfg(feature = "checksum")]
     known: Vec<(u64, [u8; 16])>,
 }
 
 impl ChunksAhead {
-    /// The digest of the chunk whose header lies at `at`, and with which `filtered` begins, if the pipeline's `last` filter wants it
-    /// and chunks follow with as many bytes.
+    /// Returns the digest of the first chunk of `filtered`, whose header is at `at`. Returns `None`
+    /// unless the pipeline's `last` filter is MD5 and chunks of the same length follow.
     #[cfg(feature = "checksum")]
     pub(crate) fn digest(&mut self, last: Option<&Stage>, filtered: &[u8], at: u64) -> Option<[u8; 16]> {
         if !matches!(last, Some(Stage::Checksum(Algorithm::Md5))) {
@@ -66,10 +67,11 @@ impl ChunksAhead {
         self.known.iter().find(|(known, _)| *known == at).map(|(_, digest)| *digest)
     }
 
-    /// Computes the digests of as many chunks as are there and have the length of the first.
+    /// Computes the digests of the leading chunks of equal length.
     #[cfg(feature = "checksum")]
     fn look(&mut self, filtered: &[u8], at: u64) {
-        /// Half of the lanes take more than half of the time, but a reader often has no more chunks in memory.
+        /// Half of the lanes take more than half of the time. Readers often have no more chunks in
+        /// memory.
         const HALF: usize = LANES / 2;
         self.known.clear();
         let mut chunks: Vec<(u64, &[u8])> = Vec::with_capacity(LANES);
@@ -100,14 +102,14 @@ impl ChunksAhead {
         self.known.extend(chunks.iter().map(|(place, _)| *place).zip(found.into_iter().flatten()));
     }
 
-    /// Without checksums nobody wants any.
+    /// Builds without checksums need no digests.
     #[cfg(not(feature = "checksum"))]
     pub(crate) fn digest(&mut self, _: Option<&Stage>, _: &[u8], _: u64) -> Option<[u8; 16]> {
         None
     }
 }
 
-/// A chunk for each lane; those that are left have the first one's, which is no work more.
+/// Assigns a chunk to each lane. Unused lanes repeat the first chunk at no extra cost.
 #[cfg(feature = "checksum")]
 fn lanes<'a, const N: usize>(chunks: &[(u64, &'a [u8])]) -> [&'a [u8]; N] {
     std::array::from_fn(|lane| chunks.get(lane).or(chunks.first()).map_or(&[][..], |(_, data)| *data))

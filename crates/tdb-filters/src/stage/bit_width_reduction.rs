@@ -1,14 +1,15 @@
-//! Bit-width reduction: the values of a window relative to its minimum, in fewer bytes.
+//! Bit-width reduction: values relative to the minimum of a window, in fewer bytes.
 //!
 //! | metadata | field |
 //! | --- | --- |
-//! | `u32` | bytes of the values, before reduction |
+//! | `u32` | unreduced length of all values |
 //! | `u32` | number of windows |
 //! | per window: a value | minimum |
 //! | `u8` | bits of a stored value |
-//! | `u32` | bytes of the window's values, before reduction |
+//! | `u32` | unreduced length of the window |
 //!
-//! A window is stored as it is (raw) if its values would not get narrower, or if it doesn't consist of whole values.
+//! A window is stored unchanged (raw) if the reduction gains no bytes, or if the window does not
+//! consist of whole values.
 
 use tdb_types::ByteReader;
 
@@ -46,7 +47,8 @@ fn decode_windows<T: Word<N>, const N: usize>(
         let bits = headers.u8("bits of the window")?;
         let bytes = u64::from(headers.u32("bytes of the window")?);
         let out = split_mut(&mut out, FILTER, bytes)?;
-        // Both tests are needed: the bits of a window that is not of whole values may be few and mean nothing.
+        // Both tests are needed: the bits of a window with a partial value may be low and are
+        // meaningless.
         if usize::from(bits) >= 8 * N || !out.len().is_multiple_of(N) {
             out.copy_from_slice(split(&mut data, FILTER, bytes)?);
         } else {
@@ -58,13 +60,13 @@ fn decode_windows<T: Word<N>, const N: usize>(
     if out.is_empty() { Ok(()) } else { Err(corrupt("windows end before the data do")) }
 }
 
-/// Reads a value; its bytes are looked at in `headers` directly.
+/// Reads a value from `headers`.
 pub(super) fn value<T: Word<N>, const N: usize>(
     headers: &mut ByteReader<'_>,
     field: &'static str,
 ) -> Result<T, FilterError> {
     let bytes = headers.bytes(field, N as u64)?;
-    // As many as were asked for.
+    // `bytes` returns exactly `N` bytes.
     Ok(bytes.first_chunk().map_or_else(T::default, |bytes| T::load(*bytes)))
 }
 
@@ -124,8 +126,10 @@ fn encode_window<T: Word<N>, const N: usize>(
     Ok(())
 }
 
-/// The minimum, and the bits that one more than the range needs; all bits of the type if there is no value or the range
-/// overflows it, with a minimum of 0, which means nothing then. (The reference library leaves whatever its stack holds.)
+/// Returns the minimum of a window, and the bits needed for the range plus one.
+///
+/// Returns 0 and all bits of the type for an empty window, and for a range that overflows the type.
+/// The minimum is then meaningless. The reference library stores uninitialized memory there.
 fn reduce<T: Word<N>, const N: usize>(values: &[[u8; N]]) -> (T, u8) {
     let all = 8 * N as u8;
     let mut values = values.iter().map(|bytes| T::load(*bytes));
@@ -136,7 +140,7 @@ fn reduce<T: Word<N>, const N: usize>(values: &[[u8; N]]) -> (T, u8) {
     if needed < range {
         return (T::default(), all);
     }
-    // Signed values are stored signed.
+    // Signed values are stored with a sign bit.
     let unsigned_bits = 64 - needed.widen().leading_zeros() + u32::from(T::SIGNED);
     let bits = match unsigned_bits {
         0..=8 => 8,

@@ -1,12 +1,16 @@
-//! Bitshuffle: the lowest bits of the first bytes of all values, then the second lowest, and so on.
+//! Bitshuffle: the lowest bits of all values, followed by the second lowest, and so on.
 //!
-//! A part is first split at the last multiple of 8 bytes (metadata lists both). A part of whole values is transposed
-//! in blocks of 8192 bytes: as a matrix with a row per value and a column per bit, over as many values as are a
-//! multiple of 8; the last few values of a block are copied. Other parts are copied.
+//! A part is split at the last multiple of 8 bytes, and metadata list both lengths. A part of whole
+//! values is transposed in blocks of 8192 bytes, as a matrix with a row per value and a column per
+//! bit. The number of rows is a multiple of 8. The remaining values of a block are copied, as are
+//! all other parts.
 //!
-//! Transposing bits is done in three steps that each work on whole vectors or words: bytes of values into planes
-//! ([byteshuffle](super::byteshuffle)), bits within each 8 bytes of a plane, and the bytes of those words into rows,
-//! which is a byteshuffle of 8-byte words. Values of 8 bytes take [fewer](square).
+//! Bits are transposed in three steps on entire vectors or words:
+//! 1. [Byteshuffle](super::byteshuffle) splits values into byte planes.
+//! 2. The bits within each 8 bytes of a plane are transposed.
+//! 3. A byteshuffle of these 8-byte words produces the rows.
+//!
+//! Values of 8 bytes take [fewer steps](square).
 
 mod square;
 
@@ -18,9 +22,9 @@ use crate::stage::byteshuffle::{Halves, shuffle, unshuffle};
 use crate::stage::parts::{self, Parts};
 
 const FILTER: &str = "bitshuffle";
-/// Bytes of a block.
+/// Block size, in bytes.
 const BLOCK: usize = 8192;
-/// Values that share a byte of a row.
+/// Number of values that share a byte of a row.
 const GROUP: usize = 8;
 
 pub(crate) fn decode(
@@ -65,16 +69,16 @@ pub(crate) fn encode(
     }
     out.extend_from_slice(rest);
     let lengths = [whole.len(), rest.len()];
-    // Only an uneven part is split, though its first half may be empty.
+    // Only an uneven part is split, even if the first half is empty.
     parts::write(meta, if rest.is_empty() { &lengths[..1] } else { &lengths })
 }
 
-/// Whether a part of this length is transposed at all.
+/// Returns `true` if a part of this length is transposed.
 fn transposes(size: usize, len: usize) -> bool {
     len.is_multiple_of(size) && len.is_multiple_of(GROUP)
 }
 
-/// Room for what lies between two steps.
+/// Buffers between the steps.
 struct Room {
     planes: [u8; BLOCK],
     halves: Halves,
@@ -97,7 +101,7 @@ fn encode_block(size: usize, block: &[u8], out: &mut [u8], room: &mut Room) {
     let planes = &mut planes[..whole];
     shuffle(size, values, planes, halves);
     transpose_words(planes);
-    // A plane has a byte per value, and becomes 8 rows of a bit per value.
+    // A plane has a byte per value. It becomes 8 rows with a bit per value.
     let plane_len = (whole / size).max(1);
     for (plane, rows) in planes.chunks_exact(plane_len).zip(rows.chunks_exact_mut(plane_len)) {
         shuffle(GROUP, plane, rows, halves);
@@ -128,7 +132,8 @@ fn transpose_words(bytes: &mut [u8]) {
     }
 }
 
-/// Bit `c` of byte `r` becomes bit `r` of byte `c`: swaps off-diagonal blocks of 1, 2 and 4 bits.
+/// Moves bit `c` of byte `r` to bit `r` of byte `c`, by swapping off-diagonal blocks of 1, 2 and 4
+/// bits.
 #[inline(always)]
 fn transpose(word: u64) -> u64 {
     let swap = |word: u64, shift: u32, mask: u64| {

@@ -1,6 +1,6 @@
-//! Byteshuffle: the first bytes of all values, then the second bytes, and so on.
+//! Byteshuffle: the first bytes of all values, followed by the second bytes, and so on.
 //!
-//! Bytes after the last whole value of a part stay where they are.
+//! Bytes after the last whole value of a part keep their position.
 
 use tdb_types::ByteReader;
 
@@ -38,7 +38,8 @@ pub(crate) fn encode(
     parts::write(meta, &[part.len()])
 }
 
-/// From values to planes of bytes; both slices have the same length. `size` is that of a datatype: 1, 2, 4 or 8.
+/// Converts values to byte planes. Both slices have the same length. `size` is the size of a
+/// datatype: 1, 2, 4 or 8.
 pub(super) fn shuffle(size: usize, values: &[u8], planes: &mut [u8], halves: &mut Halves) {
     match size {
         2 => shuffle_blocks::<2>(values, planes, |pairs, [a, b]| unzip(pairs, a, b)),
@@ -48,7 +49,7 @@ pub(super) fn shuffle(size: usize, values: &[u8], planes: &mut [u8], halves: &mu
     }
 }
 
-/// From planes of bytes to values; the inverse of [`shuffle`].
+/// Converts byte planes to values, the inverse of [`shuffle`].
 pub(super) fn unshuffle(size: usize, planes: &[u8], values: &mut [u8], halves: &mut Halves) {
     match size {
         2 => unshuffle_blocks::<2>(planes, values, |[a, b], pairs| zip(a, b, pairs)),
@@ -58,10 +59,10 @@ pub(super) fn unshuffle(size: usize, planes: &[u8], values: &mut [u8], halves: &
     }
 }
 
-/// Values of a block, whose halves stay in the nearest cache between two steps.
+/// Values per block. The halves of a block stay in the L1 cache between two steps.
 const BLOCK: usize = 512;
 
-/// Room for what lies between two steps: the even and the odd bytes of a block.
+/// Buffers for the even and odd bytes of a block.
 #[derive(Debug)]
 pub(super) struct Halves {
     of_4: [u8; 4 * BLOCK],
@@ -98,14 +99,14 @@ fn unshuffle_blocks<const N: usize>(planes: &[u8], values: &mut [u8], mut zip: i
     }
 }
 
-// Shuffles are made of one step and its inverse: the even bytes apart from the odd ones. That is one instruction per
-// vector even on the baseline of x86-64, while a loop that strides over values stays scalar.
+// Shuffles repeat a single step, the split into even and odd bytes, or the inverse. This step is
+// one instruction per vector even on baseline x86-64. A loop with a stride would stay scalar.
 
-/// The even bytes of `pairs`, and the odd ones.
+/// Splits `pairs` into even and odd bytes.
 #[inline(always)]
 fn unzip(pairs: &[u8], even: &mut [u8], odd: &mut [u8]) {
-    /// Pairs that are taken apart at a time, by way of words, which the compiler knows how to pack. (The inverse it
-    /// turns into vectors as it is.)
+    /// Number of pairs per iteration. They pass through words, which the compiler can pack into
+    /// vectors. The inverse vectorizes without this detour.
     const LANES: usize = 32;
     let (blocks, tail) = pairs.as_chunks::<2>().0.as_chunks::<LANES>();
     let ((even_blocks, even_tail), (odd_blocks, odd_tail)) = (even.as_chunks_mut(), odd.as_chunks_mut());
@@ -127,7 +128,7 @@ fn zip(even: &[u8], odd: &[u8], pairs: &mut [u8]) {
     }
 }
 
-/// The even bytes of values of 4 are their first and third ones.
+/// The even bytes of 4-byte values are the first and third bytes.
 fn unzip_4(values: &[u8], [a, b, c, d]: [&mut [u8]; 4], halves: &mut [u8]) {
     let (even, odd) = split_halves(halves, values.len());
     unzip(values, even, odd);
@@ -156,7 +157,7 @@ fn zip_8([a, b, c, d, e, f, g, h]: [&[u8]; 8], values: &mut [u8], halves: &mut H
     zip(even, odd, values);
 }
 
-/// Two slices of half of `len` bytes each; blocks are never longer than the room.
+/// Returns two slices of `len / 2` bytes each. Blocks never exceed the buffer.
 fn split_halves(halves: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {
     let (even, odd) = halves.split_at_mut(halves.len() / 2);
     (&mut even[..len / 2], &mut odd[..len / 2])

@@ -15,7 +15,7 @@ pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
     let expected = out.len() as u64;
     let mut status = stream.decompress(input, out).map_err(|_| corrupt.clone())?;
     if status == Status::Ok {
-        // The last block is out, and its end was not looked at for want of room.
+        // The last block is complete, but the decoder had no room to check the end of the stream.
         let used = saturating_len(stream.total_in());
         let rest = input.get(used..).unwrap_or_default();
         status = stream.decompress(rest, &mut [0]).map_err(|_| corrupt.clone())?;
@@ -24,7 +24,7 @@ pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
 }
 
 pub(crate) fn encode(level: i32, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    // Whatever is below the lowest level means the lowest.
+    // Levels below the lowest mean the lowest.
     let level = u32::try_from(level).unwrap_or(1).max(1);
     if level > MAX_LEVEL {
         return Err(FilterError::InvalidOption {
@@ -35,7 +35,7 @@ pub(crate) fn encode(level: i32, input: &[u8], out: &mut Vec<u8>) -> Result<(), 
         });
     }
     let mut stream = Compress::new(Compression::new(level), 0);
-    // A bzip2 stream is at most 1 % and 600 bytes longer than what it holds.
+    // A bzip2 stream exceeds the input by at most 1% and 600 bytes.
     out.reserve(input.len() + input.len() / 100 + 600);
     match stream.compress_vec(input, out, Action::Finish) {
         Ok(Status::StreamEnd) => Ok(()),

@@ -1,10 +1,10 @@
-//! Checksums: a digest of each metadata part and each data part, next to the untouched data.
+//! Checksums: a digest of each metadata and data part, stored with the unchanged data.
 //!
 //! | metadata | field |
 //! | --- | --- |
 //! | `u32` | metadata parts |
 //! | `u32` | data parts |
-//! | per part, metadata first: `u64` | bytes |
+//! | per part, metadata first: `u64` | length |
 //! | 16 or 32 bytes | digest |
 //!
 //! Earlier metadata follow.
@@ -54,8 +54,9 @@ impl Algorithm {
         }
     }
 
-    /// Takes the header from the front of `meta`, and compares the digests of what follows it and of `data`, unless
-    /// they are not to be verified. The digest of all of `data` may be `known`.
+    /// Reads the header from the front of `meta`. With `verify`, compares the digests of the
+    /// following metadata and of `data`. `known` is the digest of all of `data`, if already
+    /// computed.
     pub(crate) fn decode(
         self,
         meta: &mut ByteReader<'_>,
@@ -78,7 +79,7 @@ impl Algorithm {
             let known = known.filter(|_| data_parts == 1);
             self.verify(&mut digests, &mut data, "data", known)?;
         }
-        // What has no digest could be anything.
+        // Bytes without a digest would be unverified.
         finish(metadata, self.filter())?;
         finish(data, self.filter())
     }
@@ -93,7 +94,7 @@ impl Algorithm {
         let len = digests.u64("length of a part")?;
         let digest = digests.bytes("digest", self.digest_len())?;
         let filter = self.filter();
-        // What is known is the digest of all that there is.
+        // The known digest covers the entire data.
         let known = known.filter(|_| bytes.len() as u64 == len);
         let part_bytes = split(bytes, filter, len)?;
         if self.matches(part_bytes, digest, known) {
@@ -103,7 +104,8 @@ impl Algorithm {
         }
     }
 
-    /// Adds the digests of the metadata so far and of the data; that of the data may be `known`.
+    /// Adds the digests of the metadata so far and of the data. `known` is the digest of the data,
+    /// if already computed.
     pub(crate) fn encode(
         self,
         meta: &mut Metadata<'_>,

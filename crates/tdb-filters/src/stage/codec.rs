@@ -1,4 +1,4 @@
-//! The filters of the compression family, each on one part.
+//! Filters of the compression family, applied to a part.
 
 #[cfg(feature = "bzip2")]
 use super::bzip2;
@@ -10,7 +10,7 @@ use super::{delta, double_delta, rle};
 use crate::FilterError;
 use crate::word::Integer;
 
-/// A filter of the compression family: part in, part out, inside a [frame](super::frame).
+/// A filter of the compression family. The [frame](super::frame) applies it to each part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Codec {
     #[cfg(feature = "zlib")]
@@ -27,7 +27,7 @@ pub(crate) enum Codec {
     Bzip2 {
         level: i32,
     },
-    /// Runs of equal units of so many bytes.
+    /// Runs of equal units. `unit` is in bytes.
     Rle {
         unit: usize,
     },
@@ -40,7 +40,7 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// Decodes one part into `out`, all of which is written.
+    /// Decodes a part into `out` and overwrites every byte.
     pub(crate) fn decode_part(
         self,
         input: &[u8],
@@ -64,7 +64,7 @@ impl Codec {
         }
     }
 
-    /// Appends the encoded bytes of one part.
+    /// Appends the encoded bytes of a part.
     pub(crate) fn encode_part(
         self,
         input: &[u8],

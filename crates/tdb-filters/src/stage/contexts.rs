@@ -1,11 +1,11 @@
-//! What codecs keep from part to part.
+//! State of codecs, reused between parts.
 
 use std::fmt;
 
 use crate::FilterError;
 use crate::ivs::IvSource;
 
-/// Contexts of the codecs, made when first needed.
+/// Contexts of the codecs, created on first use.
 #[derive(Default)]
 pub(crate) struct Contexts {
     #[cfg(feature = "zlib")]
@@ -15,9 +15,9 @@ pub(crate) struct Contexts {
     #[cfg(feature = "lz4")]
     pub(super) lz4: super::lz4::Context,
     pub(crate) ivs: IvSource,
-    /// The first value of the tile that a filter could not represent.
+    /// The first value of the tile outside the range of a filter.
     pub(crate) lost: Option<FilterError>,
-    /// The MD5 digest of the chunk that comes next, if it is known before.
+    /// The MD5 digest of the next chunk, if already computed.
     #[cfg_attr(not(feature = "checksum"), allow(dead_code))]
     pub(crate) digest: Option<[u8; 16]>,
 }

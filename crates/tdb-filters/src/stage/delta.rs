@@ -1,4 +1,5 @@
-//! Delta: `u64` count, the first value, then the difference of each value to the one before, all wrapping.
+//! Delta: `u64` count, the first value, and the difference of each value to the previous, all
+//! wrapping.
 
 use crate::FilterError;
 use crate::stage::tail::Tail;
@@ -14,13 +15,13 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
         return Err(corrupt("the number of values is not that of the part"));
     }
     let out = tail.split(out, size, FILTER)?;
-    // Nothing but garbage follows a count of 0 in what the reference library writes.
+    // With a count of 0, the reference library writes garbage here.
     let input = input.get(..out.len()).ok_or_else(|| corrupt("values are cut off"))?;
     with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(input, out));
     Ok(())
 }
 
-/// Running sums.
+/// Computes running sums.
 fn sum<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
     let mut value = T::default();
     for (to, from) in out.as_chunks_mut::<N>().0.iter_mut().zip(input.as_chunks::<N>().0) {
@@ -32,7 +33,7 @@ fn sum<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
 pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
     let size = integer.size();
     if !input.len().is_multiple_of(size) {
-        // The reference library loses the rest.
+        // The reference library loses the remaining bytes.
         return Err(FilterError::PartialValue { filter: FILTER, len: input.len() as u64, unit: size as u64 });
     }
     out.extend_from_slice(&((input.len() / size) as u64).to_le_bytes());

@@ -1,7 +1,7 @@
-//! Dictionary: the number of each string among the distinct ones, which stand in the metadata.
+//! Dictionary encoding: each string is replaced by its index among the distinct strings.
 //!
-//! After the [common metadata](super::strings) come a `u32` length in bytes, and the distinct strings in the order of
-//! their first appearance, each with its length before it.
+//! The [common metadata](super::strings) are followed by the `u32` size of the dictionary in bytes
+//! and the distinct strings. They are in order of first appearance, each preceded by its length.
 
 mod distinct;
 
@@ -14,7 +14,7 @@ use distinct::Distinct;
 
 pub(crate) const FILTER: &str = "dictionary";
 
-/// The distinct strings.
+/// Reads the distinct strings.
 fn read<'a>(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Vec<Entry<'a>>, FilterError> {
     let len = meta.u32("bytes of the dictionary")?;
     let mut rest = meta.bytes("dictionary", u64::from(len))?;
@@ -29,7 +29,7 @@ fn read<'a>(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Vec<Entry<
     Ok(entries)
 }
 
-/// Puts the strings of these numbers, each of `WIDTH` bytes.
+/// Appends the strings of the given indices, each of `WIDTH` bytes.
 fn put<'a, const WIDTH: usize>(
     entries: &[Entry<'a>],
     data: &[u8],
@@ -68,7 +68,7 @@ pub(crate) fn decode(
 }
 
 pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {
-    // As wide as the number of cells needs, however few strings are distinct.
+    // The width depends on the number of cells, even if few strings are distinct.
     let count_width = Width::of(cells.len());
     let start = out.len();
     out.resize(start + cells.len() * count_width as usize, 0);
@@ -94,7 +94,7 @@ pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8
     })
 }
 
-/// Writes the number of each cell, of `WIDTH` bytes, and gives the distinct strings in their order.
+/// Writes the index of each cell in `WIDTH` bytes, and returns the distinct strings in order.
 fn number<'a, const WIDTH: usize>(cells: Cells<'a>, numbers: &mut [u8]) -> Vec<Entry<'a>> {
     let mut distinct = Distinct::default();
     for (to, cell) in numbers.as_chunks_mut::<WIDTH>().0.iter_mut().zip(cells.entries()) {

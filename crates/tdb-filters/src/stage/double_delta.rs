@@ -1,29 +1,31 @@
-//! Double delta: differences of differences, each as a sign and as many bits as the largest magnitude needs.
+//! Double delta: differences of differences, packed as sign and magnitude at the width of the
+//! largest.
 //!
 //! | bytes | field |
 //! | --- | --- |
 //! | `u8` | bits of a magnitude |
 //! | `u64` | number of values |
-//! | 1 or 2 values | the first ones |
+//! | 1 or 2 values | the first values |
 //! | `u64` words | sign and magnitude of each further value, from the highest bit down |
 //!
-//! With at least as many bits as a value has apart from its sign the part follows as it is (raw).
+//! If a magnitude needs at least as many bits as a value without sign, the part follows unchanged
+//! (raw).
 
 use crate::FilterError;
 use crate::stage::tail::Tail;
 use crate::word::{Integer, Word, with_integer, with_unsigned};
 
 const FILTER: &str = "double_delta";
-/// Bits and number of values.
+/// Size of bits and number of values, in bytes.
 const HEADER: usize = 9;
-/// Values that end with a word, whatever their bits.
+/// Number of fields that end at a word boundary for any width.
 const GROUP: usize = 64;
 
 fn corrupt(what: &'static str) -> FilterError {
     FilterError::Corrupt { filter: FILTER, what }
 }
 
-/// From so many bits on the part is raw.
+/// Returns the number of bits from which on a part is raw.
 fn raw_bits(integer: Integer) -> u8 {
     match integer.size() {
         1 => 7,
@@ -38,7 +40,7 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
     let [bits, count @ ..] = *header;
     let size = integer.size();
     if bits >= raw_bits(integer) {
-        // Whatever is left, as the length need not be a multiple of the value's.
+        // All remaining bytes: the length need not be a multiple of the value size.
         if input.len() != out.len() {
             return Err(corrupt("the raw values have another length than stated"));
         }
@@ -52,7 +54,7 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
     with_unsigned!(size, T => unpack::<T, { size_of::<T>() }>(u32::from(bits) + 1, input, out))
 }
 
-/// `width` is that of a sign and a magnitude, at most 63.
+/// Unpacks fields of `width` bits, sign included, at most 63.
 fn unpack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
     let out = out.as_chunks_mut::<N>().0;
     let first = out.len().min(2);
@@ -63,7 +65,7 @@ fn unpack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut [u8]) 
         [a, b] => [T::load(*a), T::load(*b)],
         _ => return Ok(()),
     };
-    // The number of values is that of memory in place, times 63 it can't overflow.
+    // `rest` is in memory, so the product with at most 63 cannot overflow.
     let words = (rest.len() as u64 * u64::from(width)).div_ceil(64);
     let words = usize::try_from(words).ok().and_then(|words| packed.as_chunks::<8>().0.get(..words));
     let mut bits = Bits::new(words.ok_or_else(|| corrupt("the packed values are cut off"))?, width);
@@ -96,7 +98,7 @@ impl<'a> Bits<'a> {
     fn next(&mut self) -> u64 {
         let (index, shift) = (self.position / 64, self.position % 64);
         self.position += self.width as usize;
-        // What the first word doesn't have comes from the second; shifted in two steps, as 64 is too far for one.
+        // Bits missing in the first word come from the second. A single shift by 64 is not allowed.
         let high = (self.word(index) << shift) | ((self.word(index + 1) >> 1) >> (63 - shift));
         let magnitude = (high << 1) >> 1 >> (64 - self.width);
         let sign = 0u64.wrapping_sub(high >> 63);
@@ -107,8 +109,8 @@ impl<'a> Bits<'a> {
 pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
     let count = (input.len() / integer.size()) as u64;
     let bits = with_integer!(integer, T => bits_needed::<T, { size_of::<T>() }>(input));
-    // A packed part would lose bytes after the last whole value; the reference library does. Nor can it read its own
-    // packed part of no values. Both are fine raw.
+    // A packed part would lose bytes after the last whole value, as in the reference library. The
+    // library also cannot read an empty packed part. Raw parts have neither problem.
     let whole = count > 0 && input.len().is_multiple_of(integer.size());
     match bits {
         Some(bits) if whole && bits < raw_bits(integer) => {
@@ -125,23 +127,26 @@ pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// The difference of two values, and a number that is negative if 64 bits don't hold it.
+/// Returns the difference of two values, and a number that is negative if the difference overflows
+/// 64 bits.
 #[inline(always)]
 fn difference<T: Word<N>, const N: usize>(value: T, before: T) -> (i64, i64) {
     let (value, before) = (value.widen(), before.widen());
     let difference = value.wrapping_sub(before);
     let wrong = match (N, T::SIGNED) {
         (8, true) => (value ^ before) & (value ^ difference),
-        // It must be negative just if something had to be borrowed.
+        // The difference must be negative exactly if the subtraction borrowed.
         (8, false) => ((!value & before) | ((!value | before) & difference)) ^ difference,
         _ => 0,
     };
     (difference as i64, wrong as i64)
 }
 
-/// Bits of the largest magnitude of the first difference and all differences of differences. (Releases of the
-/// reference library before 2.29 left out the first difference; it makes no difference to readers.) None if one of
-/// them needs more than 64 bits with its sign.
+/// Returns the bits of the largest magnitude among the first difference and all second differences.
+/// Returns `None` if a difference overflows 64 bits, sign included.
+///
+/// Releases of the reference library before 2.29 ignored the first difference, which does not
+/// affect readers.
 fn bits_needed<T: Word<N>, const N: usize>(input: &[u8]) -> Option<u8> {
     let values = input.as_chunks::<N>().0;
     let [first, second, rest @ ..] = values else { return Some(0) };
@@ -149,7 +154,8 @@ fn bits_needed<T: Word<N>, const N: usize>(input: &[u8]) -> Option<u8> {
         return Some(0);
     }
     let (difference_of_first, mut wrong) = difference(T::load(*second), T::load(*first));
-    // All magnitudes have no more bits than their union. There is no way out of the loop, so that it goes over several at once.
+    // The union has as many bits as the largest magnitude. The loop has no early exit, so that the
+    // compiler vectorizes it.
     let mut union = difference_of_first.unsigned_abs();
     for ((value, last), before) in rest.iter().zip(&values[1..]).zip(values) {
         let (value, last, before) = (T::load(*value), T::load(*last), T::load(*before));
@@ -208,7 +214,7 @@ fn pack_group(width: u32, fields: &[u64], words: &mut [[u8; 8]]) {
     }
 }
 
-/// `(value - last) - (last - before)`, known to fit.
+/// Returns `(value - last) - (last - before)`, known not to overflow.
 #[inline(always)]
 fn second_difference<T: Word<N>, const N: usize>(value: T, last: T, before: T) -> i64 {
     let (value, last, before) = (value.widen(), last.widen(), before.widen());
@@ -222,7 +228,8 @@ mod tests {
     use super::{bits_needed, pack};
     use crate::word::Word;
 
-    /// The bits of the largest magnitude, and the packed words, value by value with room for everything.
+    /// The bits of the largest magnitude, and the packed words, computed value by value in 128
+    /// bits.
     fn plain<T: Word<N> + Into<i128>, const N: usize>(values: &[T]) -> (Option<u8>, Vec<u8>) {
         let exact: Vec<i128> = values.iter().map(|value| (*value).into()).collect();
         let firsts = exact.windows(2).take(1).map(|pair| pair[1] - pair[0]);
@@ -263,7 +270,7 @@ mod tests {
         Ok(())
     }
 
-    /// Numbers that lie near each other, near the ends of the type, or anywhere.
+    /// Numbers close to each other, close to the ends of the type, or arbitrary.
     fn numbers() -> impl Strategy<Value = Vec<u64>> {
         let near = (any::<u64>(), 0..64_u32, prop::collection::vec(any::<u64>(), 0..200));
         near.prop_map(|(start, shift, steps)| steps.iter().map(|step| start.wrapping_add(step >> shift)).collect())

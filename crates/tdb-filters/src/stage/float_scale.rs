@@ -1,6 +1,7 @@
-//! Float scale: floats as integers of `scale` each, counted from `offset`. This loses precision.
+//! Float scale: floats as integers, in units of `scale` from `offset`. Loses precision.
 //!
-//! Values are taken as `f32` if the datatype that arrives has 4 bytes, as `f64` if it has 8, whatever it is.
+//! Values are read as `f32` if the incoming datatype has 4 bytes, and as `f64` if it has 8,
+//! regardless of the datatype.
 
 use tdb_types::{ByteReader, Datatype};
 
@@ -88,7 +89,7 @@ impl FloatScale {
         }
     }
 
-    /// The integer becomes a float of the result's type first; the rest is done in `f64`.
+    /// Converts each integer to the result's type first. The remaining arithmetic uses `f64`.
     fn restore<const N: usize, I: Integer>(self, integers: &[[u8; N]], out: &mut [u8], load: impl Fn([u8; N]) -> I) {
         let Self { scale, offset, .. } = self;
         match self.float {
@@ -117,7 +118,7 @@ impl FloatScale {
         let Some(part) = data else { return parts::write(meta, &[]) };
         let size = self.float.bytes();
         if !part.len().is_multiple_of(size) {
-            // The reference library loses the rest, and can't read the chunk.
+            // The reference library loses the remaining bytes and cannot read the chunk.
             return Err(FilterError::PartialValue { filter: FILTER, len: part.len() as u64, unit: size as u64 });
         }
         let start = out.len();
@@ -135,14 +136,14 @@ impl FloatScale {
         parts::write(meta, &[out.len() - start])
     }
 
-    /// Writes the integers, and returns whether they hold all values.
+    /// Writes the integers. Returns `true` if all values are in range.
     fn reduce<const N: usize>(self, part: &[u8], out: &mut [[u8; N]], store: impl Fn(f64) -> [u8; N]) -> bool {
         let (least, most) = self.width.bounds();
         let fits = |scaled: f64| (scaled >= least) & (scaled <= most);
         let mut all_fit = true;
         match self.float {
             Float::F32 => {
-                // All arithmetic is done in the float's own type.
+                // All arithmetic uses the float's own type.
                 let (scale, offset) = (self.scale as f32, self.offset as f32);
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
                     let scaled = f64::from((f32::from_le_bytes(*from) - offset) / scale);
@@ -162,11 +163,11 @@ impl FloatScale {
         all_fit
     }
 
-    /// Checks that an integer holds each of the values, apart from rounding.
+    /// Checks that each value fits in an integer, apart from rounding.
     pub(crate) fn check(self, values: &[u8]) -> Result<(), FilterError> {
         let (least, most) = self.width.bounds();
         let lost = |scaled: f64| !(least..=most).contains(&scaled);
-        // As `reduce` does it.
+        // The same arithmetic as in `reduce`.
         let found = match self.float {
             Float::F32 => {
                 let mut values = values.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
@@ -189,7 +190,7 @@ impl FloatScale {
         }
     }
 
-    /// The values that fit, in words.
+    /// Formats the range of values.
     fn expected(self) -> String {
         let Self { scale, offset, .. } = self;
         let (least, most) = self.width.bounds();
@@ -210,14 +211,14 @@ impl Float {
 }
 
 impl Width {
-    /// The least and the greatest number that rounds to one of these integers.
+    /// Returns the minimum and maximum float that round to an integer of this width.
     fn bounds(self) -> (f64, f64) {
         let within = |least: f64, most: f64| ((least - 0.5).next_up(), (most + 0.5).next_down());
         match self {
             Self::One => within(i8::MIN.into(), i8::MAX.into()),
             Self::Two => within(i16::MIN.into(), i16::MAX.into()),
             Self::Four => within(i32::MIN.into(), i32::MAX.into()),
-            // Floats of this size are whole numbers.
+            // Floats of this magnitude are whole numbers.
             Self::Eight => (i64::MIN as f64, (i64::MAX as f64).next_down()),
         }
     }
@@ -239,7 +240,7 @@ trait Integer {
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
-        #[allow(clippy::cast_lossless)] // rounding is what the format wants
+        #[allow(clippy::cast_lossless)] // the format requires rounding
         impl Integer for $type {
             #[inline(always)]
             fn to_f32(self) -> f32 {
@@ -256,29 +257,32 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64);
 
-/// The nearest integer, halves away from zero; the smallest for what `i64` doesn't hold. The library function that rounds is a call per
-/// value.
+/// Rounds to the nearest integer, halves away from zero. Returns `i64::MIN` if the result
+/// overflows.
+///
+/// Avoids `f64::round`, which is a function call per value.
 #[inline(always)]
 fn nearest(value: f64) -> i64 {
     let truncated = value as i64;
     let rest = value - truncated as f64;
     let rounded = truncated.wrapping_add(i64::from(rest >= 0.5)).wrapping_sub(i64::from(rest <= -0.5));
-    // i64::MAX itself is not a float; the bound is the next one up.
+    // `i64::MAX` is not representable as a float. This bound is the next larger float.
     const BOUND: f64 = 9_223_372_036_854_775_808.0;
     if (-BOUND..BOUND).contains(&value) { rounded } else { i64::MIN }
 }
 
-/// The nearest integer, halves away from zero; for what `i32` doesn't hold what x86 makes of it, the reference library with it: the
-/// smallest `i32`. Narrower integers are its low bits.
+/// Rounds to the nearest integer, halves away from zero. Returns `i32::MIN` on overflow, like x86
+/// and therefore the reference library. Narrower integers use the low bits.
 ///
-/// It goes without a conversion to integers, of which old processors have none for vectors of `f64`: where 1 is the last bit of a
-/// float, addition rounds, and the integer stands in the lowest bits.
+/// The function avoids float-to-integer conversions, which old processors lack for vectors of
+/// `f64`. In the range where the last bit of a float has the value 1, addition rounds, and the low
+/// bits contain the integer.
 #[inline(always)]
 fn low_bits(value: f64) -> i32 {
-    // With half of it more, negative numbers are in the same range of floats.
+    // The added half keeps negative numbers in the same range of floats.
     const LAST_BIT_IS_ONE: f64 = 6_755_399_441_055_744.0; // 2^52 + 2^51
     let even = (value + LAST_BIT_IS_ONE) - LAST_BIT_IS_ONE;
-    // Halves were rounded to the even neighbour.
+    // The addition rounded halves to even.
     let rest = value - even;
     let up = if (rest == 0.5) & (value > 0.0) { 1.0 } else { 0.0 };
     let down = if (rest == -0.5) & (value < 0.0) { 1.0 } else { 0.0 };

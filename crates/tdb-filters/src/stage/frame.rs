@@ -1,13 +1,15 @@
 //! The frame around every filter of the compression family.
 //!
+//! The only remaining metadata are:
+//!
 //! | bytes | field |
 //! | --- | --- |
 //! | `u32` | metadata parts |
 //! | `u32` | data parts |
-//! | per part, metadata first: `u32` | bytes before compression |
-//! | `u32` | bytes after |
+//! | per part, metadata first: `u32` | uncompressed length |
+//! | `u32` | compressed length |
 //!
-//! is the only metadata that is left; the data are the compressed parts in the same order.
+//! The data are the compressed parts in the same order.
 
 use tdb_types::ByteReader;
 
@@ -16,16 +18,16 @@ use crate::flow::{Metadata, Sink, finish, put_u32, room, split, split_mut};
 use crate::stage::{Codec, Contexts, Tail};
 
 const FILTER: &str = "compressor";
-/// Two `u32`.
+/// Two `u32`, in bytes.
 const PART_LEN: u64 = 8;
 
-/// What the header says.
+/// The header of the frame.
 struct Header<'a> {
     pairs: ByteReader<'a>,
     metadata_parts: u32,
-    /// Bytes of all metadata parts before compression.
+    /// Total uncompressed length of the metadata parts, in bytes.
     metadata: u64,
-    /// Bytes of all data parts before compression.
+    /// Total uncompressed length of the data parts, in bytes.
     data: u64,
 }
 
@@ -36,22 +38,22 @@ impl<'a> Header<'a> {
         let parts = u64::from(metadata_parts) + u64::from(data_parts);
         meta.count("compressed parts", parts, PART_LEN)?;
         let pairs = meta.sub("compressed parts", parts * PART_LEN)?;
-        // A compressor leaves no other metadata than its own.
+        // A compressor packs all earlier metadata, so no metadata follow.
         meta.clone().finish("metadata of a compressor")?;
         let mut reader = pairs.clone();
         let mut sizes = [0; 2];
         for part in 0..parts {
             let original = reader.u32("uncompressed length")?;
             reader.u32("compressed length")?;
-            // 2³³ parts of 2³² bytes don't fit into memory, much less overflow.
+            // 2³³ parts of 2³² bytes exceed memory and cannot overflow.
             sizes[usize::from(part >= u64::from(metadata_parts))] += u64::from(original);
         }
         Ok(Self { pairs, metadata_parts, metadata: sizes[0], data: sizes[1] })
     }
 }
 
-/// Decodes all parts: data into `sink`, earlier metadata into `earlier`, whose length is returned. `tail` is for the
-/// metadata; what was lost of data is not known.
+/// Decodes all parts: data into `sink`, earlier metadata into `earlier`. Returns the length of the
+/// earlier metadata. `tail` applies to metadata only, because bytes lost from data are unknown.
 pub(crate) fn decode(
     (codec, tail): (Codec, Tail),
     meta: &mut ByteReader<'_>,
@@ -78,7 +80,7 @@ pub(crate) fn decode(
     Ok(earlier_len)
 }
 
-/// Encodes earlier metadata and data; the frame's header becomes the only metadata.
+/// Encodes earlier metadata and data. The header of the frame becomes the only metadata.
 pub(crate) fn encode(
     codec: Codec,
     meta: &mut Metadata<'_>,

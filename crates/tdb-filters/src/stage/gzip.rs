@@ -1,4 +1,4 @@
-//! The filter that the format calls gzip: a zlib stream (RFC 1950).
+//! The filter called gzip in the format: a zlib stream (RFC 1950).
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::FilterError;
 const FILTER: &str = "gzip";
 const MAX_LEVEL: i32 = 9;
 
-/// Streams that are used again.
+/// Reusable streams.
 #[derive(Default)]
 pub(crate) struct Context {
     inflate: Option<Decompress>,
@@ -21,7 +21,7 @@ impl Context {
         let corrupt = FilterError::Corrupt { filter: FILTER, what: "not a zlib stream of the stated length" };
         let inflate = self.inflate.get_or_insert_with(|| Decompress::new(true));
         inflate.reset(true);
-        // The stream has an end even when it holds nothing, and needs room to get there.
+        // Even an empty stream has an end marker, and the decoder needs output space to reach it.
         let expected = out.len();
         let mut nothing = [0];
         let out = if out.is_empty() { &mut nothing[..] } else { out };
@@ -66,8 +66,8 @@ fn compression(level: i32) -> Result<Compression, FilterError> {
     }
 }
 
-/// No zlib stream is longer than this: where bytes don't shrink, the fastest level spends 9 bits on each, the others
-/// store them as they are with a few bytes per block.
+/// Returns the maximum length of a zlib stream, in bytes. For incompressible bytes, the fastest
+/// level uses 9 bits per byte. Other levels store them unchanged, with a few bytes per block.
 fn bound(len: usize) -> usize {
     len + len / 8 + 128
 }

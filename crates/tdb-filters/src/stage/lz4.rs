@@ -1,4 +1,4 @@
-//! LZ4: a raw block, without a frame or a size.
+//! LZ4: a raw block, without frame and size.
 
 mod block;
 
@@ -10,8 +10,10 @@ use crate::FilterError;
 
 const FILTER: &str = "lz4";
 
-/// The encoder's tables. Which one is used depends on the part's length alone: the encoder would go on with the large
-/// one once it has it, and the same part would not always give the same bytes.
+/// The encoder's tables.
+///
+/// The part's length alone selects the table, so that the output is reproducible. With a shared
+/// table, the encoder would keep using the large table once allocated.
 #[derive(Default)]
 pub(crate) struct Context {
     small: Option<CompressTable>,

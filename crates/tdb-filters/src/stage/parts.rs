@@ -1,11 +1,12 @@
-//! The metadata of the shuffles, XOR and float scale: `u32` number of parts, `u32` bytes of each.
+//! Metadata of the shuffles, XOR and float scale: the `u32` number of parts, and the `u32` length
+//! of each.
 
 use tdb_types::ByteReader;
 
 use crate::FilterError;
 use crate::flow::{Metadata, finish, put_u32, split};
 
-/// The lengths of the parts of `data`.
+/// An iterator over the parts of `data`.
 #[derive(Debug)]
 pub(crate) struct Parts<'a, 'd> {
     lengths: ByteReader<'a>,
@@ -14,20 +15,20 @@ pub(crate) struct Parts<'a, 'd> {
 }
 
 impl<'a, 'd> Parts<'a, 'd> {
-    /// Reads the header; the lengths follow as the parts are taken.
+    /// Reads the number of parts. The lengths are read as the parts are taken.
     pub(crate) fn read(meta: &mut ByteReader<'a>, data: &'d [u8], filter: &'static str) -> Result<Self, FilterError> {
         let count = u64::from(meta.u32("number of parts")?);
         let lengths = meta.sub("lengths of parts", count * 4)?;
         Ok(Self { lengths, data, filter })
     }
 
-    /// How many parts are left.
+    /// Returns the number of remaining parts.
     #[cfg(feature = "webp")]
     pub(crate) fn len(&self) -> u64 {
         self.lengths.remaining() as u64 / 4
     }
 
-    /// The next part; after the last nothing may be left.
+    /// Returns the next part. After the last part, fails if data remain.
     pub(crate) fn next(&mut self) -> Result<Option<&'d [u8]>, FilterError> {
         if self.lengths.remaining() == 0 {
             finish(self.data, self.filter)?;

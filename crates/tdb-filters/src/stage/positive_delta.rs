@@ -1,12 +1,13 @@
-//! Positive delta: the difference of each value to the one before, in values that never fall within a window.
+//! Positive delta: the difference of each value to the previous, for ascending values in each
+//! window.
 //!
 //! | metadata | field |
 //! | --- | --- |
 //! | `u32` | number of windows |
-//! | per window: a value | the first one |
-//! | `u32` | bytes of the window |
+//! | per window: a value | the first value |
+//! | `u32` | length of the window |
 //!
-//! A window that doesn't consist of whole values is stored as it is.
+//! A window with a partial value is stored unchanged.
 
 use tdb_types::ByteReader;
 
@@ -76,7 +77,7 @@ pub(crate) fn encode(
     })
 }
 
-/// Appends the differences, or says which value of the window falls.
+/// Appends the differences. Returns the index of the first descending value as error.
 fn encode_window<T: Word<N>, const N: usize>(
     window: &[u8],
     header: &mut Vec<u8>,
@@ -94,7 +95,8 @@ fn encode_window<T: Word<N>, const N: usize>(
         return Ok(());
     }
     let pairs = || followers.iter().zip(values).map(|(value, before)| (T::load(*value), T::load(*before)));
-    // Looked at all together first: most windows are fine, and this loop has no way out for the compiler to mind.
+    // Checks all values first: most windows are valid, and this loop vectorizes because it has no
+    // early exit.
     if pairs().fold(false, |falls, (value, before)| falls | (value < before)) {
         return Err(1 + pairs().take_while(|(value, before)| value >= before).count());
     }

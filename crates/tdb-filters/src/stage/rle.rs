@@ -1,11 +1,12 @@
-//! Run lengths of cells of fixed size: each run is the cell and its length as big-endian `u16`.
+//! Run-length encoding of cells of fixed size: each run is the cell and its count as big-endian
+//! `u16`.
 //!
-//! The unit is the tile's cell, whatever datatype reaches the filter.
+//! The unit is the tile's cell, regardless of the incoming datatype.
 
 use crate::FilterError;
 
 const FILTER: &str = "rle";
-/// Bytes of a run length.
+/// Size of a run length, in bytes.
 const LENGTH: usize = 2;
 
 pub(crate) fn decode(unit: usize, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
@@ -22,7 +23,7 @@ fn corrupt(what: &'static str) -> FilterError {
     FilterError::Corrupt { filter: FILTER, what }
 }
 
-/// Runs of cells whose size is known to the compiler; `RUN` is that size and the run length's.
+/// Decodes runs of cells of constant size. `RUN` is the size of a cell and a run length.
 fn decode_runs<const RUN: usize>(
     (runs, rest): (&[[u8; RUN]], &[u8]),
     mut out: &mut [u8],
@@ -89,7 +90,7 @@ pub(crate) fn encode(unit: usize, input: &[u8], out: &mut Vec<u8>) -> Result<(),
 
 fn encode_cells<const N: usize>(mut cells: &[[u8; N]], out: &mut Vec<u8>) {
     let start = out.len();
-    // As much as there is if no two cells are equal.
+    // The maximum, if no two adjacent cells are equal.
     out.resize(start + cells.len() * (N + LENGTH), 0);
     let mut runs = 0;
     let mut room = out[start..].chunks_exact_mut(N + LENGTH);
@@ -100,7 +101,7 @@ fn encode_cells<const N: usize>(mut cells: &[[u8; N]], out: &mut Vec<u8>) {
         };
         let (to, count) = run.split_at_mut(N);
         to.copy_from_slice(cell);
-        // Runs are cut at the largest `u16`.
+        // Runs are split at the maximum `u16`.
         count.copy_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
         cells = &cells[length..];
         runs += 1;
@@ -108,12 +109,14 @@ fn encode_cells<const N: usize>(mut cells: &[[u8; N]], out: &mut Vec<u8>) {
     out.truncate(start + runs * (N + LENGTH));
 }
 
-/// How many of `cells` equal `cell` from the start. Blocks are compared whole, which the compiler turns into vectors.
+/// Returns the number of leading `cells` equal to `cell`. Compares entire blocks, which the
+/// compiler vectorizes.
 fn run_length<const N: usize>(cell: &[u8; N], cells: &[[u8; N]]) -> usize {
     const BLOCK: usize = 32;
     let (blocks, _) = cells.as_chunks::<BLOCK>();
     let equal = |block: &&[[u8; N]; BLOCK]| block.iter().fold(true, |equal, other| equal & (other == cell));
-    // Most runs of unsorted data are short: look at the first few cells before whole blocks.
+    // Runs of unsorted data are mostly short, so the first few cells are checked before entire
+    // blocks.
     let start = match cells.iter().take(8).position(|other| other != cell) {
         Some(length) => return length,
         None => blocks.iter().take_while(equal).count() * BLOCK,
@@ -134,7 +137,7 @@ fn encode_wide(unit: usize, input: &[u8], out: &mut Vec<u8>) {
 
 fn push_run(cell: &[u8], length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(cell);
-    // Runs are cut at the largest `u16`.
+    // Runs are split at the maximum `u16`.
     out.extend_from_slice(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
 }
 

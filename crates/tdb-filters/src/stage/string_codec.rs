@@ -1,4 +1,4 @@
-//! Filters of whole strings, which carry the offsets of the cells.
+//! Filters that encode entire strings and their offsets.
 
 use tdb_types::ByteReader;
 
@@ -7,7 +7,7 @@ use crate::flow::Metadata;
 use crate::stage::strings::{Cells, Header, Strings};
 use crate::stage::{dictionary, string_rle};
 
-/// Which of the two.
+/// A filter that encodes entire strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StringCodec {
     Rle,

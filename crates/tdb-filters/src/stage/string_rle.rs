@@ -1,4 +1,4 @@
-//! Run lengths of strings: for each run of equal strings its length, the string's length, and the string.
+//! Run-length encoding of strings: for each run the count, the string's length, and the string.
 
 use crate::FilterError;
 use crate::flow::Metadata;
@@ -18,7 +18,7 @@ pub(crate) fn decode(header: &Header, mut data: &[u8], strings: &mut Strings<'_>
     Ok(())
 }
 
-// Not made for each run, to be dropped again.
+// Cold, so that the error is not constructed for each run.
 #[cold]
 fn corrupt<T>(what: &'static str) -> Result<T, FilterError> {
     Err(FilterError::Corrupt { filter: FILTER, what })
@@ -26,7 +26,8 @@ fn corrupt<T>(what: &'static str) -> Result<T, FilterError> {
 
 pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8>) -> Result<(), FilterError> {
     let start = out.len();
-    // Most runs and strings are short: it is tried with a byte for each length, and done again if that was too little.
+    // Most runs and strings are short. Encoding starts with one byte per length, and restarts if a
+    // length does not fit.
     let mut header = Header { count_width: Width::One, length_width: Width::One };
     let needed = put_runs(cells, &header, out);
     if needed != header {
@@ -38,12 +39,12 @@ pub(crate) fn encode(cells: Cells<'_>, meta: &mut Metadata<'_>, out: &mut Vec<u8
     meta.add(|bytes| header.write(bytes, cells, out.len() - start))
 }
 
-/// Appends all runs, with lengths as wide as `header` says, and says how wide they need to be.
+/// Appends all runs with the length widths of `header`, and returns the widths needed.
 fn put_runs(cells: Cells<'_>, header: &Header, out: &mut Vec<u8>) -> Header {
     let (mut longest_run, mut longest_string) = (0, 0);
     for (string, run) in runs(cells) {
         longest_run = longest_run.max(run);
-        // The reference library forgets the last run here, and can then not read what it wrote.
+        // The reference library ignores the last run here and may fail to read its own output.
         longest_string = longest_string.max(string.len());
         header.count_width.put(run, out);
         header.length_width.put(string.len(), out);
@@ -52,7 +53,7 @@ fn put_runs(cells: Cells<'_>, header: &Header, out: &mut Vec<u8>) -> Header {
     Header { count_width: Width::of(longest_run), length_width: Width::of(longest_string) }
 }
 
-/// Each string that differs from the one before, and how many times it comes.
+/// Iterates over runs of equal strings, with their counts.
 fn runs<'a>(cells: Cells<'a>) -> impl Iterator<Item = (&'a [u8], usize)> {
     let mut strings = cells.entries();
     let mut next: Option<Entry<'a>> = strings.next();

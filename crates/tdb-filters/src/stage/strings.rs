@@ -1,15 +1,15 @@
-//! What the filters of whole strings share, which carry the offsets of the cells: [`string_rle`](super::string_rle) and
+//! Common parts of the string filters: [`string_rle`](super::string_rle) and
 //! [`dictionary`](super::dictionary).
 //!
 //! | metadata | field |
 //! | --- | --- |
 //! | `u32` | metadata parts: 0 |
 //! | `u32` | data parts: 1 |
-//! | `u32` | bytes of the strings |
-//! | `u32` | bytes of the data |
+//! | `u32` | length of the strings |
+//! | `u32` | length of the data |
 //! | `u32` | 8 times the number of strings |
-//! | `u8` | bytes of a run length or of a string's number |
-//! | `u8` | bytes of a string's length |
+//! | `u8` | size of a run length or dictionary index |
+//! | `u8` | size of a string's length |
 //!
 //! A dictionary follows. Integers in the data and in the dictionary are big-endian.
 
@@ -18,45 +18,45 @@ use tdb_types::{ByteReader, saturating_len};
 use crate::FilterError;
 use crate::flow::put_u32;
 
-/// Where decoded strings go: their bytes, and the start of each.
+/// The output of decoded strings: their bytes and start offsets.
 #[derive(Debug)]
 pub(crate) struct Strings<'a> {
     values: &'a mut [u8],
     written: usize,
-    /// Added to every offset: bytes of earlier chunks.
+    /// Total length of earlier chunks, added to every offset.
     base: u64,
     offsets: &'a mut Vec<u64>,
-    /// Strings that may still come.
+    /// Number of strings still expected.
     cells_left: u64,
 }
 
-/// Strings to encode: their bytes, and the start of each.
+/// Strings to encode: their bytes and start offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<'a> {
     pub(crate) values: &'a [u8],
     pub(crate) offsets: &'a [u64],
 }
 
-/// Most strings are no longer than so many bytes.
+/// Most strings have at most this many bytes.
 pub(crate) const SHORT: usize = 16;
 
-/// A string, and its first bytes as a number: short strings are copied and compared by it, without a call.
+/// A string with its first bytes as a number. Short strings are copied and compared without a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    /// The first [`SHORT`] bytes, the first one lowest, zeros behind the string's end.
+    /// The first [`SHORT`] bytes in little-endian order, padded with zeros.
     pub(crate) head: u128,
     pub(crate) string: &'a [u8],
 }
 
-/// The metadata that both have.
+/// Metadata common to both filters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Of a run length, or of a string's number.
+    /// Width of a run length or dictionary index.
     pub(crate) count_width: Width,
     pub(crate) length_width: Width,
 }
 
-/// Bytes of an integer in the data.
+/// Width of an integer in the data, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     One = 1,
@@ -70,7 +70,7 @@ impl<'a> Strings<'a> {
         Self { values, written: 0, base, offsets, cells_left }
     }
 
-    /// Takes `count` of the strings that may still come.
+    /// Reserves `count` of the expected strings.
     pub(crate) fn expect(&mut self, count: u64, filter: &'static str) -> Result<(), FilterError> {
         match self.cells_left.checked_sub(count) {
             Some(left) => self.cells_left = left,
@@ -81,7 +81,7 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
-    /// Appends `count` times the same string.
+    /// Appends a string `count` times.
     pub(crate) fn push(&mut self, entry: Entry<'_>, count: u64, filter: &'static str) -> Result<(), FilterError> {
         self.expect(count, filter)?;
         let Ok(count) = usize::try_from(count) else { return Err(too_long(filter)) };
@@ -97,7 +97,7 @@ impl<'a> Strings<'a> {
         fill(rest, entry, run);
         self.written += run;
         let step = entry.len() as u64;
-        // `step_by` would divide to know how many there are.
+        // `step_by` would need a division to compute the length.
         let mut next = start;
         let places = std::iter::repeat_with(|| {
             let place = next;
@@ -108,7 +108,8 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
-    /// Appends the strings that `entry` gives for each of `numbers`, and that [`expect`](Self::expect) has taken.
+    /// Appends the string returned by `entry` for each of `numbers`. The strings must be reserved
+    /// with [`expect`](Self::expect).
     pub(crate) fn push_each<'e, T>(
         &mut self,
         numbers: &[T],
@@ -123,7 +124,7 @@ impl<'a> Strings<'a> {
             *offset = self.base + written as u64;
             let room = self.values.get_mut(written..).unwrap_or_default();
             match room.first_chunk_mut::<SHORT>() {
-                // A copy of a known length is short; the next string comes over what it has written too much.
+                // A copy of constant length is fast. The next string overwrites the surplus bytes.
                 Some(room) if entry.len() <= SHORT => *room = entry.head.to_le_bytes(),
                 _ => room.get_mut(..entry.len()).ok_or_else(|| too_long(filter))?.copy_from_slice(entry.string),
             }
@@ -133,7 +134,8 @@ impl<'a> Strings<'a> {
         Ok(())
     }
 
-    /// All bytes must have been written. (The caller checks the number of cells over all chunks.)
+    /// Checks that all bytes were written, and returns the number of missing strings. The caller
+    /// checks this number over all chunks.
     pub(crate) fn finish(self, filter: &'static str) -> Result<u64, FilterError> {
         if self.written == self.values.len() {
             Ok(self.cells_left)
@@ -144,7 +146,7 @@ impl<'a> Strings<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The string at the start of `bytes`, which has `len` bytes; none if they aren't there.
+    /// Returns the string of `len` bytes at the start of `bytes`, or `None` if they are too short.
     #[inline(always)]
     pub(crate) fn at_start(bytes: &'a [u8], len: usize) -> Option<Self> {
         let string = bytes.get(..len)?;
@@ -175,8 +177,8 @@ impl PartialEq for Entry<'_> {
     }
 }
 
-/// Writes a string that isn't empty over and over into the first `run` bytes, a multiple of its length. What follows these may be
-/// written over, too.
+/// Repeats a non-empty string over the first `run` bytes, a multiple of its length. Bytes after the
+/// run may be overwritten too.
 fn fill(bytes: &mut [u8], entry: Entry<'_>, run: usize) {
     let mut at = 0;
     if entry.len() <= SHORT {
@@ -199,7 +201,8 @@ fn too_long(filter: &'static str) -> FilterError {
 }
 
 impl<'a> Cells<'a> {
-    /// Checks that offsets start at 0, never fall, and stay within the values, so that all values are some cell's.
+    /// Checks that the offsets start at 0, ascend, and stay within the values, so that each value
+    /// belongs to a cell.
     pub(crate) fn new(values: &'a [u8], offsets: &'a [u64]) -> Result<Self, FilterError> {
         if offsets.is_empty() && !values.is_empty() {
             let (what, found) = ("values without cells", values.len() as u64);
@@ -219,18 +222,18 @@ impl<'a> Cells<'a> {
         self.offsets.len()
     }
 
-    /// The cells in order.
+    /// Iterates over the cells in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.entries().map(|entry| entry.string)
     }
 
-    /// The cells in order, with their first bytes.
+    /// Iterates over the cells in order, with their first bytes.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         let values = self.values;
         let ends = self.offsets.iter().skip(1).copied().chain([values.len() as u64]);
         self.offsets.iter().zip(ends).map(move |(&start, end)| {
             let bytes = values.get(saturating_len(start)..).unwrap_or_default();
-            // Checked to lie within the values.
+            // The range was checked to be within the values.
             Entry::at_start(bytes, saturating_len(end - start)).unwrap_or(Entry { head: 0, string: &[] })
         })
     }
@@ -246,7 +249,7 @@ impl Header {
         let parts = (meta.u32("number of metadata parts")?, meta.u32("number of data parts")?);
         let values_len = meta.u32("bytes of strings")?;
         let data_len = meta.u32("bytes of encoded strings")?;
-        // The number of cells is checked as they come.
+        // The number of strings is checked during decoding.
         meta.u32("bytes of offsets")?;
         let corrupt = |what| Err(FilterError::Corrupt { filter, what });
         if parts != (0, 1) {
@@ -273,7 +276,7 @@ impl Header {
 }
 
 impl Width {
-    /// The narrowest that holds `value`.
+    /// Returns the minimum width for `value`.
     pub(crate) fn of(value: usize) -> Self {
         match value as u64 {
             0..=0xff => Self::One,
@@ -295,7 +298,7 @@ impl Width {
         })?)
     }
 
-    /// Takes a big-endian integer from the front of `bytes`.
+    /// Reads a big-endian integer from the front of `bytes`.
     #[inline(always)]
     pub(crate) fn take(self, bytes: &mut &[u8]) -> Option<u64> {
         let (taken, rest) = bytes.split_at_checked(self as usize)?;

@@ -1,20 +1,23 @@
-//! Bytes after the last whole value.
+//! Bytes after the last whole value of a part.
 
 use crate::FilterError;
 
-/// What to make of the bytes after the last whole value of a part, which the reference library's deltas don't write.
+/// The treatment of bytes after the last whole value of a part. The delta filters of the reference
+/// library do not write these bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// What they were is not known, so the part is an error.
+    /// The lost bytes are unknown, so decoding fails.
     Refused,
-    /// Zeros. Metadata of filters before end with lengths, of which the high bytes are lost first: zeros, but in windows of
-    /// many bytes. Those filters hold all lengths against the data, so that a wrong one is found. (The reference library
-    /// leaves there what the memory held.)
+    /// Assumes zeros.
+    ///
+    /// Metadata of earlier filters end with lengths, and the lost bytes are high bytes. These are
+    /// zero except for very large windows. The earlier filters check all lengths against the data,
+    /// which reveals a wrong assumption. The reference library leaves uninitialized memory there.
     Zeros,
 }
 
 impl Tail {
-    /// The whole values of a part that is to be decoded; what follows them is dealt with.
+    /// Returns the whole values of a part to be decoded, and handles the bytes after them.
     pub(super) fn split<'a>(
         self,
         part: &'a mut [u8],

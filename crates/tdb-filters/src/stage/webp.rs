@@ -1,11 +1,13 @@
-//! WebP: a tile of a two-dimensional dense array as an image, one row of the tile a row of pixels.
+//! WebP: a tile of a two-dimensional dense array as an image, with a row of pixels per row of the
+//! tile.
 //!
 //! | metadata | field |
 //! | --- | --- |
 //! | `u32` | number of parts, 1 |
-//! | `u32` | bytes of the image |
+//! | `u32` | length of the image |
 //!
-//! The data are a complete WebP file. Whether it was made with loss or without stands in it, not in the options.
+//! The data are a complete WebP file. The file itself states if compression is lossy, regardless of
+//! the options.
 
 mod errors;
 mod header;
@@ -23,7 +25,7 @@ use errors::{FILTER, could_not_encode};
 
 pub(crate) use images::Images;
 
-/// What a quality must be, as the reference library has it.
+/// The valid qualities, as in the reference library.
 const QUALITIES: std::ops::RangeInclusive<f32> = 0.0..=100.0;
 
 impl Images {
@@ -69,7 +71,7 @@ impl Images {
     }
 }
 
-/// In builds that decode images with loss, but have no encoder of them.
+/// For builds with the decoder but without the lossy encoder.
 #[cfg(not(feature = "webp-lossy"))]
 mod lossy {
     use super::images::Images;

@@ -1,11 +1,11 @@
-//! How bit-width reduction and positive delta cut a part into windows.
+//! Windows of bit-width reduction and positive delta.
 
 use tdb_types::saturating_len;
 
 use crate::FilterError;
 
-/// The windows of `part`: as many whole values of `size` bytes as fit into `max_window` bytes and into the part, the
-/// last one with whatever is left. A part of less than one value is one window.
+/// Splits `part` into windows of as many values of `size` bytes as fit in `max_window` bytes. The
+/// last window contains all remaining bytes. A part shorter than a value is one window.
 pub(crate) fn windows<'a>(
     part: Option<&'a [u8]>,
     max_window: u32,

@@ -1,4 +1,4 @@
-//! XOR: the first value, then each value combined with the one before by exclusive or.
+//! XOR: the first value, then the exclusive or of each value with the previous.
 
 use std::ops::BitXor;
 
@@ -21,7 +21,7 @@ pub(crate) fn decode(
     while let Some(part) = parts.next()? {
         let out = split_mut(&mut out, FILTER, part.len() as u64)?;
         if !part.len().is_multiple_of(size) {
-            // The writer has lost the bytes after the last whole value.
+            // The writer lost the bytes after the last whole value.
             return Err(FilterError::Corrupt { filter: FILTER, what: "a part is not of whole values" });
         }
         match size {
@@ -33,7 +33,7 @@ pub(crate) fn decode(
     Ok(())
 }
 
-/// Each value combined with all before it.
+/// Combines each value with all previous values.
 fn prefix_xor<T: Copy + Default + BitXor<Output = T>, const N: usize>(
     part: &[[u8; N]],
     out: &mut [u8],
@@ -47,11 +47,11 @@ fn prefix_xor<T: Copy + Default + BitXor<Output = T>, const N: usize>(
     }
 }
 
-/// The same for values much smaller than a word, several at a time: within a word by doubling distances, from word to
-/// word by the last value, spread over the next.
+/// Combines values smaller than a word, several at a time. Within a word, the distance doubles per
+/// step. The last value of a word is spread over the next word.
 fn prefix_xor_words(size: usize, part: &[u8], out: &mut [u8]) {
     let bits = 8 * size;
-    // A 1 at the bottom of each value, to spread one value over a word.
+    // A 1 in the lowest bit of each value, to spread a value over a word.
     let spread = u64::MAX / ((1 << bits) - 1);
     let (words, rest) = part.as_chunks::<8>();
     let (words_out, rest_out) = out.split_at_mut(words.len() * 8);
@@ -86,7 +86,7 @@ pub(crate) fn encode(
     if !part.len().is_multiple_of(size) {
         return Err(FilterError::PartialValue { filter: FILTER, len: part.len() as u64, unit: size as u64 });
     }
-    // Shifted by one value, bytes can be combined whatever the value's type.
+    // With an offset of one value, the bytes can be combined regardless of the datatype.
     let first = part.len().min(size);
     out.extend_from_slice(&part[..first]);
     out.extend(part[first..].iter().zip(part).map(|(value, before)| value ^ before));

@@ -1,4 +1,4 @@
-//! Zstandard: one frame per part, with its content size and without a checksum.
+//! Zstandard: one frame per part, with content size and without checksum.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::FilterError;
 
 const FILTER: &str = "zstd";
-/// Levels below this one mean the default.
+/// Levels below this mean the default.
 const MIN_LEVEL: i32 = -7;
 
-/// Contexts that are used again, which is worth a third of the time on chunks of 64 KiB.
+/// Reusable contexts, which save a third of the time on chunks of 64 KiB.
 #[derive(Default)]
 pub(crate) struct Context {
     decompressor: Option<Decompressor<'static>>,
@@ -48,7 +48,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// Level -1 is a level of its own, unlike with the other codecs; those above the highest are clamped by zstd.
+/// Level -1 is a distinct level, unlike in other codecs. Zstd clamps levels above the maximum.
 fn compressor(level: i32) -> Result<Compressor<'static>, FilterError> {
     let level = if level < MIN_LEVEL { zstd::DEFAULT_COMPRESSION_LEVEL } else { level };
     Compressor::new(level).map_err(|error| encoder(&error))

@@ -1,11 +1,11 @@
-//! Digests that are computed for several chunks at once.
+//! Digests computed for several chunks at once.
 #![cfg(feature = "checksum")]
 
 use tdb_types::{Datatype, FormatVersion};
 
 use tdb_filters::{BoundPipeline, ChunkIndex, ChunksAhead, Filter, FilterError, FilterPipeline, Scratch, TileKind};
 
-/// Decodes a tile chunk by chunk, with all that follows each.
+/// Decodes a tile chunk by chunk, passing all following chunks each time.
 fn decode(bound: &BoundPipeline, filtered: &[u8], len: usize) -> Result<Vec<u8>, FilterError> {
     let (mut tile, mut scratch, mut ahead) = (vec![0; len], Scratch::new(), ChunksAhead::default());
     for chunk in ChunkIndex::parse(filtered)?.chunks() {
@@ -21,7 +21,7 @@ fn chunks_are_held_against_their_own_digests() {
     for filters in [vec![Filter::Md5], vec![Filter::Byteshuffle, Filter::Md5], vec![Filter::Md5, Filter::Md5]] {
         let bound = BoundPipeline::bind(&FilterPipeline::new(filters), kind).expect("it works on bytes");
         for chunks in [1, 2, 5, 8, 13] {
-            // The last one is shorter.
+            // The last chunk is shorter.
             let tile: Vec<u8> = (0..chunks * 65_536 - 7_u32).map(|byte| (byte % 251 + byte / 65_536) as u8).collect();
             let mut filtered = Vec::new();
             bound.encode_tile(&tile, None, &mut filtered, &mut Scratch::new()).expect("it is encoded");

@@ -1,4 +1,4 @@
-//! What errors say, and how little memory hostile bytes get.
+//! Error messages, and memory bounds for hostile bytes.
 
 use crate::common;
 
@@ -66,7 +66,7 @@ fn keys() {
     let wrong = decode(Some(&EncryptionKey::new([8; 32])), &filtered).unwrap_err();
     assert_eq!((wrong.key_problem(), wrong.is_unsupported()), (Some(KeyProblem::Wrong), false));
     insta::assert_snapshot!(wrong, @"chunk 0: aes_256_gcm: the bytes are not authentic: the key is not the one that they were written with, or they were damaged or changed");
-    // No bit of IV, tag, encrypted metadata or encrypted data can be changed; nor can a length.
+    // Changing any bit of IV, tag, encrypted metadata or data is detected, as is a changed length.
     for bit in 20 * 8..filtered.len() * 8 {
         let mut damaged = filtered.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -79,7 +79,7 @@ fn keys() {
     it can't be decrypted with the key that was given; give the key that it was written with (if that is the one, the file was damaged or changed)
     it is not encrypted, but a key was given; give none
     ");
-    // What is printed of anything that holds a key.
+    // Debug output hides the key.
     assert_eq!(format!("{key:?}"), "EncryptionKey(…)");
     let printed = format!("{:?}", bound(Some(&key)));
     assert!(printed.contains("Cipher(…)") && !printed.contains("7, 7"), "{printed}");
@@ -132,10 +132,10 @@ fn values_that_float_scale_cannot_represent_are_refused() {
             assert!(encoded(1.0, 0.0, width, &[0.0, lost]).is_err(), "{lost} in {width} bytes");
         }
     }
-    // Rounding is what the filter is for.
+    // Rounding is expected of the filter.
     assert_eq!(encoded(1.0, 0.0, 1, &[127.49, -128.49]), Ok(()));
     assert!(encoded(1.0, 0.0, 1, &[127.5]).is_err() && encoded(1.0, 0.0, 1, &[-128.5]).is_err());
-    // The smallest integers, which the reference library writes for all that does not fit.
+    // The smallest integers, which the reference library writes for all values out of range.
     assert_eq!(encoded(1.0, 0.0, 8, &[i64::MIN as f32]).and(encoded(1.0, 0.0, 4, &[i32::MIN as f32])), Ok(()));
 }
 
@@ -156,7 +156,7 @@ fn damaged_tiles_say_where() {
     let mut digest = encode(&[Filter::Md5], kind, b"abc").unwrap();
     *digest.last_mut().unwrap() ^= 1;
     insta::assert_snapshot!(text(&[Filter::Md5], &digest, 3), @"chunk 0: md5: the digest of data differs from the stored one; the tile is damaged");
-    // Which can be ignored.
+    // Verification can be disabled.
     let mut out = [0; 3];
     let bound = common::bind(&[Filter::Md5], kind).verifying_checksums(false);
     bound.decode_tile(&digest, &mut out, &mut Scratch::new()).unwrap();
@@ -165,7 +165,8 @@ fn damaged_tiles_say_where() {
 
 #[test]
 fn what_lies_between_filters_is_bounded() {
-    // 100 bytes that byteshuffle would get from 4 GiB of zstd: refused before anything is reserved.
+    // Zstd data of allegedly 4 GiB before byteshuffle, for a tile of 100 bytes: rejected before
+    // allocation.
     let filters = [Filter::Byteshuffle, ZSTD];
     let metadata = le!(u32: 1, 1, u32::MAX, 5, u32::MAX, 5);
     let tile = tile_of(100, &metadata, &[0; 10]);
@@ -175,12 +176,12 @@ fn what_lies_between_filters_is_bounded() {
     });
     insta::assert_snapshot!(error.unwrap(), @"chunk 0: 4294967295 bytes between two filters are more than the 65536 that a chunk of its size may need; the tile is damaged, or the limit on tiles too low");
     assert!(peak < 100_000, "{peak} bytes");
-    // A tile larger than allowed.
+    // A tile above the limit.
     let bound = common::bind(&[], cells(Datatype::UInt8));
     let mut scratch = Scratch::with_limits(Limits::SMALL.with_tile_bytes(10));
     let error = bound.decode_tile(&[0; 8], &mut [0; 11], &mut scratch).unwrap_err();
     insta::assert_snapshot!(error, @"the tile asks for 11 bytes, the limit is 10; raise the limit if the file is trusted");
-    // And more strings than allowed.
+    // More strings than the limit allows.
     let strings = common::bind(&[RLE], TileKind::var_data(Datatype::StringAscii, V22));
     let error = strings.decode_strings(&[0; 8], &mut [], &mut Vec::new(), u64::MAX, &mut scratch).unwrap_err();
     assert!(matches!(error, FilterError::LimitExceeded { .. }), "{error}");

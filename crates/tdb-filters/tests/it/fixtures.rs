@@ -1,5 +1,5 @@
-//! Tiles that the reference library filtered: all of them decode, and those without a general compressor are encoded
-//! to the same bytes.
+//! Tiles filtered by the reference library. All decode, and tiles without general compressors are
+//! encoded to the same bytes.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ impl Case {
         Self { case, version, pipeline, bound }
     }
 
-    /// Whether all filters give the same bytes whoever runs them.
+    /// Returns `true` if the output of all filters is independent of the implementation.
     fn is_deterministic(&self) -> bool {
         !self.pipeline.filters.iter().any(|filter| {
             matches!(filter, Filter::Gzip { .. } | Filter::Zstd { .. } | Filter::Lz4 { .. } | Filter::Bzip2 { .. })
@@ -82,7 +82,7 @@ fn pipelines_are_written_as_they_were() {
 
 #[test]
 fn every_tile_decodes() {
-    // One scratch for all: nothing of one tile may be left in the next.
+    // A shared scratch: no data of a tile may affect later tiles.
     let mut scratch = Scratch::new();
     for case in cases() {
         let tile = case.decode(case.case.filtered_bytes(), &mut scratch);
@@ -100,7 +100,8 @@ fn tiles_without_general_compressors_are_encoded_to_the_same_bytes() {
         let encoded = case.encode(tile, &mut scratch);
         let differing = encoded.iter().zip(expected).filter(|(a, b)| a != b).count();
         if encoded.len() == expected.len() && differing > 0 {
-            // Minima of windows whose range overflows are whatever the reference library's stack held.
+            // The reference library stores uninitialized memory as the minimum of windows whose
+            // range overflows.
             assert!(case.case.name.starts_with("bit width"), "{}", case.case.name);
             let blank = |tile: &[u8]| without_raw_minima(tile, case.bound.kind().datatype.size());
             assert_eq!(blank(&encoded), blank(expected), "{}", case.case.name);
@@ -113,8 +114,8 @@ fn tiles_without_general_compressors_are_encoded_to_the_same_bytes() {
     assert!(compared >= 250 && compared - equal <= 12, "{equal} of {compared} cases");
 }
 
-/// The tile with the minima of raw windows blanked out, of the last filter; a window's header is a value, its bits, and
-/// its bytes.
+/// Blanks out the minima of raw windows of the last filter. A window's header consists of a value,
+/// the bits, and the length.
 fn without_raw_minima(tile: &[u8], value: usize) -> Vec<u8> {
     let mut tile = tile.to_vec();
     for chunk in tdb_filters::ChunkIndex::parse(&tile.clone()).unwrap().chunks() {

@@ -1,4 +1,4 @@
-//! The fuzz bodies over everything that was ever kept for them, over the tiles of the reference library, and over damaged
+//! Replays the fuzz targets on their corpora, on tiles of the reference library, and on damaged
 //! versions of both.
 
 #[allow(unreachable_pub)]
@@ -10,7 +10,7 @@ use tdb_testkit::hostile::seeded_mutations;
 use tdb_testkit::replay_target;
 use tdb_types::Datatype;
 
-/// The input of a fuzz body for a case; `payload` is the filtered tile or the tile.
+/// Builds the input of a fuzz target. `payload` is the filtered or unfiltered tile.
 fn input(case: &FilterCase, payload: &[u8]) -> Vec<u8> {
     let datatype = Datatype::from_name(&case.datatype).unwrap();
     let values = case.cell_size / datatype.size() as u64;
@@ -25,7 +25,7 @@ fn input(case: &FilterCase, payload: &[u8]) -> Vec<u8> {
     input
 }
 
-/// Cases that are small enough to be damaged a few hundred times.
+/// Cases small enough for a few hundred mutations.
 fn small_cases() -> Vec<FilterCase> {
     let small = |case: &FilterCase| {
         let values = case.cell_size / Datatype::from_name(&case.datatype).unwrap().size() as u64;
@@ -78,7 +78,8 @@ fn tiles() {
     }
 }
 
-/// Tiles by the reference library, encrypted and of images in all formats, are among what fuzzing of decoders begins with.
+/// The decoder's fuzz seeds include encrypted tiles, and images in all formats, by the reference
+/// library.
 #[test]
 fn seeds_of_encryption_and_images_are_sound() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/decode");

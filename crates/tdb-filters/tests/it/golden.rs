@@ -1,4 +1,4 @@
-//! Bytes that the reference library writes, filter by filter.
+//! Bytes written by the reference library, filter by filter.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ const DOUBLE_DELTA: Filter = Filter::DoubleDelta { level: -1, reinterpret: None 
 const DELTA: Filter = Filter::Delta { level: -1, reinterpret: None };
 const DICTIONARY: Filter = Filter::Dictionary { level: -1 };
 
-/// The header of a compressor around one data part.
+/// The header of a compressor with one data part.
 fn frame(original: u32, compressed: u32) -> Vec<u8> {
     le!(u32: 0, 1, original, compressed)
 }
@@ -32,7 +32,8 @@ fn compressors_have_their_magic() {
     assert_eq!(data(Filter::Gzip { level: 9 })[..2], [0x78, 0xda]);
     assert_eq!(data(Filter::Bzip2 { level: -1 })[..4], *b"BZh1");
     assert_eq!(data(Filter::Bzip2 { level: 9 })[..4], *b"BZh9");
-    // The magic number; then a single segment with a content size of two bytes (minus 256), no checksum, no dictionary.
+    // The magic number, then a single segment with a content size of two bytes (minus 256), no
+    // checksum, no dictionary.
     assert_eq!(data(Filter::Zstd { level: -1 })[..7], [0x28, 0xb5, 0x2f, 0xfd, 0x60, 0xe8, 0x02]);
 }
 
@@ -41,16 +42,17 @@ fn rle() {
     let (metadata, data) = one_chunk(&[RLE], TileKind::validity(V22), &[1, 1, 1, 0, 1]);
     assert_eq!(metadata, frame(5, 9));
     assert_eq!(data, [1, 0, 3, 0, 0, 1, 1, 0, 1]);
-    // Cells of strings of fixed size are units.
+    // Strings of fixed size are encoded as units.
     let kind = TileKind::fixed(Datatype::StringAscii, 5, V22);
     assert_eq!(one_chunk(&[RLE], kind, b"abcdeabcdexxxxx").1, b"abcde\0\x02xxxxx\0\x01");
-    // A run of more than 65535 goes on in another; chunks are shorter than that, so the pipeline says "one chunk".
+    // A run longer than 65535 is split. Ordinary chunks are shorter, so the pipeline disables
+    // chunking.
     let pipeline = FilterPipeline { max_chunk_size: 0, filters: vec![RLE] };
     let bound = BoundPipeline::bind(&pipeline, TileKind::validity(V22)).unwrap();
     let mut out = Vec::new();
     bound.encode_tile(&[9; 65_537], None, &mut out, &mut Scratch::new()).unwrap();
     assert_eq!(common::chunks(&out)[0].1, [9, 0xff, 0xff, 9, 0, 2]);
-    // A run of no cells is nothing.
+    // A run of zero cells is empty.
     let tile = tile_of(2, &frame(2, 6), &[5, 0, 0, 6, 0, 2]);
     assert_eq!(decode(&[RLE], TileKind::validity(V22), &tile, 2).unwrap(), [6, 6]);
 }
@@ -61,22 +63,23 @@ fn double_delta() {
         let tile: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         one_chunk(&[DOUBLE_DELTA], cells(Datatype::Int32), &tile).1
     };
-    // The first difference counts for the bits: 100 needs 7.
+    // The bits include the first difference: 100 needs 7.
     let expected = [&[7][..], &le!(u64: 4), &le!(i32: 0, 100), &[0; 8]].concat();
     assert_eq!(pack(&[0, 100, 200, 300]), expected);
     assert_eq!(pack(&[5]), [&[0][..], &le!(u64: 1), &le!(i32: 5)].concat());
     assert_eq!(pack(&[5, -5]), [&[0][..], &le!(u64: 2), &le!(i32: 5, -5)].concat());
-    // Differences 1, 1, 0, 2 give 0, -1, 2 behind the first: 2 bits and a sign each, from bit 63 down.
+    // Differences 1, 1, 0, 2 give 0, -1, 2 after the first, with 2 bits and a sign each, from bit
+    // 63 down.
     let word = 0b000_101_010u64 << 55;
     assert_eq!(pack(&[1, 2, 3, 3, 5]), [&[2][..], &le!(u64: 5), &le!(i32: 1, 2), &le!(u64: word)].concat());
-    // Too wild for fewer bits than the type has.
+    // The differences need more bits than the type has.
     let wild = le!(i32: 0, i32::MAX, i32::MIN);
     assert_eq!(pack(&[0, i32::MAX, i32::MIN]), [&[33][..], &le!(u64: 3), &wild].concat());
 }
 
 #[test]
 fn double_delta_fills_words_exactly() {
-    // 7 bits and a sign: 8 further values fill one word, without an empty one behind.
+    // 7 bits and a sign: 8 further values fill exactly one word, without an additional empty word.
     let values: Vec<u8> =
         [0u16, 100, 200, 300, 400, 500, 600, 700, 800, 900].into_iter().flat_map(u16::to_le_bytes).collect();
     let (_, data) = one_chunk(&[DOUBLE_DELTA], cells(Datatype::UInt16), &values);
@@ -86,14 +89,14 @@ fn double_delta_fills_words_exactly() {
 #[test]
 fn double_delta_of_strange_lengths_is_raw() {
     let kind = TileKind::fixed(Datatype::Int32, 1, V22);
-    // Behind a filter whose output is no multiple of 4 bytes.
+    // After a filter with output lengths other than multiples of 4 bytes.
     let filters = [GZIP, DOUBLE_DELTA];
     for len in 0..50 {
         let tile: Vec<u8> = (0..len * 4).map(|byte| byte as u8).collect();
         let filtered = encode(&filters, kind, &tile).unwrap();
         assert_eq!(decode(&filters, kind, &filtered, tile.len()).unwrap(), tile);
     }
-    // Differences beyond 64 bits, where the reference library gives up.
+    // Differences beyond 64 bits, where the reference library fails.
     let tile = le!(i64: i64::MIN, i64::MAX, 0);
     let (_, data) = one_chunk(&[DOUBLE_DELTA], cells(Datatype::Int64), &tile);
     assert_eq!(data, [&[63][..], &le!(u64: 3), &tile].concat());
@@ -113,7 +116,7 @@ fn delta() {
     );
 }
 
-/// Encodes strings and looks whether they come back.
+/// Encodes strings and checks the round trip.
 fn strings(filter: Filter, cells: &[&[u8]]) -> (Vec<u8>, Vec<u8>) {
     let bound = common::bind(&[filter], TileKind::var_data(Datatype::StringAscii, V22));
     assert!(bound.carries_offsets());
@@ -134,9 +137,9 @@ fn string_rle() {
     let (metadata, data) = strings(RLE, &[b"aaa", b"bbb", b"ccc"]);
     assert_eq!(metadata, hex("00000000 01000000 09000000 0f000000 18000000 01 01"));
     assert_eq!(data, hex("01 03 616161 01 03 626262 01 03 636363"));
-    // All empty: a run, though the chunk has no bytes.
+    // All strings empty: a run, even though the chunk has no bytes.
     assert_eq!(strings(RLE, &[b"", b"", b""]).1, [3, 0]);
-    // The longest string comes last: the reference library would say one byte per length.
+    // The longest string comes last, where the reference library would store one byte per length.
     let long = [b'x'; 300];
     let (metadata, data) = strings(RLE, &[b"a", &long]);
     assert_eq!(metadata[20..], [1, 2]);
@@ -152,7 +155,8 @@ fn dictionary() {
     let expected = "00000000 01000000 09000000 03000000 18000000 01 01 0c000000 03616161 03626262 03636363";
     assert_eq!(metadata, hex(expected));
     assert_eq!(data, [0, 1, 2]);
-    // The number of cells makes the numbers wide, however few strings there are.
+    // The number of cells determines the width of the indices, regardless of the number of distinct
+    // strings.
     let (metadata, data) = strings(DICTIONARY, &[&b"z"[..]; 300]);
     assert_eq!((&metadata[20..], data), (&[2, 1, 2, 0, 0, 0, 1, b'z'][..], vec![0; 600]));
     assert_eq!(strings(DICTIONARY, &[b"", b"x", b""]).1, [0, 1, 0]);
@@ -188,7 +192,7 @@ fn which_strings_carry_offsets() {
     assert_eq!(first(Datatype::Char, RLE), None);
     assert_eq!(first(Datatype::StringUtf16, RLE), None);
     assert!(!common::bind(&[RLE], TileKind::fixed(Datatype::StringAscii, 5, V22)).carries_offsets());
-    // But old fragments have been seen to do so all the same.
+    // Old fragments with embedded offsets exist nevertheless.
     let old = common::bind(&[RLE], TileKind::var_data(Datatype::StringUtf8, common::version(7)));
     assert!(old.can_carry_offsets());
 }
@@ -197,14 +201,14 @@ fn which_strings_carry_offsets() {
 fn bit_width_reduction() {
     let filter = Filter::BitWidthReduction { max_window: 256 };
     let u32s = |tile: &[u8]| one_chunk(std::slice::from_ref(&filter), cells(Datatype::UInt32), tile);
-    // One more than the range counts: 254 + 1 fits into 8 bits, 255 + 1 does not.
+    // The range plus one counts: 254 + 1 fits into 8 bits, 255 + 1 does not.
     let (metadata, data) = u32s(&le!(u32: 10, 264));
     assert_eq!(metadata, [le!(u32: 8, 1, 10), vec![8], le!(u32: 8)].concat());
     assert_eq!(data, [0, 254]);
     let (metadata, data) = u32s(&le!(u32: 10, 265));
     assert_eq!(metadata[12], 16);
     assert_eq!(data, le!(u16: 0, 255));
-    // Signed ones end at 126.
+    // Signed values end at 126.
     let i32s = |tile: &[u8]| one_chunk(std::slice::from_ref(&filter), cells(Datatype::Int32), tile);
     assert_eq!(i32s(&le!(i32: -100, 26)).1, [0, 126]);
     assert_eq!(i32s(&le!(i32: -100, 27)).1, le!(i16: 0, 127));
@@ -212,7 +216,7 @@ fn bit_width_reduction() {
     let (metadata, data) = i32s(&le!(i32: i32::MIN, i32::MAX));
     assert_eq!(metadata, [le!(u32: 8, 1, 0), vec![32], le!(u32: 8)].concat());
     assert_eq!(data, le!(i32: i32::MIN, i32::MAX));
-    // Windows are of whole values: 10 bytes are two of 4.
+    // Windows consist of whole values: 10 bytes hold two values of 4.
     let narrow = Filter::BitWidthReduction { max_window: 10 };
     let (metadata, data) = one_chunk(&[narrow], cells(Datatype::UInt32), &le!(u32: 1, 2, 1000, 1001, 7));
     let window = |low: u32, bytes: u32| [le!(u32: low), vec![8], le!(u32: bytes)].concat();
@@ -226,7 +230,7 @@ fn positive_delta() {
     let tile = le!(u32: 3, 5, 4, 4);
     let (metadata, data) = one_chunk(std::slice::from_ref(&filter), cells(Datatype::UInt32), &tile);
     assert_eq!(metadata, le!(u32: 2, 3, 8, 4, 8));
-    // The fall from 5 to 4 is between two windows.
+    // The decrease from 5 to 4 is between two windows.
     assert_eq!(data, le!(u32: 0, 2, 0, 0));
     let error = encode(std::slice::from_ref(&filter), cells(Datatype::UInt32), &le!(u32: 1, 2, 3, 2)).unwrap_err();
     insta::assert_snapshot!(
@@ -252,7 +256,7 @@ fn filters_that_do_nothing() {
     for datatype in [Datatype::UInt8, Datatype::Bool, Datatype::Blob] {
         assert!(verbatim(&reduce, datatype, 22) && !verbatim(&positive, datatype, 22), "{datatype}");
     }
-    // Dates and times since version 20.
+    // Dates and times are processed since version 20.
     for filter in [&reduce, &positive] {
         assert!(verbatim(filter, Datatype::DatetimeDay, 19) && !verbatim(filter, Datatype::DatetimeDay, 20));
         assert!(verbatim(filter, Datatype::TimeNs, 19) && !verbatim(filter, Datatype::TimeNs, 20));
@@ -303,7 +307,7 @@ fn checksums() {
     assert_eq!(metadata[56..], shuffle);
 }
 
-/// Two test cases of those who proposed the mode (McGrew and Viega, "The Galois/Counter Mode of Operation", 13 and 14).
+/// Test cases 13 and 14 of McGrew and Viega, "The Galois/Counter Mode of Operation".
 #[test]
 fn aes_256_gcm() {
     let pipeline = FilterPipeline::default().encrypted();
@@ -316,7 +320,7 @@ fn aes_256_gcm() {
     ] {
         let tile: &[u8] = tile;
         let (mut filtered, mut scratch) = (Vec::new(), Scratch::new().with_ivs(|| [0; 12]));
-        // One cell, which may be empty: its chunk is encrypted like any other.
+        // One cell, possibly empty. The empty chunk is encrypted like any other.
         bound.encode_tile(tile, Some(&[0]), &mut filtered, &mut scratch).unwrap();
         let len = u32::try_from(tile.len()).unwrap();
         let metadata = [le!(u32: 0, 1, len, len), vec![0; 12], hex(tag)].concat();
@@ -327,7 +331,7 @@ fn aes_256_gcm() {
     }
 }
 
-/// What earlier filters left as metadata is encrypted too, as a part of its own with an IV of its own.
+/// Metadata of earlier filters are encrypted as separate parts with separate IVs.
 #[test]
 fn metadata_are_encrypted_before_the_data() {
     let pipeline = FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Md5]).encrypted();
@@ -336,7 +340,7 @@ fn metadata_are_encrypted_before_the_data() {
     let mut filtered = Vec::new();
     bound.encode_tile(&le!(u16: 1, 2, 3), None, &mut filtered, &mut common::scratch_with_ivs()).unwrap();
     let (metadata, data) = chunks(&filtered).remove(0);
-    // The digests' part, the shuffle's, and the data.
+    // The parts of the digests, the shuffle, and the data.
     let lengths = [8 + 2 * (8 + 16), 8, 6];
     assert_eq!(metadata[..8], le!(u32: 2, 1));
     for (part, (header, len)) in metadata[8..].chunks(36).zip(lengths).enumerate() {
@@ -349,7 +353,7 @@ fn metadata_are_encrypted_before_the_data() {
     assert_eq!(back[..], le!(u16: 1, 2, 3));
 }
 
-/// An empty chunk, as it is made of variable-size cells that are all empty.
+/// Encodes an empty chunk of variable-size cells that are all empty.
 fn encode_empty(filters: &[Filter], datatype: Datatype) -> (Vec<u8>, Vec<u8>) {
     let bound = common::bind(filters, TileKind::var_data(datatype, V22));
     let (mut scratch, mut out) = (Scratch::new(), Vec::new());
@@ -376,23 +380,24 @@ fn empty_chunks() {
     for filter in [Filter::Byteshuffle, Filter::Bitshuffle, Filter::Xor] {
         assert_eq!(encode_empty(&[filter], Datatype::Int32), (le!(u32: 1, 0), vec![]));
     }
-    // An empty chunk is no part any more when it has passed a checksum.
+    // After a checksum, an empty chunk is no longer a part.
     let (metadata, data) = encode_empty(&[Filter::Md5, GZIP], Datatype::Int32);
     assert_eq!((&metadata[..8], metadata.len(), data.len()), (&le!(u32: 1, 0)[..], 16, 32));
 }
 
 #[test]
 fn empty_chunks_that_the_reference_library_could_not_read_or_write() {
-    // Its own double delta of nothing is unreadable, its bit-width reduction and positive delta die.
+    // The reference library cannot read its own empty double delta, and crashes in bit-width
+    // reduction and positive delta.
     assert_eq!(encode_empty(&[DOUBLE_DELTA], Datatype::Int32).1, [&[31][..], &[0; 8]].concat());
     assert_eq!(encode_empty(&[Filter::BitWidthReduction { max_window: 256 }], Datatype::Int32), (vec![0; 8], vec![]));
     assert_eq!(encode_empty(&[Filter::PositiveDelta { max_window: 256 }], Datatype::Int32), (vec![0; 4], vec![]));
-    // There is no form of delta that it reads, so there is no chunk.
+    // The reference library cannot read any empty delta chunk, so no chunk is written.
     let bound = common::bind(&[DELTA], TileKind::var_data(Datatype::Int32, V22));
     let mut out = Vec::new();
     bound.encode_tile(&[], Some(&[0, 0]), &mut out, &mut Scratch::new()).unwrap();
     assert_eq!(out, [0; 8]);
-    // What it wrote is read: a count of 0 and garbage.
+    // Its own output is readable: a count of 0, followed by garbage.
     let tile = tile_of(0, &frame(0, 17), &[&[0; 9][..], &[0xee; 8]].concat());
     assert_eq!(decode(&[DOUBLE_DELTA], cells(Datatype::Int32), &tile, 0).unwrap(), [0u8; 0]);
     let tile = tile_of(0, &frame(0, 12), &[&[0; 8][..], &[0xee; 4]].concat());
@@ -403,7 +408,8 @@ fn empty_chunks_that_the_reference_library_could_not_read_or_write() {
 fn metadata_parts_are_compressed_latest_first() {
     let filters = [Filter::Byteshuffle, Filter::Bitshuffle, Filter::Md5, RLE];
     let (metadata, data) = one_chunk(&filters, cells(Datatype::UInt8), &[0; 13]);
-    // Md5's (two shuffles and the data, as 24 bytes each), bitshuffle's, byteshuffle's, and the data.
+    // The parts of md5 (digests of two shuffles and the data, 24 bytes each), bitshuffle,
+    // byteshuffle, and the data.
     let lengths: Vec<u32> = metadata.chunks(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
     assert_eq!(lengths[..2], [3, 1]);
     assert_eq!([lengths[2], lengths[4], lengths[6], lengths[8]], [8 + 3 * 24, 12, 8, 13]);
@@ -423,13 +429,13 @@ fn any_number_of_parts_is_read() {
 
 #[test]
 fn windows_that_are_not_of_whole_values_are_raw() {
-    // 8 bits are stated, but 5 bytes are no number of 4-byte values: all 5 are there.
+    // 8 bits are stated, but 5 bytes are not a multiple of 4-byte values, so all 5 are stored.
     let metadata = [le!(u32: 5, 1, 77), vec![8], le!(u32: 5), le!(u32: 0, 1, 7, 5)].concat();
     let tile = tile_of(7, &metadata, &[1, 0, 3, 2, 0]);
     let error = decode(&[RLE, Filter::BitWidthReduction { max_window: 8 }], cells(Datatype::Int32), &tile, 7);
-    // The window is taken, and what it holds is looked at next.
+    // The window itself is accepted. Its content is checked next.
     insta::assert_snapshot!(error.unwrap_err(), @"chunk 0: rle: the last run is cut off");
-    // Behind zlib, whose output has any length.
+    // After zlib, with output of any length.
     let filters = [GZIP, Filter::BitWidthReduction { max_window: 8 }, Filter::Md5];
     for len in 1..40 {
         let tile: Vec<u8> = (0..len * 4).map(|byte| (byte * byte) as u8).collect();
@@ -443,11 +449,12 @@ fn types_flow_from_filter_to_filter() {
     let filters = [Filter::FloatScale { scale: 1.0, offset: 0.0, byte_width: 4 }, Filter::Byteshuffle];
     let tile = le!(f64: 1.0, 2.0, 3.0);
     let stage = cells(Datatype::Float64);
-    // Shuffled as the 4-byte integers that float scale puts out ...
+    // Shuffled as the 4-byte integers produced by float scale.
     let (metadata, data) = one_chunk(&filters, stage, &tile);
     assert_eq!(metadata, le!(u32: 1, 12, 1, 12));
     assert_eq!(data, [1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    // ... but as the tile's 8-byte floats by releases up to 2.16: one whole value, and 4 bytes left over.
+    // Releases up to 2.16 shuffled as the tile's 8-byte floats: one whole value, and 4 remaining
+    // bytes.
     let (_, data) = one_chunk(&filters, stage.with_element_types(ElementTypes::Tile), &tile);
     assert_eq!(data, le!(u32: 1, 2, 3));
     let (old, new) = (common::version(15), common::version(22));

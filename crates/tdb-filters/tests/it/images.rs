@@ -1,4 +1,5 @@
-//! Images: those of the reference library, pixel by pixel; our own; and what hostile ones are refused for.
+//! Images of the reference library, compared pixel by pixel, images of this library, and hostile
+//! images.
 #![cfg(feature = "webp")]
 
 use crate::common;
@@ -17,22 +18,22 @@ fn depth(format: WebPFormat) -> u16 {
     if matches!(format, WebPFormat::Rgba | WebPFormat::Bgra) { 4 } else { 3 }
 }
 
-/// A filter for images of so many rows and columns of pixels.
+/// A filter for images of `rows` by `columns` pixels.
 fn images(format: WebPFormat, rows: u16, columns: u16, lossless: bool) -> Filter {
     let x_extent = columns * depth(format);
     Filter::WebP(WebPOptions { quality: 75.0, format, lossless, y_extent: rows, x_extent })
 }
 
-/// A filter for images with loss.
+/// A filter for lossy images.
 fn lossy(format: WebPFormat, rows: u16, columns: u16, quality: f32) -> Filter {
     let x_extent = columns * depth(format);
     Filter::WebP(WebPOptions { quality, format, lossless: false, y_extent: rows, x_extent })
 }
 
-/// A fixture of an image.
+/// An image fixture.
 struct Sample {
     name: &'static str,
-    /// Rows and columns of pixels, of the array and of a tile.
+    /// Rows and columns of pixels of the array, and of a tile.
     size: [usize; 2],
     tile: [u16; 2],
     format: WebPFormat,
@@ -53,7 +54,7 @@ const fn small(name: &'static str, tile: [u16; 2], format: WebPFormat, lossless:
     Sample { name, size: [24, 20], tile, format, lossless }
 }
 
-/// Of a size that no tile divides.
+/// A size that is not a multiple of the tile's.
 const fn odd(name: &'static str, tile: [u16; 2], format: WebPFormat, lossless: bool) -> Sample {
     Sample { name, size: [19, 23], tile, format, lossless }
 }
@@ -73,7 +74,7 @@ const SAMPLES: &[Sample] = &[
     odd("images-bgra-even", [16, 22], WebPFormat::Bgra, false),
 ];
 
-/// The filtered tiles of a fixture's only data file, each of one chunk.
+/// The filtered tiles of a fixture's only data file, each with one chunk.
 fn filtered_tiles(name: &str) -> Vec<Vec<u8>> {
     let fixture = fixtures::named(&format!("v22-by-2.30.0-dense-{name}"));
     let path = fixture.array_files().find(|path| path.ends_with("/a0.tdb")).unwrap().to_owned();
@@ -89,7 +90,7 @@ fn filtered_tiles(name: &str) -> Vec<Vec<u8>> {
     tiles
 }
 
-/// All pixels that the reference library decodes, in row-major order.
+/// All pixels decoded by the reference library, in row-major order.
 fn expected_pixels(name: &str) -> Vec<u8> {
     let fixture = fixtures::named(&format!("v22-by-2.30.0-dense-{name}"));
     fixture.expected().queries[0].columns[0].to_bytes().values
@@ -113,7 +114,7 @@ fn the_reference_librarys_images_have_its_pixels() {
             for (y, pixels) in tile.chunks(tile_row).enumerate() {
                 let y = index / across * usize::from(tile_rows) + y;
                 let x = index % across * tile_row;
-                // What hangs over the edge of the domain is read by nobody.
+                // Pixels beyond the edge of the domain are never read.
                 let inside = if y < rows { tile_row.min(row_len - x) } else { 0 };
                 let wanted = &expected.get(y * row_len + x..).unwrap_or_default()[..inside];
                 assert_eq!(&pixels[..inside], wanted, "{name}, tile {index}, row {y} from byte {x}");
@@ -145,20 +146,20 @@ proptest! {
         let tile: Vec<u8> = (0..len).map(|_| (rng.next() % noise) as u8).collect();
         let filters: Vec<Filter> = [images(format, rows, columns, true)].into_iter().chain(later).collect();
         let filtered = encode(&filters, KIND, &tile).unwrap();
-        // An image is never cut.
+        // Images are never split into chunks.
         prop_assert_eq!(chunks(&filtered).len(), 1);
         prop_assert_eq!(decode(&filters, KIND, &filtered, len).unwrap(), tile);
     }
 }
 
-/// Transparent pixels keep their colours, which the reference library's encoder takes from them.
+/// Transparent pixels keep their colors. The reference library's encoder drops them.
 #[test]
 fn what_is_transparent_stays_as_it_is() {
     let filter = [images(WebPFormat::Rgba, 1, 2, true)];
     let tile = [1, 2, 3, 0, 4, 5, 6, 7];
     let filtered = encode(&filter, KIND, &tile).unwrap();
     assert_eq!(decode(&filter, KIND, &filtered, 8).unwrap(), tile);
-    // As another format: alpha is dropped.
+    // Decoded in another format, without alpha.
     let rgb = [images(WebPFormat::Bgr, 1, 2, true)];
     let mut narrower = filtered.clone();
     narrower[8] = 6;
@@ -200,7 +201,7 @@ fn what_is_not_written() {
     insta::assert_snapshot!(error, @"chunk 0: tile of pixels: expected 6 bytes, found 3");
 }
 
-/// What decodes images with loss doesn't encode them unless it is asked to.
+/// Builds with the decoder lack the lossy encoder unless the feature is enabled.
 #[test]
 fn images_with_loss_are_written_with_the_feature_for_it() {
     let encoded = encode(&[lossy(WebPFormat::Rgb, 1, 1, 50.0)], KIND, &[1, 2, 3]);
@@ -212,19 +213,20 @@ fn images_with_loss_are_written_with_the_feature_for_it() {
     }
 }
 
-/// Images of the reference library: how they are filtered, and the first tile.
+/// Images of the reference library, with filter and first tile.
 fn samples() -> impl Iterator<Item = (&'static Sample, Vec<u8>)> {
     SAMPLES.iter().map(|sample| (sample, filtered_tiles(sample.name).swap_remove(0)))
 }
 
-/// Where the width is stored, behind the tile's and the chunk's header, the filter's metadata, and "RIFF", length, "WEBP".
+/// Offset of the first RIFF chunk: after the headers of tile and chunk, the filter's metadata, and
+/// "RIFF", length, "WEBP".
 const FIRST_CHUNK: usize = 20 + 8 + 12;
 
 #[test]
 fn images_of_another_size_are_refused_before_they_are_decoded() {
     for (sample, filtered) in samples() {
         let (filter, len) = ([sample.filter()], sample.tile_len());
-        // All chunks of the file that state a size.
+        // All chunks of the file with a size.
         let mut at = FIRST_CHUNK;
         let mut tried = 0;
         while at + 8 <= filtered.len() {
@@ -270,7 +272,7 @@ fn what_is_no_image() {
     insta::assert_snapshot!(refused(&|image| image[12..16].copy_from_slice(b"ABCD")), @"chunk 0: webp: there is no image in the file");
 }
 
-/// Whatever the decoder makes of damaged images, no panic of its own gets out, nor does it take memory without bound.
+/// Damaged images may decode to anything, but cause neither a panic nor unbounded allocations.
 #[test]
 fn damaged_images() {
     let mut refused = 0;
@@ -278,8 +280,9 @@ fn damaged_images() {
         let (filter, len) = ([sample.filter()], sample.tile_len());
         let mut check = |bytes: &[u8]| {
             let peak = peak_while(|| refused += u32::from(decode(&filter, KIND, bytes, len).is_err()));
-            // Tables of a few KiB for each code of a lossless image, of which few bytes make many; and memory for a part
-            // of a lossy one, whose length has 24 bits, before the bytes turn out to be missing.
+            // A few bytes of a lossless image can create many tables of a few KiB. A part of a
+            // lossy image, with a length of 24 bits, is allocated before the bytes turn out to be
+            // missing.
             let most = 1000 * filtered.len() + 64 * len + (16 << 20);
             assert!(peak < most as u64, "{peak} bytes for {}", filtered.len());
         };
@@ -289,7 +292,7 @@ fn damaged_images() {
     assert!(refused > 100, "{refused} refused");
 }
 
-/// A tile of several chunks, which no writer makes, is not several images.
+/// A tile of several chunks, which no writer produces, is rejected.
 #[test]
 fn parts_must_be_whole_images() {
     let filter = [images(WebPFormat::Rgb, 2, 2, true)];

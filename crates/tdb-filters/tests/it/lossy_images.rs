@@ -1,4 +1,4 @@
-//! Images with loss: how near they come to what was given, beside the reference library's.
+//! Quality of lossy images, compared with the reference library.
 #![cfg(feature = "webp-lossy")]
 
 use crate::common;
@@ -19,7 +19,7 @@ fn depth(format: WebPFormat) -> usize {
     if matches!(format, WebPFormat::Rgba | WebPFormat::Bgra) { 4 } else { 3 }
 }
 
-/// A picture that filters take: rows and columns of pixels, and what they mean.
+/// A picture: rows and columns of pixels, and their format.
 #[derive(Clone, Copy, Debug)]
 struct Picture {
     rows: usize,
@@ -35,7 +35,7 @@ impl Picture {
         Filter::WebP(WebPOptions { quality, format, lossless: false, y_extent, x_extent })
     }
 
-    /// Waves of all three colours, with some noise, and alpha of any kind.
+    /// Waves in all three colors with some noise, and arbitrary alpha.
     fn pixels(self, opaque: bool) -> Vec<u8> {
         let wave = |at: usize, period: usize| (at % period).abs_diff(period / 2) * 2 * 160 / period;
         let noise = |x: usize, y: usize| (x * 7919 + y * 104_729 + x * y * 31) % 13;
@@ -55,14 +55,14 @@ impl Picture {
         pixels
     }
 
-    /// What comes of the pixels, and the bytes of the image.
+    /// The decoded pixels, and the encoded image.
     fn there_and_back(self, pixels: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let filtered = encode(&[self.filter()], kind(), pixels).unwrap();
         let (_, image) = chunks(&filtered).remove(0);
         (decode(&[self.filter()], kind(), &filtered, pixels.len()).unwrap(), image)
     }
 
-    /// Peak signal to noise of the colours, in dB.
+    /// Peak signal-to-noise ratio of the colors, in dB.
     fn nearness(self, given: &[u8], found: &[u8]) -> f64 {
         let depth = depth(self.format);
         let colours = given.iter().zip(found).enumerate().filter(|(index, _)| index % depth < 3);
@@ -79,7 +79,7 @@ fn alpha(pixels: &[u8]) -> Vec<u8> {
     pixels.iter().skip(3).step_by(4).copied().collect()
 }
 
-/// Of the picture of 150 by 200 pixels at each quality: the dB and the bytes of the image that release 2.30.0 makes of it.
+/// Quality, dB and bytes of the 150 by 200 pixel image encoded by release 2.30.0.
 const OF_THE_REFERENCE_LIBRARY: [(f32, f64, usize); 6] = [
     (0.0, 28.68, 630),
     (25.0, 31.82, 1554),
@@ -133,7 +133,8 @@ proptest! {
     }
 }
 
-/// As the reference library has it: alpha stands in a chunk of its own, without loss, unless no pixel is transparent.
+/// Like in the reference library, alpha is stored losslessly in a separate chunk, unless all pixels
+/// are opaque.
 #[test]
 fn alpha_stays_as_it_is() {
     for format in [WebPFormat::Rgba, WebPFormat::Bgra] {
@@ -160,7 +161,8 @@ fn images_as_long_as_they_can_be() {
     }
 }
 
-/// Copies of the pixels, the encoder's planes, and the image decoded again: some times the tile in all.
+/// Copies of the pixels, the encoder's planes, and the decoded image: a few times the tile in
+/// total.
 #[test]
 fn memory_of_encoding_is_bounded() {
     for format in FORMATS {
@@ -173,7 +175,7 @@ fn memory_of_encoding_is_bounded() {
     }
 }
 
-/// The encoder knows whole numbers.
+/// The encoder accepts whole numbers only.
 #[test]
 fn qualities_are_rounded() {
     let image = |quality| {

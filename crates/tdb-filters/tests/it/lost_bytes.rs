@@ -1,6 +1,8 @@
-//! Tiles from which release 2.30.0 lost bytes: its deltas don't write what follows the last whole value of a part. Of the
-//! metadata of filters before those are the high bytes of a length, most often zeros; the library reads there whatever its
-//! memory holds, and so these tiles now and then.
+//! Tiles from which release 2.30.0 lost bytes.
+//!
+//! The delta filters of the release do not write bytes after the last whole value of a part. In
+//! metadata of earlier filters, these are high bytes of a length, mostly zeros. The library reads
+//! uninitialized memory instead, and therefore decodes such tiles only sometimes.
 
 use crate::common::{V22, decode, encode, hex, le};
 use tdb_filters::{Filter, FilterError, TileKind};
@@ -13,7 +15,7 @@ fn reduction(max_window: u32) -> Filter {
 const DOUBLE_DELTA: Filter = Filter::DoubleDelta { level: -1, reinterpret: Some(Datatype::Int32) };
 const DELTA: Filter = Filter::Delta { level: -1, reinterpret: Some(Datatype::Int32) };
 
-/// The window's length is the last of 21 bytes of metadata: one is lost.
+/// The window's length ends the 21 bytes of metadata. Its last byte is lost.
 const NUMBERS: [u32; 8] = [100, 101, 102, 103, 104, 105, 106, 107];
 
 fn reads(filters: &[Filter], kind: TileKind, filtered: &str, tile: &[u8]) {
@@ -35,7 +37,8 @@ fn lost_zeros_of_lengths_come_back() {
     reads(&[reduction(256), DELTA], TileKind::var_data(Datatype::UInt64, V22), filtered, &numbers);
 }
 
-/// Metadata of two filters, and data, behind double delta; its own metadata are reduced too.
+/// Metadata of two filters, and data, before double delta. A later filter also reduces the metadata
+/// of double delta.
 #[test]
 fn chains_of_reductions_and_double_delta_come_back() {
     let filters = [reduction(16), reduction(1000), DOUBLE_DELTA, reduction(256)];
@@ -47,12 +50,13 @@ fn chains_of_reductions_and_double_delta_come_back() {
         f01f0b0000000000000030000000030000000000000000000000201000000000093d000000000020100000000700000000000000201000
         00001906000000000000000000000040420f006e01d8b80520a187000000b2fc9be735";
     reads(&filters, kind, filtered, &squares);
-    // What is written keeps all bytes.
+    // This library's output keeps all bytes.
     let ours = encode(&filters, kind, &squares).unwrap();
     assert_eq!(decode(&filters, kind, &ours, squares.len()).unwrap(), squares);
 }
 
-/// Of 29 bytes of metadata five are lost: the length, and the bits before it. No zeros stood there, and it shows.
+/// Five of 29 bytes of metadata are lost: the length and the preceding bits. They were not all
+/// zero, which is detected.
 #[test]
 fn other_lost_bytes_are_noticed() {
     let delta = Filter::Delta { level: -1, reinterpret: None };
@@ -64,7 +68,7 @@ fn other_lost_bytes_are_noticed() {
     assert!(error.contains("bit_width_reduction"), "{error}");
 }
 
-/// Of data nobody can tell what was lost.
+/// Bytes lost from data are unknown.
 #[test]
 fn lost_data_are_refused() {
     let kind = TileKind::var_data(Datatype::UInt8, V22);

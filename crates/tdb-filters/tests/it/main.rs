@@ -1,4 +1,4 @@
-//! Tests of the public interface of `tdb-filters`, one program.
+//! Tests of the public interface of `tdb-filters`, in one binary.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod ahead;

@@ -1,4 +1,5 @@
-//! Tiles of many chunks, and dictionaries of many strings: what is done to several at once comes to what is done to each.
+//! Tiles of many chunks, and dictionaries of many strings: batched computations equal individual
+//! results.
 #![cfg(feature = "checksum")]
 
 use crate::common::{V22, bind, cells, chunks, decode, encode, le};
@@ -8,7 +9,7 @@ use tdb_types::Datatype;
 
 #[test]
 fn each_chunk_has_its_own_digest() {
-    // Whole chunks are 64 KiB; the last one is shorter.
+    // Full chunks have 64 KiB. The last chunk is shorter.
     for len in [8 * 65_536, 19 * 65_536 + 4000, 7 * 65_536, 100] {
         let tile: Vec<u8> = (0..len as u32 / 4).flat_map(|value| (value * 7).to_le_bytes()).collect();
         let kind = cells(Datatype::UInt32);
@@ -32,7 +33,7 @@ fn each_chunk_has_its_own_digest() {
 fn strings_of_a_dictionary_are_as_long_as_they_were() {
     let bound = bind(&[Filter::Dictionary { level: -1 }], TileKind::var_data(Datatype::StringAscii, V22));
     for distinct in [1usize, 40, 300, 70_000] {
-        // Lengths from none to more than is copied at once, and a number of strings that one, two or four bytes count.
+        // Lengths from 0 to more than a fast copy, and indices of one, two and four bytes.
         let strings: Vec<String> = (0..2 * distinct)
             .map(|cell| cell % distinct)
             .map(|number| {
@@ -49,7 +50,7 @@ fn strings_of_a_dictionary_are_as_long_as_they_were() {
         let count = strings.len() as u64;
         bound.decode_strings(&filtered, &mut found, &mut places, count, &mut Scratch::new()).unwrap();
         assert!(found == values && places == offsets, "{distinct}");
-        // Room for one byte less, or one string less, is an error.
+        // Output one byte or one string too small is an error.
         let mut short = vec![0; values.len() - usize::from(!values.is_empty())];
         assert!(
             values.is_empty()

@@ -1,4 +1,5 @@
-//! Any pipeline over any tile: what is encoded comes back, and what is damaged is noticed or harmless.
+//! Random pipelines over random tiles: encoding survives a round trip, and damage is detected or
+//! harmless.
 
 use crate::common;
 
@@ -12,7 +13,7 @@ use tdb_types::{Datatype, FormatVersion, Limits};
 
 const KEY: EncryptionKey = EncryptionKey::new([42; 32]);
 
-/// Filters that give back what they were given.
+/// Lossless filters.
 fn lossless_filter() -> impl Strategy<Value = Filter> {
     let reinterpret =
         || prop::option::of(prop::sample::select(vec![Datatype::Int16, Datatype::UInt8, Datatype::Int64]));
@@ -50,7 +51,7 @@ fn kind() -> impl Strategy<Value = TileKind> {
     })
 }
 
-/// Tiles of at most `most` cells in the shapes that filters are made for.
+/// Tiles of at most `most` cells, in shapes typical for the filters.
 fn tile(cell_size: usize, value_size: usize, most: usize) -> impl Strategy<Value = Vec<u8>> {
     (0..most, 0..4u8, any::<u64>()).prop_map(move |(cells, shape, seed)| {
         let mut rng = SplitMix64::new(seed);
@@ -74,12 +75,13 @@ fn kind_and_tile(most: usize) -> impl Strategy<Value = (TileKind, Vec<u8>)> {
     kind().prop_flat_map(move |kind| (Just(kind), tile(kind.cell_size as usize, kind.datatype.size(), most)))
 }
 
-/// The refusals that the format, not this library, forces: see "what is refused" in `docs/filters.md`.
+/// Returns `true` for rejections required by the format rather than this library: see
+/// `docs/filters.md`.
 fn is_refusal(error: &FilterError) -> bool {
     matches!(error.root(), FilterError::PartialValue { .. } | FilterError::NotAscending { .. })
 }
 
-/// What was written must be within what readers believe: see `ChunkHeader::check_payload`.
+/// Checks that written chunks pass `ChunkHeader::check_payload`.
 fn check_bounds(filtered: &[u8], offsets: u64) {
     let index = ChunkIndex::parse(filtered).unwrap();
     assert!(index.chunks().len() as u64 <= ChunkHeader::most_in_tile(index.unfiltered_len()));
@@ -96,7 +98,7 @@ fn noise_keeps_to_what_readers_believe() {
     let mut rng = SplitMix64::new(9);
     let noise: Vec<u8> = (0..100_000).map(|_| rng.next() as u8).collect();
     let ascending: Vec<u8> = (0..100_000_u32).map(|index| (index / 400) as u8).collect();
-    // As short as they can be: of one value each.
+    // The shortest possible windows, of one value each.
     let windows = Filter::BitWidthReduction { max_window: 2 };
     let deltas = Filter::PositiveDelta { max_window: 2 };
     let pipelines = [
@@ -152,14 +154,14 @@ proptest! {
         let mut back = vec![0xa5; tile.len()];
         bound.decode_tile(filtered, &mut back, &mut scratch).unwrap();
         prop_assert!(back == tile, "{} over {:?}", pipeline, kind);
-        // Chunk by chunk it is the same.
+        // Decoding chunk by chunk gives the same bytes.
         for chunk in ChunkIndex::parse(filtered).unwrap().chunks() {
             let place = chunk.unfiltered.start as usize..chunk.unfiltered.end as usize;
             let mut piece = vec![0x5a; place.len()];
             bound.decode_chunk(filtered, chunk, &mut piece, &mut scratch).unwrap();
             prop_assert_eq!(&piece[..], &tile[place]);
         }
-        // And another scratch makes the same bytes.
+        // A new scratch produces the same bytes.
         let mut again = Vec::new();
         bound.encode_tile(&tile, None, &mut again, &mut common::scratch_with_ivs()).unwrap();
         prop_assert!(again == filtered, "{} is not reproducible", pipeline);
@@ -235,7 +237,7 @@ proptest! {
         let mut back = vec![0xa5; tile.len()];
         bound.decode_tile(&filtered, &mut back, &mut scratch).unwrap();
         prop_assert!(back == tile);
-        // Chunks begin with cells.
+        // Chunks begin at cell boundaries.
         for chunk in ChunkIndex::parse(&filtered).unwrap().chunks() {
             let start = chunk.unfiltered.start;
             prop_assert!(start == len || offsets.contains(&start), "{start} is inside a cell");
@@ -259,7 +261,7 @@ proptest! {
     }
 }
 
-/// The filters as the format's description words them, bit by bit.
+/// Bit-by-bit models of the filters, following the format's description.
 mod model {
     pub(super) fn byteshuffle(size: usize, tile: &[u8]) -> Vec<u8> {
         let cells = tile.len() / size;
@@ -298,7 +300,7 @@ mod model {
     }
 }
 
-/// Tiles through one filter each, and through a few pipelines of several.
+/// Tiles encoded with each filter, and with a few longer pipelines.
 fn samples() -> Vec<(FilterPipeline, TileKind, Vec<u8>)> {
     let one = |filter| vec![filter];
     let pipelines = [
@@ -328,7 +330,8 @@ fn samples() -> Vec<(FilterPipeline, TileKind, Vec<u8>)> {
         let filtered = common::encode(&filters, kind, &tile).unwrap();
         (FilterPipeline::new(filters), kind, filtered)
     };
-    // The third has no run lengths of whole cells behind its windows' headers.
+    // The third pipeline has no run-length encoding of whole cells after the headers of the
+    // windows.
     pipelines.into_iter().filter(|filters| common::encode(filters, kind, &tile).is_ok()).map(encoded).collect()
 }
 
@@ -360,7 +363,7 @@ fn whatever_is_cut_off_is_missed() {
         for truncated in hostile::truncations(&filtered) {
             bound.decode_tile(truncated, &mut tile, &mut scratch).unwrap_err();
         }
-        // With headers that say so, too.
+        // Headers with matching lengths.
         let (metadata, data) = common::chunks(&filtered).remove(0);
         for metadata in hostile::truncations(&metadata) {
             let truncated = common::tile_of(240, metadata, &data);
@@ -372,7 +375,7 @@ fn whatever_is_cut_off_is_missed() {
             let result = bound.decode_tile(&truncated, &mut tile, &mut scratch);
             assert!(result.is_err(), "{pipeline}: {} bytes of data", data.len());
         }
-        // And a tile of another size is none.
+        // A tile of another size is rejected.
         bound.decode_tile(&filtered, &mut tile[..236], &mut scratch).unwrap_err();
         bound.decode_tile(&filtered, &mut [0; 244], &mut scratch).unwrap_err();
     }

@@ -1,4 +1,5 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that hold for any bytes, called by the drivers in `fuzz_targets` and by ordinary
+//! tests.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 use tdb_metadata::{ConsolidatedCommits, GroupDetails, MetadataFile, MetadataValue, PathList};
 use tdb_types::{ByteReader, ByteWriter, Spans};
 
-/// A `.con` file that parses is written as the bytes that it was read from, but for a last newline, recorded or not.
+/// A parsed `.con` file is written to the same bytes, except for the last newline, with or without
+/// a record.
 pub fn commits(data: &[u8]) {
     let parsed = ConsolidatedCommits::parse(&mut ByteReader::new(data));
     let spans = Spans::new();
@@ -27,7 +29,8 @@ pub fn commits(data: &[u8]) {
     assert!(written == data || written.strip_suffix(b"\n") == Some(data), "the same bytes again");
 }
 
-/// Any bytes are a list of paths, which comes back when written; each path has a target, that is its end.
+/// A parsed list of paths survives a round trip, and the target of each path is a suffix of the
+/// path.
 pub fn paths(data: &[u8]) {
     let spans = Spans::new();
     let list = match PathList::parse(&mut ByteReader::new(data)) {
@@ -42,8 +45,8 @@ pub fn paths(data: &[u8]) {
     assert!(list.targets().zip(&list.paths).all(|(target, path)| path.ends_with(target)));
 }
 
-/// Metadata (the payload of its generic tile) that parses is written as the bytes that it was read from, each value can be
-/// looked at, and what it comes to has the last change of each key.
+/// Parsed metadata (the payload of the generic tile) are written to the same bytes. Each value can
+/// be inspected, and applying the changes keeps the last change of each key.
 pub fn metadata(data: &[u8]) {
     let parsed = MetadataFile::parse(&mut ByteReader::new(data));
     let spans = Spans::new();
@@ -69,8 +72,8 @@ pub fn metadata(data: &[u8]) {
     }
 }
 
-/// Details of a group (the payload of their generic tile) that parse are written as the bytes that they were read from, and
-/// what they come to has no deleted member.
+/// Parsed group details (the payload of the generic tile) are written to the same bytes. Applying
+/// them leaves no deleted member.
 pub fn group(data: &[u8]) {
     let parsed = GroupDetails::parse(&mut ByteReader::new(data));
     let spans = Spans::new();

@@ -1,4 +1,4 @@
-//! The fuzz bodies over everything that was ever kept for them, and over damaged versions of it.
+//! Replays the fuzz targets on their corpora and on damaged versions of these.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]

@@ -1,4 +1,4 @@
-//! What is written is read again, whatever it holds.
+//! Written files are read back unchanged.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -52,7 +52,7 @@ proptest! {
         let file = MetadataFile { changes };
         let bytes = written(|writer| file.write(writer).unwrap());
         prop_assert_eq!(MetadataFile::parse(&mut ByteReader::new(&bytes)).unwrap(), file);
-        // Cut short it is an error, or what came before the cut.
+        // A truncated file is an error, or yields the changes before the cut.
         for len in 0..bytes.len() {
             let _ = MetadataFile::parse(&mut ByteReader::new(&bytes[..len]));
         }
@@ -72,7 +72,7 @@ proptest! {
         let list = PathList { paths };
         let bytes = written(|writer| list.write(writer));
         prop_assert_eq!(&PathList::parse(&mut ByteReader::new(&bytes)).unwrap(), &list);
-        // The last newline isn't needed.
+        // The last newline is optional.
         let cut = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         prop_assert_eq!(PathList::parse(&mut ByteReader::new(cut)).unwrap(), list);
     }

@@ -1,7 +1,9 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that hold for any bytes, called by the drivers in `fuzz_targets` and by ordinary
+//! tests.
 //!
-//! Input: a byte that chooses the format version, one that chooses the number of dimensions, a byte per dimension for its
-//! kind (see [`kind`]), then the bytes of the structure. What follows the structure is taken for a query.
+//! The input starts with a byte each for the format version and the number of dimensions. A byte
+//! for the kind of each dimension follows (see [`kind`]), then the structure. The remaining bytes
+//! become a query.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -11,14 +13,15 @@ pub mod oracle;
 use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Spans};
 
-/// The dimension that a byte of the input stands for: its low bits are a datatype's code, the highest says "strings".
+/// Converts a byte of the input to a dimension. The low bits select the datatype, and the highest
+/// bit selects strings.
 pub fn kind(byte: u8) -> DimensionKind {
     let datatype = Datatype::ALL[usize::from(byte & 0x7f) % Datatype::ALL.len()];
     DimensionKind { datatype, var: byte & 0x80 != 0 }
 }
 
-/// A tree that parses is written as the bytes that it was read from, recorded or not; and a search in it finds what a look
-/// at every tile finds.
+/// A parsed tree is written to the same bytes, with or without a record. A search finds the same
+/// tiles as checking every tile.
 pub fn rtree(data: &[u8]) {
     let Some((version, kinds, bytes)) = split(data) else { return };
     let mut reader = ByteReader::new(bytes);
@@ -41,13 +44,13 @@ pub fn rtree(data: &[u8]) {
     let found: Vec<_> = tree.search(&query).unwrap().collect();
     assert_eq!(found, oracle::search(&tree, &query));
 
-    // The same tiles under nodes that are sound.
+    // The same tiles with correct inner nodes.
     let tiles: Vec<_> = (0..tree.leaf_count()).map(|tile| tree.mbr(tile).unwrap()).collect();
     let rebuilt = RTree::build(&kinds, &tiles, tree.fanout()).unwrap();
     assert_eq!(rebuilt.search(&query).unwrap().collect::<Vec<_>>(), found);
 }
 
-/// A range that parses is written as the bytes that it was read from, and is related to itself as it should be.
+/// A parsed range is written to the same bytes, and satisfies set identities with itself.
 pub fn nd_range(data: &[u8]) {
     let Some((_, kinds, bytes)) = split(data) else { return };
     let mut reader = ByteReader::new(bytes);
@@ -72,7 +75,7 @@ fn split(data: &[u8]) -> Option<(FormatVersion, Vec<DimensionKind>, &[u8])> {
     Some((version, kinds.iter().map(|byte| kind(*byte)).collect(), bytes))
 }
 
-/// Ranges of each dimension in turn, made of whatever bytes there are.
+/// Ranges for each dimension, built from arbitrary bytes.
 fn query(kinds: &[DimensionKind], bytes: &[u8]) -> Vec<Vec<DimRange>> {
     let mut query = vec![Vec::new(); kinds.len()];
     let mut bytes = bytes.iter().copied();

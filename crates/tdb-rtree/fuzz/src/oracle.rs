@@ -1,4 +1,4 @@
-//! What a search must find, worked out from each tile alone and in the plainest way.
+//! A simple reference implementation of search, tile by tile.
 
 use std::ops::Bound;
 
@@ -28,7 +28,7 @@ fn coverage(mbr: &NdRange, kinds: &[DimensionKind], query: &[Vec<DimRange>]) -> 
     Some(if all { Coverage::Full } else { Coverage::Partial })
 }
 
-/// The range as people mean it: from `-0.0` if it begins with `0.0`, to `0.0` if it ends with `-0.0`.
+/// Extends a bound of `0.0` or `-0.0` to include both zeros.
 fn both_zeros(range: &DimRange, kind: DimensionKind) -> DimRange {
     match range {
         DimRange::Fixed { lo, hi } if kind.datatype.is_float() => {
@@ -47,7 +47,7 @@ fn both_zeros(range: &DimRange, kind: DimensionKind) -> DimRange {
     }
 }
 
-/// Whether no key from `lo` to `hi` is outside all ranges.
+/// Returns `true` if the ranges contain all keys from `lo` to `hi`.
 fn all_keys_in(ranges: &[DimRange], lo: u64, hi: u64) -> bool {
     let mut next = lo;
     loop {
@@ -69,12 +69,13 @@ fn all_keys_in(ranges: &[DimRange], lo: u64, hi: u64) -> bool {
     }
 }
 
-/// Whether the ranges reach from `lo` to `hi`, each overlapping or touching the one before.
+/// Returns `true` if the ranges reach from `lo` to `hi`, each overlapping or adjacent to the
+/// previous.
 fn all_strings_in(ranges: &[DimRange], lo: &[u8], hi: &[u8]) -> bool {
     let mut reached = lo.to_vec();
     loop {
         let ends = ranges.iter().filter(|range| range.contains_string(&reached)).map(|range| match range {
-            // The first string behind the range.
+            // The first string after the range.
             DimRange::Var { hi: Bound::Included(hi), .. } => Some([&hi[..], &[0]].concat()),
             DimRange::Var { hi: Bound::Excluded(hi), .. } => Some(hi.clone()),
             DimRange::Var { hi: Bound::Unbounded, .. } => None,

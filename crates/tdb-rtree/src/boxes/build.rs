@@ -1,4 +1,4 @@
-//! From ranges to boxes.
+//! Construction of boxes from ranges.
 
 use std::ops::Bound;
 
@@ -7,11 +7,12 @@ use crate::nd_range::check_kind;
 use crate::{DimRange, DimensionKind, RTreeError, Result};
 
 impl Boxes {
-    /// The boxes of which `ranges` holds, for each dimension, the range of each box. A box that is empty in some dimension holds
-    /// nothing. Where a bound is a floating-point zero, both zeros are meant.
+    /// Creates boxes from the range of each box, for each dimension.
+    ///
+    /// Boxes with an empty range are dropped. A bound of `0.0` or `-0.0` includes both zeros.
     ///
     /// # Errors
-    /// The ranges don't suit the dimensions, or there are not as many of each.
+    /// Fails if the ranges do not match the dimensions, or their number differs between dimensions.
     pub fn new(kinds: &[DimensionKind], ranges: &[Vec<DimRange>]) -> Result<Self> {
         let len = ranges.first().map_or(0, Vec::len);
         if ranges.len() != kinds.len() || len > u32::MAX as usize / 2 {
@@ -39,7 +40,7 @@ impl Boxes {
         Ok(boxes)
     }
 
-    /// Sorts the boxes, and leaves out those that are there twice.
+    /// Sorts the boxes and removes duplicates.
     fn sort(&mut self, len: usize) {
         let sides = || self.starts.iter().zip(&self.ends);
         let mut order: Vec<usize> = (0..len).collect();
@@ -61,7 +62,7 @@ type Sides = (Cuts, Vec<u32>, Vec<u32>);
 
 fn of_keys<'a>(ranges: impl Iterator<Item = &'a DimRange> + Clone, kind: DimensionKind) -> Sides {
     let ranges = ranges.filter_map(|range| match range {
-        // None is the end of all keys.
+        // `None` represents the end of all keys.
         DimRange::Fixed { lo, hi } => {
             let (lo, hi) = kind.widen_zeros(*lo, *hi);
             Some((lo, hi.checked_add(1)))
@@ -78,7 +79,7 @@ fn of_keys<'a>(ranges: impl Iterator<Item = &'a DimRange> + Clone, kind: Dimensi
 }
 
 fn of_strings<'a>(ranges: impl Iterator<Item = &'a DimRange> + Clone) -> Sides {
-    // The first string behind each range.
+    // The first string after each range.
     let ends: Vec<Option<Vec<u8>>> = ranges
         .clone()
         .map(|range| match range {

@@ -1,13 +1,14 @@
-//! Which cells lie in boxes.
+//! Selection of the cells inside boxes.
 
 use super::Boxes;
 use crate::DimRange;
 
-/// As many comparisons of a cell with a box are made without looking for a better way.
+/// Maximum number of cell-box comparisons done without further splitting.
 const COMPARE_ALL: usize = 64;
 
 impl Boxes {
-    /// What some of the boxes want in one dimension: ranges in ascending order between which there is something.
+    /// Returns the union of the given boxes' ranges in a dimension: ascending, disjoint and not
+    /// adjacent.
     #[must_use]
     pub fn along(&self, dimension: usize, some: &[u32]) -> Vec<DimRange> {
         let (Some(cuts), Some(starts), Some(ends)) =
@@ -28,7 +29,8 @@ impl Boxes {
         merged.into_iter().filter_map(|(start, end)| cuts.range(start, end)).collect()
     }
 
-    /// Whether the boxes, as far as some of them go, are all that the ranges [along](Self::along) each dimension have in common.
+    /// Returns `true` if the given boxes together equal the product of their unions
+    /// [along](Self::along) each dimension.
     #[must_use]
     pub fn are_product(&self, some: &[u32]) -> bool {
         let differs = |places: &[u32]| {
@@ -58,9 +60,10 @@ impl Boxes {
         }
     }
 
-    /// Says of cells whether they lie in one of some of the boxes. `places` holds for each dimension the place of each cell.
+    /// Returns for each cell `true` if it is inside one of the given boxes. `places` contains the
+    /// place of each cell, for each dimension.
     ///
-    /// Cells and boxes are halved together, until few are left to be compared with each other.
+    /// Cells are split in half together with the boxes until few comparisons remain.
     #[must_use]
     pub fn contain(&self, some: &[u32], places: &[Vec<u32>]) -> Vec<bool> {
         let len = places.iter().map(Vec::len).min().unwrap_or(0);
@@ -71,7 +74,8 @@ impl Boxes {
     }
 
     fn halve(&self, cells: &mut [u32], mut some: Vec<u32>, places: &[Vec<u32>], inside: &mut [bool]) {
-        // The larger half is done by the loop, the other one by a call, so that calls are as deep as cells can be halved.
+        // The loop handles the larger half, and recursion the smaller. The depth is therefore
+        // logarithmic in the number of cells.
         let mut cells = cells;
         while !cells.is_empty() && !some.is_empty() {
             let hull = hull(cells, places);
@@ -87,7 +91,8 @@ impl Boxes {
                 }
                 return;
             }
-            // Cells that have the same place in every dimension lie in a box that covers their hull, or in none.
+            // Cells with the same place in every dimension are inside a box around the hull, or
+            // outside all boxes.
             let widest = hull.iter().enumerate().max_by_key(|(_, (first, last))| last - first);
             let Some((dimension, (first, last))) = widest.filter(|(_, (first, last))| first < last) else { return };
             let middle = first + (last - first) / 2;
@@ -102,7 +107,7 @@ impl Boxes {
     }
 }
 
-/// For each dimension the first and the last place of the cells.
+/// Returns the first and last place of the cells, for each dimension.
 fn hull(cells: &[u32], places: &[Vec<u32>]) -> Vec<(u32, u32)> {
     let along = |places: &Vec<u32>| {
         let places = cells.iter().map(|cell| places[*cell as usize]);

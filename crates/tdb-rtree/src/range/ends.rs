@@ -1,9 +1,9 @@
-//! The least and the greatest of many values.
+//! Minimum and maximum of values.
 
 use tdb_types::{PhysicalType, Scalar};
 
-/// The least and the greatest value, none if there are none. Of equal ones the first one met; a NaN is neither, unless it comes
-/// first.
+/// Returns the minimum and maximum value, or `None` without values. The first of equal values
+/// counts. NaNs are ignored, except in first position.
 pub(super) fn of_cells(physical: PhysicalType, cells: &[u8]) -> Option<[Scalar; 2]> {
     macro_rules! ends {
         ($scalar:ident, $type:ty) => {
@@ -37,7 +37,7 @@ fn of_values<T: Copy + PartialOrd, const SIZE: usize>(cells: &[u8], value: impl 
 mod tests {
     use super::*;
 
-    /// As one scalar after the other is compared.
+    /// The results equal those of comparing scalars one by one.
     #[test]
     fn values_of_each_type_are_compared_as_scalars() {
         let bytes: Vec<u8> = (0..800_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();

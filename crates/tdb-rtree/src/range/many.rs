@@ -1,12 +1,12 @@
-//! Many ranges of one dimension.
+//! Lists of ranges in one dimension.
 
 use std::cmp::Ordering;
 
 use crate::{DimRange, end};
 
 impl DimRange {
-    /// The coordinates that are in some of the ranges, as ranges in ascending order between which there is something. They may be
-    /// given in any order; all must be of one kind.
+    /// Returns the union of the ranges: ascending, disjoint and not adjacent. The input may be in
+    /// any order, but must be of one kind.
     #[must_use]
     pub fn union_of(ranges: &[Self]) -> Vec<Self> {
         let mut union: Vec<Self> = Vec::new();
@@ -19,7 +19,7 @@ impl DimRange {
         union
     }
 
-    /// Of ranges in ascending order that have nothing in common, those that share something with `bounds`.
+    /// Returns the ranges that intersect `bounds`. The input must be ascending and disjoint.
     #[must_use]
     pub fn narrowed<'a>(ranges: &'a [Self], bounds: &Self) -> &'a [Self] {
         let start = ranges.partition_point(|range| range.ends_before(bounds));
@@ -27,7 +27,7 @@ impl DimRange {
         ranges.get(start..end).unwrap_or_default()
     }
 
-    /// Whether all coordinates of this range are below all of `other`.
+    /// Returns `true` if all coordinates of this range are less than those of `other`.
     fn ends_before(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Fixed { hi, .. }, Self::Fixed { lo, .. }) => hi < lo,
@@ -36,7 +36,8 @@ impl DimRange {
         }
     }
 
-    /// Whether no coordinate lies between this range and one that doesn't begin before it.
+    /// Returns `true` if no coordinate is between this range and `next`, which must not start
+    /// earlier.
     fn is_followed_by(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Fixed { hi, .. }, Self::Fixed { lo, .. }) => *lo <= hi.saturating_add(1),
@@ -46,7 +47,7 @@ impl DimRange {
     }
 }
 
-/// The ranges that hold something, by where they begin.
+/// Returns the non-empty ranges, sorted by start.
 fn sorted(ranges: &[DimRange]) -> Vec<&DimRange> {
     let mut sorted: Vec<&DimRange> = ranges.iter().filter(|range| !range.is_empty()).collect();
     let start = |a: &&DimRange, b: &&DimRange| match (a, b) {

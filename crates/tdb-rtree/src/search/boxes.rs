@@ -1,4 +1,4 @@
-//! Which tiles may hold cells of many boxes.
+//! Search for the tiles that intersect a set of boxes.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -6,33 +6,34 @@ use std::rc::Rc;
 use super::Coverage;
 use crate::{Boxes, RTree};
 
-/// A tile that may hold cells of boxes.
+/// A tile that may contain cells of boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoxedTile<'a> {
-    /// Which tile.
+    /// Index of the tile.
     pub tile: u64,
-    /// How much of it is wanted; it is full if a single box holds its MBR.
+    /// The selected part of the tile. Full if a single box contains the MBR.
     pub coverage: Coverage,
-    /// The boxes that share something with the MBR, ascending; none if the tile is full.
+    /// Indices of the boxes that intersect the MBR, ascending. Empty if the coverage is full.
     pub boxes: &'a [u32],
 }
 
 impl RTree {
-    /// Tells `found` of the tiles that may hold a cell of one of the boxes, in the order of the tiles. All boxes are searched at once:
-    /// those that a node has something in common with are the ones that its children are compared with.
+    /// Calls `found` for each tile that may contain a cell of a box, in tile order.
     ///
-    /// Boxes that were made for other dimensions are in no tile.
+    /// All boxes are searched at once. The children of a node are compared only with the boxes that
+    /// intersect the node. Boxes of other dimensions match no tiles.
     pub fn search_boxes(&self, boxes: &Boxes, found: &mut impl FnMut(BoxedTile<'_>)) {
         if boxes.is_empty() || !boxes.are_of(self.kinds()) {
             return;
         }
-        // Inner nodes that don't cover their children would hide tiles.
+        // Inner nodes that do not contain their children would hide tiles.
         let level = if self.is_covering() { 0 } else { self.level_count().saturating_sub(1) };
         let mut stack = vec![Siblings { level, nodes: 0..self.level(level).len(), some: None }];
         while let Some(mut siblings) = stack.pop() {
             let Some(node) = siblings.nodes.next() else { continue };
             let (level, some) = (siblings.level, siblings.some.clone());
-            // A tree may be as deep as it likes if its nodes have one child each: siblings that are done take no memory.
+            // A tree of nodes with a single child may be arbitrarily deep. Finished siblings are
+            // therefore not kept.
             if !siblings.nodes.is_empty() {
                 stack.push(siblings);
             }
@@ -59,7 +60,8 @@ impl RTree {
     }
 }
 
-/// Nodes of one level that stand next to each other, and the boxes that their parent has something in common with; all if none.
+/// Adjacent nodes of a level, and the boxes that intersect their parent. `None` represents all
+/// boxes.
 struct Siblings {
     level: usize,
     nodes: Range<usize>,

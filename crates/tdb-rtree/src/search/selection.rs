@@ -1,25 +1,25 @@
-//! What a query wants in one dimension, made ready for many comparisons.
+//! The ranges of a query in one dimension, prepared for many comparisons.
 
 use std::ops::{Bound, Range};
 
 use crate::column::{Column, FixedColumn, VarColumn};
 use crate::{DimRange, DimensionKind, end};
 
-/// The ranges of one dimension, sorted and merged.
+/// The sorted and merged ranges of a dimension.
 #[derive(Clone, Debug)]
 pub(super) enum Selection<'a> {
-    /// Everything.
+    /// All coordinates.
     All,
-    /// One range of keys, which is the rule.
+    /// A single range of keys, the usual case.
     One(u64, u64),
-    /// Ranges of keys, neither overlapping nor touching.
+    /// Ranges of keys, disjoint and not adjacent.
     Many(Vec<(u64, u64)>),
-    /// Ranges of strings, neither overlapping nor touching.
+    /// Ranges of strings, disjoint and not adjacent.
     Strings(Vec<(&'a [u8], Bound<&'a [u8]>)>),
 }
 
 impl<'a> Selection<'a> {
-    /// Of ranges that suit the dimension.
+    /// Creates a selection from ranges of the dimension's kind.
     pub(super) fn new(ranges: &'a [DimRange], kind: DimensionKind) -> Self {
         if kind.var {
             return Self::strings(ranges);
@@ -55,8 +55,8 @@ impl<'a> Selection<'a> {
         if merged == [(&b""[..], Bound::Unbounded)] { Self::All } else { Self::Strings(merged) }
     }
 
-    /// Compares up to 64 nodes. Bit `i` stands for the `i`-th of them: first those that have something in common with the
-    /// selection, then those inside it.
+    /// Compares up to 64 nodes. Returns a mask of nodes that intersect the selection, and a mask of
+    /// nodes contained in the selection. Bit `i` represents the `i`-th node.
     #[inline]
     pub(super) fn compare(&self, column: &Column, nodes: Range<usize>) -> (u64, u64) {
         match (self, column) {
@@ -70,13 +70,13 @@ impl<'a> Selection<'a> {
             (Self::Strings(ranges), Column::Var(column)) => {
                 masks(nodes.map(|node| compare_strings(ranges, column, node)))
             }
-            // Selections are made for the columns' kinds.
+            // Selections have the kinds of the columns.
             _ => (0, 0),
         }
     }
 }
 
-/// Sorted ranges of keys; neighbours become one range, because between the key of a value and the next key is nothing.
+/// Sorts ranges of keys and merges adjacent ranges. No value is between consecutive keys.
 fn merge_keys(ranges: &[DimRange], kind: DimensionKind) -> Vec<(u64, u64)> {
     let mut sorted: Vec<_> = ranges
         .iter()
@@ -96,7 +96,7 @@ fn merge_keys(ranges: &[DimRange], kind: DimensionKind) -> Vec<(u64, u64)> {
     merged
 }
 
-/// No branches: most often nodes are hit at random.
+/// Branchless, because hits are mostly random.
 #[inline]
 fn compare_one(los: &[u64], his: &[u64], lo: u64, hi: u64) -> (u64, u64) {
     let (mut hits, mut insides) = (0, 0);

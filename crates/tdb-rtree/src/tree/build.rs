@@ -1,18 +1,19 @@
-//! Inner nodes above the tiles, in the very shape that the reference library gives them.
+//! Construction of inner nodes, identical to the reference library's.
 
 use super::RTree;
 use crate::column::Column;
 use crate::{DimensionKind, NdRange, RTreeError, Result};
 
 impl RTree {
-    /// Builds the tree over the MBRs of tiles, in the tiles' order. No tiles give the empty tree of a dense fragment.
+    /// Builds a tree over the MBRs of tiles, in tile order. Without tiles, the result is the empty
+    /// tree of a dense fragment.
     ///
-    /// Each inner node bounds the next `fanout` nodes of the level below, until one node is left. The reference library
-    /// takes the number of levels from a quotient of floating-point logarithms; with [its fanout](Self::FANOUT) of 10 that
-    /// gives the same for every tree of up to 10^15 tiles.
+    /// Each inner node bounds the next `fanout` nodes of the level below, until a single node
+    /// remains. The reference library computes the number of levels with floating-point logarithms.
+    /// With [its fanout](Self::FANOUT) of 10, the result is the same for up to 10^15 tiles.
     ///
     /// # Errors
-    /// A fanout below 2, or MBRs that don't suit the dimensions.
+    /// Fails if the fanout is less than 2 or an MBR does not match the dimensions.
     pub fn build(kinds: &[DimensionKind], tiles: &[NdRange], fanout: u32) -> Result<Self> {
         if fanout < 2 {
             return Err(RTreeError::Fanout { fanout });
@@ -34,10 +35,11 @@ impl RTree {
         Ok(tree.with_inner_levels())
     }
 
-    /// What [`build`](Self::build) makes of the MBRs of the same tiles, in no more memory than the two trees take.
+    /// Builds the same tree as [`build`](Self::build) from this tree's MBRs, using no memory beyond
+    /// the two trees.
     ///
     /// # Errors
-    /// A fanout below 2.
+    /// Fails if the fanout is less than 2.
     pub fn rebuilt(&self) -> Result<Self> {
         if self.fanout < 2 {
             return Err(RTreeError::Fanout { fanout: self.fanout });
@@ -55,7 +57,7 @@ impl RTree {
         Ok(tree.with_inner_levels())
     }
 
-    /// The tree above `self`, which is nothing but tiles.
+    /// Builds the inner levels above `self`, which contains only tiles.
     pub(super) fn with_inner_levels(self) -> Self {
         let fanout = self.fanout_usize().max(2);
         let mut counts = vec![self.leaves().len()];
@@ -79,7 +81,7 @@ impl RTree {
     }
 }
 
-/// The nodes that bound `count` nodes in `below`, `fanout` of them each.
+/// Builds the nodes above the `count` nodes in `below`, with `fanout` children each.
 fn level_above(below: &[Column], kinds: &[DimensionKind], count: usize, fanout: usize) -> Vec<Column> {
     let parent = |(column, kind): (&Column, &DimensionKind)| {
         let mut level = Column::new(*kind);

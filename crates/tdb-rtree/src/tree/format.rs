@@ -1,4 +1,4 @@
-//! The R-tree as it is stored.
+//! The stored form of R-trees.
 
 use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Feature, FormatVersion};
 
@@ -7,19 +7,20 @@ use crate::DimensionKind;
 use crate::column::Column;
 
 impl RTree {
-    /// Reads a tree from the payload of its section of the fragment metadata; `version` is the fragment's.
+    /// Reads a tree from its section of the fragment metadata. `version` is the fragment's.
     ///
-    /// `u32` fanout, `u32` number of levels, and from the root down for each level a `u64` number of MBRs and the MBRs as
-    /// [`NdRange::parse`](crate::NdRange::parse) reads them. Versions with combined coordinates put a `u32` number of dimensions before the fanout
-    /// and the code of the coordinates' datatype after it.
+    /// The payload is the `u32` fanout and the `u32` number of levels. Each level, from the root
+    /// down, follows as a `u64` number of MBRs, and MBRs as read by
+    /// [`NdRange::parse`](crate::NdRange::parse). Versions with combined coordinates store a `u32`
+    /// number of dimensions before the fanout, and the code of the coordinates' datatype after it.
     ///
-    /// The number of levels is trusted, since writers computed it in floating point. Each level must have just as many
-    /// nodes as the one below needs. That inner nodes bound their children is not required: see
-    /// [`is_covering`](Self::is_covering).
+    /// The stored number of levels is trusted, because writers compute it in floating point. Each
+    /// level must have exactly the number of nodes needed by the next. Inner nodes need not contain
+    /// their children: see [`is_covering`](Self::is_covering).
     ///
     /// # Errors
-    /// Truncated, counts that contradict each other or the dimensions, a fanout below 2, a range whose start is above its
-    /// end, or no dimensions.
+    /// Fails if the bytes are truncated, counts are inconsistent, the fanout is less than 2, a
+    /// range descends, or there are no dimensions.
     pub fn parse(
         reader: &mut ByteReader<'_>,
         kinds: &[DimensionKind],
@@ -43,11 +44,11 @@ impl RTree {
         )
     }
 
-    /// Reads a `u64` number of MBRs and the MBRs, and builds the tree that stands above them: how the fragment metadata of
-    /// versions before the R-tree holds the MBRs of its tiles.
+    /// Reads a `u64` number of MBRs and the MBRs, and builds the inner nodes. Fragment metadata of
+    /// versions without an R-tree store MBRs in this form.
     ///
     /// # Errors
-    /// Truncated, a range whose start is above its end, or no dimensions.
+    /// Fails if the bytes are truncated, a range descends, or there are no dimensions.
     pub fn parse_mbrs(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Result<Self, DecodeError> {
         let mut leaves = Self::empty(kinds, Self::FANOUT);
         check_dimensions(reader, kinds)?;
@@ -55,7 +56,8 @@ impl RTree {
         Ok(leaves.with_inner_levels())
     }
 
-    /// Writes what [`parse`](Self::parse) reads; a tree that was parsed gives the same bytes again.
+    /// Writes the tree, the inverse of [`parse`](Self::parse). A parsed tree is written to the same
+    /// bytes.
     pub fn write(&self, writer: &mut ByteWriter, version: FormatVersion) {
         if version.has(Feature::CombinedCoordinates) {
             writer.u32(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
@@ -70,7 +72,7 @@ impl RTree {
         }
     }
 
-    /// Writes what [`parse_mbrs`](Self::parse_mbrs) reads: the tiles' MBRs alone.
+    /// Writes the MBRs of the tiles, the inverse of [`parse_mbrs`](Self::parse_mbrs).
     pub fn write_mbrs(&self, writer: &mut ByteWriter) {
         if self.level_count() == 0 {
             writer.u64(0);
@@ -104,7 +106,7 @@ impl RTree {
         Ok(())
     }
 
-    /// MBRs whose places depend on the ones before, or that are recorded.
+    /// Reads MBRs one at a time, for variable lengths or with a record attached.
     fn parse_one_by_one(&mut self, reader: &mut ByteReader<'_>, count: usize) -> Result<(), DecodeError> {
         for index in 0..count {
             reader.group(|| format!("MBR {index}"), |reader| self.parse_mbr(reader))?;
@@ -119,7 +121,7 @@ impl RTree {
         Ok(())
     }
 
-    /// MBRs of one length, a dimension at a time.
+    /// Reads MBRs of constant length, one dimension at a time.
     fn parse_at_once(&mut self, reader: &mut ByteReader<'_>, count: usize, len: u64) -> Result<(), DecodeError> {
         let body = reader.sub("MBRs", len.saturating_mul(count as u64))?;
         let stride = self.kinds.iter().map(|kind| 2 * kind.datatype.size()).sum();
@@ -184,7 +186,7 @@ fn parse_fanout(
     Ok(fanout)
 }
 
-/// The datatype that all dimensions share where coordinates are combined.
+/// Returns the datatype shared by all dimensions in versions with combined coordinates.
 fn combined_datatype(kinds: &[DimensionKind]) -> Datatype {
     kinds.first().map_or(Datatype::Any, |kind| kind.datatype)
 }

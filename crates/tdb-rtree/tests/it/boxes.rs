@@ -1,4 +1,4 @@
-//! Boxes against what it means to lie in one of them.
+//! Boxes, compared with a simple definition of containment.
 
 use std::ops::Bound;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tdb_rtree::{BoxedTile, Boxes, Coverage, DimRange, DimensionKind, NdRange, RTree};
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Scalar};
 
-/// Strings of few bytes, the least and the greatest among them, so that ends meet.
+/// Short strings of few distinct bytes, including the minimum and maximum, so that ends coincide.
 fn string() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(vec![0, 1, 254, 255]), 0..3)
 }
@@ -48,7 +48,7 @@ fn kinds() -> impl Strategy<Value = Vec<DimensionKind>> {
 
 type Case = (Vec<DimensionKind>, Vec<Vec<DimRange>>, Vec<Vec<DimRange>>);
 
-/// Dimensions, boxes and tiles, each a range in every dimension.
+/// Dimensions, boxes and tiles, each with a range in every dimension.
 fn cases() -> impl Strategy<Value = Case> {
     kinds().prop_flat_map(|kinds| {
         let all = |side: fn(DimensionKind) -> BoxedStrategy<DimRange>, most: usize| {
@@ -92,7 +92,7 @@ proptest! {
         });
         prop_assert_eq!(found, expected.collect::<Vec<_>>());
 
-        // Cells: where tiles begin.
+        // Cells at the starts of tiles.
         let places: Vec<Vec<u32>> = (0..kinds.len()).map(|dimension| {
             let mut places = Vec::new();
             for tile in &tiles {
@@ -154,7 +154,7 @@ fn what_makes_no_boxes() {
 
 #[test]
 fn a_tree_may_be_very_deep() {
-    // Levels of one node each.
+    // Levels with a single node each.
     let kind = DimensionKind::fixed(Datatype::UInt64);
     let levels = 60_000_u32;
     let mut writer = ByteWriter::new();

@@ -1,11 +1,12 @@
-//! Ranges of strings that don't include their end, and prefixes, against what it means to be in a range.
+//! String ranges with exclusive ends, and prefixes, compared with a simple definition of
+//! containment.
 
 use std::ops::Bound;
 
 use proptest::prelude::*;
 use tdb_rtree::DimRange;
 
-/// Strings of few bytes, the least and the greatest among them, so that ends meet.
+/// Short strings of few distinct bytes, including the minimum and maximum, so that ends coincide.
 fn string() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(vec![0, 1, b'a', 254, 255]), 0..4)
 }
@@ -29,7 +30,7 @@ fn is_in(range: &DimRange, string: &[u8]) -> bool {
     lo.as_slice() <= string && hi
 }
 
-/// All strings that could tell two ranges apart: the ends, and those that come next after them.
+/// All strings that can distinguish two ranges: the ends and their successors.
 fn probes(ranges: &[&DimRange]) -> Vec<Vec<u8>> {
     let ends = ranges.iter().flat_map(|range| match range {
         DimRange::Var { lo, hi: Bound::Included(hi) | Bound::Excluded(hi) } => vec![lo.clone(), hi.clone()],

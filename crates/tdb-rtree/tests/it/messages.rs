@@ -1,4 +1,4 @@
-//! What people read when something is wrong, and that hostile counts reserve nothing.
+//! Error messages, and allocation bounds for hostile counts.
 
 use tdb_rtree::{DimRange, DimensionKind, NdRange, RTree};
 use tdb_testkit::allocations::peak_while;
@@ -21,7 +21,7 @@ fn refused(kinds: &[DimensionKind], version: u32, build: impl FnOnce(&mut ByteWr
         .to_string()
 }
 
-/// Fanout and number of levels.
+/// Writes fanout and number of levels.
 fn header(writer: &mut ByteWriter, fanout: u32, levels: u32) {
     writer.u32(fanout);
     writer.u32(levels);
@@ -112,7 +112,7 @@ fn hostile_counts_reserve_nothing() {
             assert!(peak(kinds, &bytes) < 2048, "{count} MBRs of {kinds:?}");
         }
     }
-    // The densest a tree can be: one-byte coordinates, all there but for the last.
+    // The densest possible tree: one-byte coordinates, all present except the last.
     let kinds = [DimensionKind::fixed(Datatype::Int8)];
     let mut bytes = bytes(|w| {
         header(w, 10, 1);

@@ -1,4 +1,5 @@
-//! Trees and queries of any kind: a search finds what a look at every tile finds, and trees survive being stored.
+//! Random trees and queries: a search finds the same tiles as checking every tile, and stored trees
+//! survive a round trip.
 
 use std::ops::Bound;
 
@@ -8,7 +9,7 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, PhysicalType, S
 
 use crate::fuzz_replay::fuzz::oracle;
 
-/// Bounds that meet often, and the ends of every type.
+/// Bounds that often coincide, including the ends of every type.
 fn coordinate(kind: DimensionKind) -> BoxedStrategy<DimRangeBound> {
     if kind.var {
         return prop::collection::vec(prop::sample::select(vec![0u8, b'a', b'b', 0xff]), 0..4)
@@ -20,7 +21,7 @@ fn coordinate(kind: DimensionKind) -> BoxedStrategy<DimRangeBound> {
         let values = vec![-2.5, -1.0, -0.0, 0.0, 1.0, 3.5, f64::INFINITY, f64::NEG_INFINITY];
         prop::sample::select(values).prop_map(move |value| float(physical, value).key()).boxed()
     } else {
-        // Consecutive keys in the middle of the type, and at its ends.
+        // Consecutive keys in the middle and at the ends of the type.
         let size = physical.size();
         let (max, middle) = (u64::MAX >> (64 - 8 * size), 1u64 << (8 * size - 1));
         prop_oneof![(0u64..20).prop_map(move |key| middle + key), Just(0), Just(max), Just(max - 1)].boxed()
@@ -38,7 +39,7 @@ fn float(physical: PhysicalType, value: f64) -> Scalar {
     if physical == PhysicalType::F32 { Scalar::F32(value as f32) } else { Scalar::F64(value) }
 }
 
-/// A range that can be stored.
+/// A storable range.
 fn range(kind: DimensionKind) -> impl Strategy<Value = DimRange> {
     (coordinate(kind), coordinate(kind)).prop_map(|(a, b)| {
         let (lo, hi) = if a <= b { (a, b) } else { (b, a) };
@@ -50,7 +51,7 @@ fn range(kind: DimensionKind) -> impl Strategy<Value = DimRange> {
     })
 }
 
-/// A range that can be asked for, backwards ones too.
+/// A searchable range, possibly descending.
 fn wanted(kind: DimensionKind) -> BoxedStrategy<DimRange> {
     let backwards = (range(kind), range(kind)).prop_map(|ranges| match ranges {
         (DimRange::Fixed { hi, .. }, DimRange::Fixed { lo, .. }) => DimRange::Fixed { lo: hi, hi: lo },
@@ -98,7 +99,7 @@ proptest! {
         prop_assert!(tree.is_covering());
         let found: Vec<_> = tree.search(&query).unwrap().collect();
         prop_assert_eq!(&found, &oracle::search(&tree, &query));
-        // Independently of trees and coverage: a tile is found if each dimension has a range that it meets.
+        // Without trees and coverage: a found tile intersects a range in each dimension.
         let meets = |tile: &NdRange| {
             let tile = tile.widened(&kinds);
             tile.0.iter().zip(&query).all(|(bounds, ranges)| ranges.iter().any(|range| !range.is_empty() && range.intersects(bounds)))

@@ -1,4 +1,5 @@
-//! Trees that the reference library wrote (`tests/trees/README.md`): read, written again, and built anew, to the same bytes.
+//! Trees written by the reference library (`tests/trees/README.md`): parsing, writing and
+//! rebuilding gives the same bytes.
 
 use std::fmt::Write;
 use std::fs;
@@ -60,7 +61,7 @@ fn built_anew_from_the_tiles() {
         let built = RTree::build(&kinds, &tiles, RTree::FANOUT).unwrap();
         assert_eq!(written(&built, FormatVersion::DEFAULT), bytes, "{name}");
         assert_eq!(built, parsed, "{name}");
-        // Fragments of the oldest versions have the tiles' MBRs alone.
+        // Fragments of the oldest versions store only the MBRs of tiles.
         let mut writer = ByteWriter::new();
         parsed.write_mbrs(&mut writer);
         assert_eq!(RTree::parse_mbrs(&mut ByteReader::new(writer.as_slice()), &kinds).unwrap(), parsed, "{name}");
@@ -108,8 +109,9 @@ fn searched() {
     assert_eq!(found(&between(i32::MIN, i32::MAX)).len(), 1000);
 }
 
-/// NaN bounds nothing: a writer's comparisons with it are always false. So tiles with such MBRs are always candidates, and
-/// inner nodes that lost them (see the reference's own tree) don't hide them.
+/// A NaN bound is meaningless, because a writer's comparisons with NaN are always false. Tiles with
+/// such MBRs are always candidates. The inner nodes of the reference library's tree do not contain
+/// them, but must not hide them.
 #[test]
 fn tiles_with_nan_are_always_candidates() {
     let (tree, kinds) = tree("float64-nan");
@@ -138,7 +140,7 @@ fn inner_nodes_that_lie_hide_nothing() {
     let (tree, kinds) = tree("int32-101");
     assert!(tree.is_covering());
     let mut bytes = written(&tree, FormatVersion::DEFAULT);
-    // The root's upper bound: header, number of MBRs, lower bound.
+    // The root's upper bound, after header, number of MBRs and lower bound.
     bytes[20..24].copy_from_slice(&5i32.to_le_bytes());
     let lying = RTree::parse(&mut ByteReader::new(&bytes), &kinds, FormatVersion::DEFAULT).unwrap();
     assert!(!lying.is_covering());
@@ -190,7 +192,8 @@ fn ranges_of_empty_strings_by_old_writers_tell_nothing() {
     }
 }
 
-/// A node over several that begin at the empty string ends where the last of them does, or at the empty string.
+/// A parent of several nodes that begin at the empty string ends where its last child ends, or at
+/// the empty string.
 #[test]
 fn ranges_that_begin_at_the_empty_string_by_old_writers_have_no_end() {
     let kinds = [DimensionKind::var(Datatype::StringAscii)];
@@ -198,7 +201,7 @@ fn ranges_that_begin_at_the_empty_string_by_old_writers_have_no_end() {
     let tree = RTree::build(&kinds, &mbrs, RTree::FANOUT).unwrap();
     for version in FormatVersion::all().filter(|version| !version.has(Feature::CombinedCoordinates)) {
         let mut bytes = written(&tree, version);
-        // The root's end, which comes before the tiles'.
+        // The root's end precedes the tiles' ends.
         let end = bytes.iter().position(|byte| *byte == b'e').unwrap();
         bytes[end] = b'b';
         let Ok(read) = RTree::parse(&mut ByteReader::new(&bytes), &kinds, version) else { panic!("{version}") };
@@ -237,7 +240,7 @@ fn ranges_of_dates_that_nobody_computed_tell_nothing() {
     assert_eq!(found(&tree, -100, -50), [(0, Coverage::Partial), (1, Coverage::Partial)]);
     assert_eq!(tree.bounds(1), Some(NdRange(vec![DimRange::everything(dates[0])])));
     assert_eq!(written(&tree, version), bytes);
-    // Later ones can be trusted.
+    // Later versions are trusted.
     let later = FormatVersion::new(5).unwrap();
     let bytes = written(&RTree::build(&dates, &[tree.mbr(1).unwrap()], RTree::FANOUT).unwrap(), later);
     let tree = RTree::parse(&mut ByteReader::new(&bytes), &dates, later).unwrap();

@@ -1,14 +1,14 @@
-//! What will be read.
+//! Planned reads.
 
 use std::ops::Range;
 
-/// The ranges of a file that will be read, about in this order.
+/// The ranges of a file to be read, in approximate order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// Its size in bytes.
+    /// The size of the file, in bytes.
     pub size: u64,
-    /// The bytes, ascending.
+    /// The byte ranges, ascending.
     pub ranges: Vec<Range<u64>>,
 }

@@ -1,4 +1,4 @@
-//! Which bytes of files are asked for when, and how long they are kept.
+//! Scheduling and eviction of read-ahead requests.
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,19 +7,21 @@ use std::thread;
 use super::planned::PlannedFile;
 use crate::{CancelToken, Request, Storage, coalesce};
 
-/// Bytes of files that will be read, about in this order. As many as may be held are asked for at once; what was read makes
-/// room for what comes next. A read of bytes that weren't asked for yet asks for them, with what follows in the same file.
+/// Blocks of files to be read, in approximate order.
+///
+/// The queue requests blocks up to a budget. Reading blocks makes room for further requests. A read
+/// of a planned block immediately requests the block and the next window of the same file.
 #[derive(Debug)]
 pub(super) struct Queue {
     storage: Arc<dyn Storage>,
-    /// Bytes that may be held.
+    /// Maximum number of bytes held.
     budget: u64,
     files: Vec<File>,
-    /// Windows of files, in the order in which they are asked for.
+    /// Windows of files as (file, window), in request order.
     order: Vec<(usize, usize)>,
     state: Mutex<State>,
     arrived: Condvar,
-    /// Nobody will read any more.
+    /// Cancelled when no reader is left.
     left: CancelToken,
 }
 
@@ -27,39 +29,40 @@ pub(super) struct Queue {
 struct File {
     path: String,
     size: u64,
-    /// One request each; ascending and disjoint.
+    /// Ascending, disjoint ranges, requested separately.
     blocks: Vec<Range<u64>>,
-    /// Blocks that are asked for together.
+    /// Blocks requested together.
     windows: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Of each file.
+    /// The state of each block of each file.
     blocks: Vec<Vec<Block>>,
-    /// Windows before this one in the order have been asked for.
+    /// The next window in `order`. All earlier windows were requested.
     next: usize,
-    /// Bytes that are there or on their way.
+    /// Bytes in memory or in flight.
     held: u64,
 }
 
-/// A block's state.
+/// The state of a block.
 #[derive(Clone, Debug)]
 enum Block {
-    /// To be asked for.
+    /// Not requested yet.
     Planned,
-    /// On its way.
+    /// In flight.
     Asked,
-    /// In memory; so many bytes of it were read.
+    /// In memory, with the number of bytes already read.
     There { bytes: Arc<Vec<u8>>, taken: usize },
-    /// Read, or not to be had: there was an error, which a plain read will give.
+    /// Read and evicted, or failed. A plain read reports the error.
     Gone,
 }
 
-/// Most blocks of a file. What lies behind them is read plainly: sizes are what other files say, and may be anything.
+/// Maximum number of blocks per file. Later bytes are read on demand, because file sizes are
+/// untrusted and may be arbitrary.
 const MOST_BLOCKS: usize = 1 << 16;
 
-/// Blocks of files.
+/// Blocks as (file, block).
 type Places = Vec<(usize, usize)>;
 
 impl Queue {
@@ -70,7 +73,7 @@ impl Queue {
         let blocks = files.iter().map(|file| vec![Block::Planned; file.blocks.len()]).collect();
         let state = Mutex::new(State { blocks, next: 0, held: 0 });
         let mut order: Vec<(usize, usize)> = Vec::new();
-        // Files of one folder are read side by side.
+        // Files of the same folder are read in parallel.
         let folder = |file: usize| files[file].path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let indices: Vec<usize> = (0..files.len()).collect();
         for group in indices.chunk_by(|a, b| folder(*a) == folder(*b)) {
@@ -84,41 +87,42 @@ impl Queue {
         Self { storage, budget, files, order, state, arrived: Condvar::new(), left: CancelToken::new() }
     }
 
-    /// Bytes that are there already.
+    /// Creates a queue of bytes already in memory.
     pub(super) fn supplied(storage: Arc<dyn Storage>, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> Self {
         let block = start..start.saturating_add(bytes.len() as u64);
         let file = PlannedFile { path: path.to_owned(), size, ranges: vec![block; 1] };
         let file = File::new(file, 0, u64::MAX);
-        // They stay as long as they were supplied for.
+        // Supplied bytes are kept as long as the queue.
         let there = Block::There { bytes: Arc::new(bytes), taken: 0 };
         let state = Mutex::new(State { blocks: vec![vec![there]], next: 0, held: 0 });
         let (arrived, left) = (Condvar::new(), CancelToken::new());
         Self { storage, budget: 0, files: vec![file], order: Vec::new(), state, arrived, left }
     }
 
-    /// The paths of the files, in their order.
+    /// Iterates over the paths of the files, in order.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| file.path.as_str())
     }
 
-    /// A file's size.
+    /// Returns the size of a file.
     pub(super) fn size(&self, file: usize) -> u64 {
         self.files[file].size
     }
 
-    /// Asks for as much as there is room for.
+    /// Requests the first blocks, up to the budget.
     pub(super) fn begin(self: &Arc<Self>) {
         let asked = self.advance(&mut self.state());
         self.fetch(asked);
     }
 
-    /// What says that nobody will read any more: then what wasn't asked of the storage yet is not asked for, and what is on its way
-    /// is given up.
+    /// Returns the token for ending the queue. Cancellation drops blocks in flight and prevents
+    /// further requests.
     pub(super) fn left(&self) -> &CancelToken {
         &self.left
     }
 
-    /// Copies bytes of a file to the beginning of `buffer`, waiting for them if they are on their way; how many.
+    /// Copies bytes of a file to the start of `buffer`, waiting for bytes in flight. Returns the
+    /// number of bytes copied.
     pub(super) fn take(self: &Arc<Self>, file: usize, offset: u64, buffer: &mut [u8]) -> usize {
         let File { blocks, windows, .. } = &self.files[file];
         let index = blocks.partition_point(|block| block.start <= offset);
@@ -141,7 +145,7 @@ impl Queue {
         let len = bytes.len().saturating_sub(start).min(buffer.len());
         *taken = taken.saturating_add(len);
         let (bytes, is_read) = (bytes.clone(), *taken >= bytes.len());
-        // As long as nobody waits for the room, it may be read once more.
+        // The block may be read again, so keep it until a later block needs room.
         let asked = if is_read && state.next < self.order.len() {
             self.let_go(&mut state, (file, index));
             self.advance(&mut state)
@@ -154,7 +158,7 @@ impl Queue {
         len
     }
 
-    /// Marks the planned blocks of a window as asked for.
+    /// Marks the planned blocks of a window as in flight.
     fn ask(&self, state: &mut State, (file, window): (usize, usize)) -> Places {
         let blocks = self.files[file].windows.get(window).cloned().unwrap_or_default();
         let mut asked = Places::new();
@@ -168,7 +172,8 @@ impl Queue {
         asked
     }
 
-    /// Asks for what comes next, once there is room for a good part of what may be held: few calls are better than many.
+    /// Requests further windows once a quarter of the budget is free. Few large calls are better
+    /// than many small calls.
     fn advance(&self, state: &mut State) -> Places {
         let mut asked = Places::new();
         if state.next > 0 && state.held > self.budget - self.budget / 4 {
@@ -183,8 +188,10 @@ impl Queue {
         asked
     }
 
-    /// Lets go of blocks if more are held than may be: first of those of the same file that were passed, then of those that were
-    /// to be read last, wherever they are. Reads that don't keep to the order would otherwise hold something of every file.
+    /// Evicts blocks until the budget is met. Blocks of the same file before the current window go
+    /// first, followed by the blocks planned last in any file.
+    ///
+    /// Without eviction, reads out of order would keep some bytes of every file.
     fn make_room(&self, state: &mut State, (file, window): (usize, usize)) {
         let passed = 0..self.files[file].windows[window.saturating_sub(1)].start;
         let passed: Places = passed.map(|index| (file, index)).collect();
@@ -215,20 +222,20 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that are there or on their way.
+    /// Returns the number of bytes in memory or in flight.
     #[cfg(test)]
     pub(super) fn held(&self) -> u64 {
         self.state().held
     }
 
-    /// Asks for blocks without waiting for them: each can be read as soon as it has come.
+    /// Requests blocks without waiting. Each block is readable on arrival.
     fn fetch(self: &Arc<Self>, places: Places) {
         if places.is_empty() || self.left.is_cancelled() {
             places.iter().for_each(|place| self.settle(*place, None));
             return;
         }
         let asked = Asked { queue: self.clone(), places };
-        // Without threads the blocks are gone at once.
+        // If no thread can be created, the blocks are dropped at once.
         spawn(move || {
             let queue = &asked.queue;
             let request = |(file, index): &(usize, usize)| {
@@ -245,7 +252,7 @@ impl Queue {
         });
     }
 
-    /// Says what came of a block that was asked for.
+    /// Stores the outcome of a requested block.
     fn settle(&self, (file, index): (usize, usize), bytes: Option<Vec<u8>>) {
         let mut state = self.state();
         if let Block::Asked = state.blocks[file][index] {
@@ -279,7 +286,7 @@ impl File {
     }
 }
 
-/// Blocks that somebody may wait for: whatever happens, they don't stay so.
+/// Blocks in flight. Dropping this value settles the blocks, so that no reader waits forever.
 struct Asked {
     queue: Arc<Queue>,
     places: Places,
@@ -291,7 +298,7 @@ impl Drop for Asked {
     }
 }
 
-/// Runs a job that waits, on a thread of its own; false if there can't be one.
+/// Runs a blocking job on a new thread. Returns `false` if the thread cannot be created.
 fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
     thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
 }

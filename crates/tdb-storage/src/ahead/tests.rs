@@ -1,4 +1,4 @@
-#![allow(clippy::single_range_in_vec_init)] // lists of one range are meant
+#![allow(clippy::single_range_in_vec_init)] // single-range lists are intended
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::*;
 use crate::{CountingStorage, MemoryStorage, StorageError};
 
-/// A storage that takes a while to answer, and says so.
+/// A slow storage with a remote profile.
 #[derive(Debug)]
 struct Slow {
     inner: MemoryStorage,
     fetches: AtomicUsize,
-    /// Fetches of so many ranges at least fail.
+    /// Fetches of at least this many ranges fail.
     fails_from: usize,
 }
 
@@ -51,7 +51,7 @@ fn planned(path: &str, ranges: Vec<Range<u64>>) -> PlannedFile {
     PlannedFile { path: path.to_owned(), size: 10_000, ranges }
 }
 
-/// Reads the range, and sees that its bytes are those of the file.
+/// Reads the range and compares the bytes with the file.
 fn check(file: &dyn ReadAt, range: Range<usize>) {
     let mut bytes = vec![0; range.len()];
     file.read_into(range.start as u64, &mut bytes).unwrap();
@@ -70,15 +70,16 @@ fn what_fits_is_fetched_at_once() {
         check(&*a, range);
     }
     check(&*b, 0..10);
-    // Four blocks of at most 100 bytes, gaps included, and the one of the other file: four may wait at once.
+    // Five blocks, gaps included: four of at most 100 bytes in file a, and one in file b. Up to
+    // four may be in flight.
     assert_eq!(slow.fetches.load(Ordering::SeqCst), 2);
     assert_eq!((counting.counters().reads, counting.counters().opens), (5, 0));
-    // What wasn't planned is read plainly, also where it begins with what was.
+    // Unplanned bytes are read on demand, even if the read starts in a planned block.
     check(&*a, 990..1100);
     check(&*a, 5000..5001);
     assert_eq!(counting.counters().reads, 7);
     drop(ahead);
-    // The thread that fetched may not have ended yet.
+    // The fetching thread may still run.
     while !storage.queues("a").current().is_empty() {
         thread::yield_now();
     }
@@ -99,11 +100,11 @@ fn what_does_not_fit_comes_window_by_window() {
         check(&*file, start..10_000.min(start + 70));
         most = most.max(held());
     }
-    // 100 blocks, asked for whenever a quarter of 1500 bytes were read.
+    // 100 blocks, requested whenever a quarter of 1500 bytes was read.
     let fetches = slow.fetches.load(Ordering::SeqCst);
     assert!(counting.counters().reads == 100 && fetches <= 30, "{} {fetches}", counting.counters());
     assert!(most <= 1600, "{most}");
-    // Back to the beginning: gone, so it is read plainly.
+    // The first block was evicted, so the bytes are read on demand.
     check(&*file, 0..70);
     assert_eq!(counting.counters().reads, 101);
 }
@@ -115,10 +116,10 @@ fn what_nobody_will_read_is_not_asked_for() {
     let storage = AheadStorage::new(Arc::new(counting.clone()));
     let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 10_000);
     let file = storage.open_sized("a", 10_000).unwrap();
-    // The first blocks are there before the last ones have come.
+    // The first blocks are readable before the last arrive.
     check(&*file, 0..10);
     drop(ahead);
-    // The thread that fetches holds the blocks as long as it lives.
+    // The fetching thread holds the blocks until the end.
     while !storage.queues("a").current().is_empty() {
         thread::yield_now();
     }
@@ -128,7 +129,8 @@ fn what_nobody_will_read_is_not_asked_for() {
     assert_eq!(counting.counters().reads, asked + 1);
 }
 
-/// Blocks that are read in part stay, and so would one of every window that is asked for out of turn.
+/// Partially read blocks stay in memory. Without eviction, a block of every window requested out of
+/// order would stay.
 #[test]
 fn reads_in_no_order_keep_to_the_budget() {
     let slow = Slow::new(10_000);
@@ -138,12 +140,12 @@ fn reads_in_no_order_keep_to_the_budget() {
     for start in (0..10_000).step_by(100).rev() {
         check(&*a, start..start + 10);
         check(&*b, start..start + 10);
-        // What is on its way can't be let go: two windows of each file.
+        // Blocks in flight cannot be evicted: two windows of each file.
         assert!(ahead.queue.held() <= 1400, "{start}: {}", ahead.queue.held());
     }
 }
 
-/// What was passed goes first, from the beginning: what was read last may be read once more.
+/// The earliest passed blocks are evicted first, because recently read blocks may be read again.
 #[test]
 fn room_is_made_where_reads_have_passed() {
     let slow = Slow::new(10_000);
@@ -151,7 +153,7 @@ fn room_is_made_where_reads_have_passed() {
     let storage = AheadStorage::new(Arc::new(counting.clone()));
     let _ahead = storage.read_ahead(vec![planned("a", vec![0..10_000])], 1000);
     let file = storage.open_sized("a", 10_000).unwrap();
-    // The ten windows that fit, then one out of turn.
+    // The ten windows within the budget, and a window out of order.
     (0..=10).for_each(|block| check(&*file, block * 100..block * 100 + 10));
     let reads = counting.counters().reads;
     check(&*file, 910..950);
@@ -174,7 +176,7 @@ fn errors_come_from_plain_reads() {
     assert!(matches!(error, StorageError::UnexpectedEnd { .. }), "{error}");
 }
 
-/// Sizes that nobody has checked cost neither memory nor time.
+/// Unchecked sizes cost neither memory nor time.
 #[test]
 fn files_may_claim_any_size() {
     let storage = AheadStorage::new(Slow::new(10_000));

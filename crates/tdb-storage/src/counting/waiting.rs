@@ -1,4 +1,4 @@
-//! How long somebody waits for answers, whether for one or for many at once.
+//! Measurement of the time with at least one pending request.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 #[cfg(not(target_family = "wasm"))]
 use std::time::Instant;
 
-/// There is no clock there.
+/// A replacement for targets without a clock.
 #[cfg(target_family = "wasm")]
 #[derive(Clone, Copy, Debug)]
 struct Instant;
@@ -22,20 +22,20 @@ impl Instant {
     }
 }
 
-/// The time in which at least one answer was waited for.
+/// The total time during which at least one request was pending.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many wait.
+    /// Number of pending requests.
     count: u64,
-    /// Since when, if any do.
+    /// Start of the current period, if requests are pending.
     since: Option<Instant>,
     total: Duration,
 }
 
-/// Somebody waits as long as this lives.
+/// A pending request, until dropped.
 pub(super) struct Waits<'a>(&'a Waiting);
 
 impl Waiting {
@@ -53,7 +53,7 @@ impl Waiting {
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Gives the time so far, and starts again from zero.
+    /// Returns the time so far and resets it to zero.
     pub(super) fn take(&self) -> Duration {
         let mut state = self.state();
         let now = state.since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -96,7 +96,7 @@ mod tests {
         drop(second);
         let all = waiting.so_far();
         assert!(so_far >= Duration::from_millis(20) && all >= so_far, "{so_far:?} {all:?}");
-        // Nobody waits now.
+        // No request is pending now.
         thread::sleep(Duration::from_millis(5));
         assert_eq!(waiting.take(), all);
         assert_eq!(waiting.so_far(), Duration::ZERO);

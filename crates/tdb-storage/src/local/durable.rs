@@ -1,4 +1,4 @@
-//! What makes files and their names outlast a loss of power.
+//! Durability of files and their names across power loss.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Other systems either need nothing here (Windows journals names) or offer nothing.
+/// Does nothing: Windows journals names, and other systems offer no such operation.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -43,7 +43,7 @@ mod tests {
     use crate::{LocalStorage, Result, Storage, StorageError, WriteFile};
 
     thread_local! {
-        /// What this thread has made durable.
+        /// The sync calls of this thread.
         static SYNCED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     }
 
@@ -51,7 +51,7 @@ mod tests {
         SYNCED.with_borrow_mut(|synced| synced.push(what));
     }
 
-    /// What `change` makes durable in a folder that has a folder `d` with a file `f`, in that order.
+    /// Returns the sync calls of `change`, in order, in a root with a folder `d` and a file `d/f`.
     fn synced(change: impl FnOnce(&LocalStorage) -> Result<()>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let storage = LocalStorage::new(folder.path());
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(synced(folders), ["root/d"]);
     }
 
-    /// The system refuses to make a pipe durable, so that whoever hears nothing of it hasn't asked.
+    /// Syncing a pipe fails, so the error proves that the operating system was called.
     #[test]
     fn the_system_is_asked_for_bytes() {
         let (_reader, writer) = std::io::pipe().unwrap();
@@ -112,7 +112,7 @@ mod tests {
         assert!(matches!(writer.finish(), Err(StorageError::Io { .. })));
     }
 
-    /// The same with the folder of a process.
+    /// Syncing `/proc` fails too.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_is_asked_for_names() {

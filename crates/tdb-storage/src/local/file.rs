@@ -1,4 +1,4 @@
-//! Positional reads from a file, on each kind of system.
+//! Positional reads from files of the operating system.
 
 use std::fs::File;
 use std::io;
@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::file::check_end;
 use crate::{ReadAt, ReadProfile, Result, StorageError};
 
-/// How many files are held open at once: systems allow a process about a thousand by default, and an array may
-/// have many more. The others are opened for each read.
+/// Maximum number of open files. Systems allow about a thousand per process by default, and an
+/// array may have many more. Further files are opened for each read.
 const MOST_HELD: usize = 512;
 
-/// How many are.
+/// Number of open files.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// A file that stays open as long as this lives.
+/// An open file, closed when dropped.
 #[derive(Debug)]
 struct Held(positional::Handle);
 
 impl Held {
-    /// Nothing if enough files are held already.
+    /// Returns `None` if too many files are open.
     fn new(file: File) -> Option<Self> {
         let below = |held| (held < MOST_HELD).then_some(held + 1);
         HELD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below).ok()?;
@@ -38,7 +38,7 @@ impl Drop for Held {
 /// A file of a [`LocalStorage`](crate::LocalStorage).
 #[derive(Debug)]
 pub(super) struct LocalFile {
-    /// Empty until the file is read again, if it was closed; nothing in it if the file isn't to be held.
+    /// Uninitialized if the file was closed and not read again. `None` if too many files are open.
     held: OnceLock<Option<Held>>,
     size: u64,
     path: PathBuf,
@@ -49,14 +49,16 @@ impl LocalFile {
         Self { held: OnceLock::from(Held::new(file)), size, path }
     }
 
-    /// The same file, closed until it is read again. Many are read once only, and a process that holds many files pays for
-    /// each more: Linux doubles the table of them, and with several threads waits each time until none looks at the old one.
+    /// Closes the file until the next read.
+    ///
+    /// Most files are read once, and open files are costly. Linux grows the table of open files by
+    /// doubling. With several threads, each growth waits until no thread uses the old table.
     pub(super) fn closed(self) -> Self {
         Self { held: OnceLock::new(), ..self }
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // What can't be opened here is opened once more below, where the error counts.
+        // A failed open is retried below, and the error returned there.
         match self.held.get_or_init(|| File::open(&self.path).ok().and_then(Held::new)) {
             Some(Held(file)) => positional::read_exact_at(file, offset, buffer),
             None => positional::read_exact_at(&positional::Handle::from(File::open(&self.path)?), offset, buffer),
@@ -78,7 +80,7 @@ impl ReadAt for LocalFile {
         self.read(offset, buffer).map_err(|error| {
             let (path, need, size) = (self.path(), buffer.len() as u64, self.size);
             match error.kind() {
-                // The file was cut short after it was opened.
+                // The file was truncated after opening.
                 io::ErrorKind::UnexpectedEof => StorageError::UnexpectedEnd { path, offset, need, size },
                 _ => StorageError::from_io(path, error),
             }
@@ -111,7 +113,8 @@ mod positional {
 
     pub(super) type Handle = File;
 
-    /// `seek_read` moves the file's cursor, but reads at the given offset whatever other threads do to the cursor.
+    /// `seek_read` moves the file's cursor but reads at the given offset, regardless of concurrent
+    /// cursor changes.
     pub(super) fn read_exact_at(file: &Handle, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
             match file.seek_read(buffer, offset) {
@@ -128,7 +131,8 @@ mod positional {
     }
 }
 
-/// Systems without positional reads: seek and read under a lock. Compiled by the tests everywhere, so that it stays sound.
+/// Seek and read under a lock, for systems without positional reads. Tests compile it on all
+/// systems.
 #[cfg_attr(any(unix, windows), allow(dead_code))]
 #[cfg(any(test, not(any(unix, windows))))]
 mod seeking {
@@ -146,7 +150,7 @@ mod seeking {
     }
 
     pub(super) fn read_exact_at(file: &Handle, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // Each use seeks first, so whatever a panicking thread left is no matter.
+        // Each use seeks first: a poisoned lock is harmless.
         let mut file = file.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)
@@ -181,7 +185,7 @@ mod tests {
         }
     }
 
-    /// More files than any process may have open are read all the same.
+    /// Files beyond the limit of open files remain readable.
     #[test]
     fn many_files_can_be_open() {
         let folder = tempfile::tempdir().unwrap();

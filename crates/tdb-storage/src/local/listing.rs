@@ -1,7 +1,8 @@
-//! What a folder holds at one moment.
+//! Consistent listings of a folder.
 //!
-//! The system gives names in pieces, and sizes one by one. Whoever replaces files makes the new one and then removes the old
-//! one: in a listing that was read meanwhile both may be missing. Such a listing is read once more.
+//! The operating system returns names in chunks, and sizes individually. A writer replaces a file
+//! by creating the new file and then removing the old file. A concurrent listing may miss both and
+//! is therefore repeated.
 
 use std::fs;
 use std::io;
@@ -10,13 +11,13 @@ use std::path::Path;
 use crate::temporary::is_temporary;
 use crate::{Entry, EntryKind};
 
-/// So many names come in one piece at least, even if all are as long as they can be.
+/// The operating system returns at least this many names per chunk, even at maximum length.
 const ONE_PIECE: usize = 100;
-/// A folder that changed all the time while it was read so often is shown as it was seen last, or not at all where files
-/// vanished from it.
+/// Maximum number of listings of a changing folder. The last listing is returned, or an error if
+/// files vanished meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// The entries of a folder, in no order. Without `sizes` files are said to be empty.
+/// Lists a folder in arbitrary order. Without `sizes`, files have size 0.
 pub(super) fn list(folder: &Path, sizes: bool) -> io::Result<Vec<Entry>> {
     for _ in 0..ATTEMPTS {
         let before = changed(folder);
@@ -31,12 +32,12 @@ pub(super) fn list(folder: &Path, sizes: bool) -> io::Result<Vec<Entry>> {
     }
 }
 
-/// When names in a folder have changed, where the system says.
+/// Returns the modification time of a folder, if available.
 fn changed(folder: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// The entries, as they come; none if one was removed after its name was read.
+/// Reads the entries. Returns `None` if an entry was removed after its name was read.
 fn read(folder: &Path, sizes: bool) -> io::Result<Option<Vec<Entry>>> {
     let mut entries = Vec::new();
     for item in fs::read_dir(folder)? {
@@ -49,7 +50,7 @@ fn read(folder: &Path, sizes: bool) -> io::Result<Option<Vec<Entry>>> {
     Ok(Some(entries))
 }
 
-/// What a listing shows for an item.
+/// The outcome for a directory entry.
 enum Shown {
     Entry(Entry),
     Nothing,
@@ -60,7 +61,7 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     let Ok(name) = item.file_name().into_string() else { return Ok(Shown::Nothing) };
     let file_type = item.file_type()?;
     if file_type.is_dir() {
-        // No look at the folder itself: arrays with many fragments have many, and their sizes mean nothing.
+        // The folder is not accessed: the size is meaningless, and arrays may have many fragments.
         return Ok(Shown::Entry(Entry::folder(name)));
     }
     if !sizes && file_type.is_file() {
@@ -69,11 +70,11 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     let metadata = if file_type.is_symlink() { fs::metadata(item.path()) } else { item.metadata() };
     let metadata = match metadata {
         Ok(metadata) => metadata,
-        // A link that leads nowhere, in circles, or through a file.
+        // A dangling link, a cycle of links, or a link through a file.
         Err(error) if file_type.is_symlink() && error.kind() != io::ErrorKind::PermissionDenied => {
             return Ok(Shown::Nothing);
         }
-        // What is being made may get its name meanwhile.
+        // A temporary file may be renamed meanwhile.
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_temporary(&name) => return Ok(Shown::Nothing),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Shown::Gone),
         Err(error) => return Err(error),
@@ -85,7 +86,7 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     })
 }
 
-/// What is there; none of what is neither a file nor a folder.
+/// Returns the kind of a path, or `None` for special files.
 pub(super) fn kind(metadata: &fs::Metadata) -> Option<EntryKind> {
     if metadata.is_file() { Some(EntryKind::File) } else { metadata.is_dir().then_some(EntryKind::Folder) }
 }

@@ -1,4 +1,4 @@
-//! A file that is written piece by piece.
+//! Incremental writing of a file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use super::durable::sync_file;
 use crate::{Result, StorageError, WriteFile};
 
-/// A new file of a [`LocalStorage`](crate::LocalStorage), removed when it is dropped before it is finished.
+/// A new file of a [`LocalStorage`](crate::LocalStorage). Removed if dropped before it is finished.
 #[derive(Debug)]
 pub(super) struct LocalWriter {
-    /// Absent once it is closed.
+    /// `None` after closing.
     file: Option<File>,
     path: PathBuf,
 }
@@ -34,7 +34,7 @@ impl WriteFile for LocalWriter {
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         if let Some(file) = &self.file {
-            // The file is removed if this fails.
+            // If this fails, `drop` removes the file.
             sync_file(file).map_err(|error| self.error(error))?;
         }
         self.file = None;
@@ -44,9 +44,9 @@ impl WriteFile for LocalWriter {
 
 impl Drop for LocalWriter {
     fn drop(&mut self) {
-        // Closed before it is removed, because some systems refuse to delete what is open.
+        // Closed before removal because some systems cannot delete open files.
         if self.file.take().is_some() {
-            // An error has nowhere to go; what remains is never committed.
+            // The error is ignored: an orphaned file is never committed.
             let _ = fs::remove_file(&self.path);
         }
     }

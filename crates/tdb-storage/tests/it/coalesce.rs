@@ -1,4 +1,4 @@
-//! Merged reads hold every range, and nothing that the gap doesn't explain.
+//! Merged reads contain every range, and no bytes beyond the allowed gaps.
 
 use std::ops::Range;
 
@@ -21,7 +21,8 @@ proptest! {
             prop_assert_eq!(merged[index].start + inside.start as u64, range.start);
             prop_assert_eq!(inside.len() as u64, range.end - range.start);
         }
-        // Each byte of a merged range is wanted, or lies in a gap between two wanted ones that is short enough.
+        // Each byte of a merged range is requested, or is in a short enough gap between two
+        // requested bytes.
         for read in &merged {
             let wanted = |at: u64| ranges.iter().any(|range| range.contains(&at));
             prop_assert!(wanted(read.start) && wanted(read.end - 1));

@@ -1,4 +1,4 @@
-//! What every storage promises, held against each of them.
+//! The contract of [`Storage`], tested on each implementation.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Counts are what really reached the storage below.
+//! Counters equal the requests received by the wrapped storage.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What only the file system has: links, permissions, pipes, names that are no text.
+//! Behavior specific to file systems: links, permissions, pipes, names that are not UTF-8.
 #![cfg(unix)]
 
 use std::fs;
@@ -26,7 +26,7 @@ fn links_show_what_they_lead_to() {
     assert_eq!(listed, [("file".to_owned(), EntryKind::File, 3), ("folder".to_owned(), EntryKind::Folder, 0)]);
     assert_eq!(storage.read("folder/f").unwrap(), b"123");
     assert!(storage.read("dangling").unwrap_err().is_not_found());
-    // Deleting what holds a link deletes the link alone.
+    // Deleting a folder deletes links inside, but not the targets.
     LocalStorage::new(root).remove_folder("array").unwrap();
     assert!(root.join("real/f").exists());
 }
@@ -51,7 +51,7 @@ fn what_may_not_be_read_is_told_apart() {
     storage.create_new("locked/f", b"1").unwrap();
     let lock = |mode| fs::set_permissions(folder.path().join("locked"), fs::Permissions::from_mode(mode)).unwrap();
     lock(0o000);
-    // The superuser may read everything, and then there is nothing to tell apart.
+    // The superuser can read everything and sees no errors.
     let superuser = fs::read_dir(folder.path().join("locked")).is_ok();
     if !superuser {
         assert!(matches!(storage.list("locked"), Err(StorageError::PermissionDenied { .. })));
@@ -123,7 +123,7 @@ fn a_file_is_whole_for_whoever_sees_it() {
     });
 }
 
-/// Each of several that make the same file looks before whether it is there, and all may find that it isn't.
+/// Each creator first checks that the file does not exist, and all checks may succeed.
 #[test]
 fn of_several_that_make_a_file_one_does() {
     const MAKERS: u8 = 4;
@@ -150,7 +150,7 @@ fn of_several_that_make_a_file_one_does() {
     }
 }
 
-/// Whoever can put a link into an array's folder would else choose what is removed elsewhere.
+/// Otherwise, write access to an array's folder would imply control over deletions elsewhere.
 #[test]
 fn nothing_is_removed_through_links() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -164,14 +164,14 @@ fn nothing_is_removed_through_links() {
     assert!(storage.remove_files(&["link/documents/letter", "link/documents/none"]).into_iter().all(through));
     assert!(storage.remove_folders(&["link/documents", "link/none"]).into_iter().all(through));
     assert_eq!(std::fs::read(elsewhere.path().join("documents/letter")).unwrap(), b"dear");
-    // The link itself may go.
+    // The link may be removed.
     assert!(storage.remove_folders(&["link"])[0].is_err());
     storage.remove_file("link").unwrap();
     assert!(elsewhere.path().join("documents/letter").is_file());
 }
 
-/// Each file is there until the next one is, as commits are that others replace: a listing without any shows no moment that
-/// there was.
+/// Each file exists until its successor exists, as for superseded commits. No consistent listing is
+/// empty.
 #[test]
 fn a_listing_shows_one_moment() {
     let folder = tempfile::tempdir().unwrap();

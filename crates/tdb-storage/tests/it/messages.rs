@@ -1,4 +1,4 @@
-//! What people read when something is wrong.
+//! Error messages.
 
 use std::io;
 

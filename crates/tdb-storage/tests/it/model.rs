@@ -1,4 +1,5 @@
-//! Memory and the file system behave the same, errors too, whatever is done in whatever order.
+//! The storage in memory behaves like the file system for any sequence of operations, errors
+//! included.
 
 use proptest::prelude::*;
 use tdb_storage::{LocalStorage, MemoryStorage, Result, Storage, StorageError};
@@ -19,7 +20,7 @@ enum Step {
     ReadPart(String, u64, usize),
 }
 
-/// Few names, so that paths meet; some that are refused.
+/// Few names, so that paths collide, and some invalid paths.
 fn path() -> impl Strategy<Value = String> {
     let component = prop::sample::select(vec!["a", "b", "a-", "é"]);
     let good = prop::collection::vec(component, 0..4).prop_map(|components| components.join("/"));
@@ -44,7 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What came of a step, in a form that doesn't name the storage.
+/// Formats the outcome of a step without the storage's name.
 fn outcome(storage: &dyn Storage, step: &Step) -> String {
     fn show<T: std::fmt::Debug>(result: Result<T>) -> String {
         match result {

@@ -1,4 +1,4 @@
-//! Parts of buffers that several hold.
+//! Shared slices of buffers.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::Buffer;
 
-/// Bytes of a [`Buffer`], or of a part of one, that several may hold: cloning and slicing copy none.
+/// A reference-counted slice of a [`Buffer`]. Cloning and slicing copy no bytes.
 ///
-/// The buffer lives as long as anything holds a part of it.
+/// The buffer is freed with its last slice.
 ///
 /// ```
 /// use tdb_types::{Buffer, SharedBuffer};
@@ -26,32 +26,33 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// Some of the bytes, without a copy.
+    /// Returns a slice without copying.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `range` is reversed or ends after the last byte.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.len, "bytes {range:?} of {}", self.len);
         Self { buffer: Arc::clone(&self.buffer), start: self.start + range.start, len: range.end - range.start }
     }
 
-    /// The bytes as values of `T`; `None` if they aren't aligned so, or their number is no multiple of its size.
+    /// Returns the bytes as values of `T`. Returns `None` if the start is misaligned for `T`, or
+    /// the length is not a multiple of the size of `T`.
     #[must_use]
     pub fn values<T: bytemuck::AnyBitPattern>(&self) -> Option<&[T]> {
         bytemuck::try_cast_slice(self).ok()
     }
 
-    /// Whether it is all of its buffer.
+    /// Returns `true` if the slice covers the entire buffer.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.start == 0 && self.len == self.buffer.len()
     }
 
-    /// The buffer that this is a part of, as a whole, to use its memory again.
+    /// Returns the entire underlying buffer, so that its memory can be reused.
     ///
     /// # Errors
-    /// The part itself, if others hold parts of the buffer too.
+    /// Returns the slice itself if other slices of the buffer exist.
     pub fn into_whole(self) -> Result<Buffer, Self> {
         let Self { buffer, start, len } = self;
         Arc::try_unwrap(buffer).map_err(|buffer| Self { buffer, start, len })
@@ -103,7 +104,7 @@ mod tests {
         let all = SharedBuffer::from(Buffer::from(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0][..]));
         let part = all.slice(4..12).slice(0..4);
         assert_eq!(part.values::<u32>(), Some(&[2][..]));
-        // No value of that type begins there.
+        // Byte 1 is misaligned for `u32`.
         assert_eq!(all.slice(1..5).values::<u32>(), None);
         assert_eq!(part, SharedBuffer::from(Buffer::from(&[2, 0, 0, 0][..])));
         let all = all.into_whole().unwrap_err();

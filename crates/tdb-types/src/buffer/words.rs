@@ -1,32 +1,33 @@
-//! Zeroed memory in whole words.
+//! Zeroed memory in 64-bit words.
 
 use std::ops::{Deref, DerefMut};
 
-/// Words that were zero when they were first in use.
+/// Words that are zero before their first use.
 pub(super) enum Words {
     Heap(Vec<u64>),
-    /// Pages of the system's own.
+    /// Anonymous pages mapped from the operating system.
     #[cfg(target_os = "linux")]
     Mapped(memmap2::MmapMut),
 }
 
 impl Words {
-    /// `len` zeros.
+    /// Allocates `len` zeros.
     pub(super) fn zeroed(len: usize) -> Self {
-        // They come from the system without our touching them.
+        // The allocator returns zeroed pages without touching the memory.
         Self::Heap(vec![0; len])
     }
 
-    /// At least `len` zeros, in large pages if there are any and it's worth one.
+    /// Allocates at least `len` zeros, in huge pages if `len` fills at least half of one and they
+    /// are available.
     #[cfg(target_os = "linux")]
     pub(super) fn in_large_pages(len: usize) -> Self {
-        /// Bytes of a large page.
+        /// Size of a huge page, in bytes.
         const PAGE: usize = 2 << 20;
         let pages = len.saturating_mul(size_of::<u64>()).checked_next_multiple_of(PAGE);
         let is_worth_it = len >= PAGE / size_of::<u64>() / 2;
         match pages.filter(|_| is_worth_it).and_then(|bytes| memmap2::MmapMut::map_anon(bytes).ok()) {
             Some(memory) => {
-                // Small pages serve as well.
+                // A refusal is harmless: the mapping then uses small pages.
                 let _advised = memory.advise(memmap2::Advice::HugePage);
                 Self::Mapped(memory)
             }
@@ -34,13 +35,13 @@ impl Words {
         }
     }
 
-    /// `len` zeros: large pages are asked for on Linux only.
+    /// Allocates `len` zeros on the heap: huge pages are used on Linux only.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn in_large_pages(len: usize) -> Self {
         Self::zeroed(len)
     }
 
-    /// How many words there can be without another allocation.
+    /// Returns the number of words that fit without another allocation.
     pub(super) fn capacity(&self) -> usize {
         match self {
             Self::Heap(words) => words.capacity(),
@@ -49,7 +50,7 @@ impl Words {
         }
     }
 
-    /// At least `len` zeros in the same kind of memory.
+    /// Allocates at least `len` zeros in the same kind of memory.
     fn like(&self, len: usize) -> Self {
         match self {
             Self::Heap(_) => Self::zeroed(len),
@@ -58,7 +59,7 @@ impl Words {
         }
     }
 
-    /// Appends zeros, until there are `len` words at least.
+    /// Appends zeros up to a length of at least `len` words.
     pub(super) fn grow(&mut self, len: usize) {
         match self {
             Self::Heap(words) if len <= words.capacity() => words.resize(len.max(words.len()), 0),
@@ -93,7 +94,7 @@ impl Deref for Words {
     fn deref(&self) -> &[u64] {
         match self {
             Self::Heap(words) => words,
-            // Pages begin where words do, and their number is one of whole words.
+            // Page addresses and sizes are multiples of the word size.
             #[cfg(target_os = "linux")]
             Self::Mapped(memory) => bytemuck::cast_slice(memory),
         }

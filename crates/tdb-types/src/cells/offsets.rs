@@ -1,49 +1,52 @@
-//! Where cells of variable length lie.
+//! Offsets of cells of variable length.
 
 use std::ops::Range;
 
-/// Where cells of variable length begin in the values, and at last where the last one ends; ascending. There is one more
-/// than there are cells; the first need not be 0.
+/// The ascending start offsets of cells of variable length, followed by the end of the last cell.
+///
+/// `n` cells have `n + 1` offsets. The first offset may be greater than 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Offsets<'a> {
     offsets: &'a [u64],
-    /// Bytes that an offset counts in.
+    /// Bytes per unit of an offset.
     unit: u64,
 }
 
 impl<'a> Offsets<'a> {
-    /// Offsets that count bytes, as those in tiles.
+    /// Creates offsets in bytes, as in tiles.
     #[must_use]
     pub fn in_bytes(offsets: &'a [u64]) -> Self {
         Self { offsets, unit: 1 }
     }
 
-    /// Offsets that count values of `size` bytes, as those in columns.
+    /// Creates offsets in values of `size` bytes, as in columns.
     #[must_use]
     pub fn in_values(offsets: &'a [u64], size: usize) -> Self {
         Self { offsets, unit: size as u64 }
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are no cells.
+    /// Returns `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The offsets of some of the cells; those of no cells if the range reaches beyond the end.
+    /// Returns the offsets of a range of cells, or of no cells if the range ends beyond the last
+    /// cell.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let offsets = cells.end.checked_add(1).and_then(|end| self.offsets.get(cells.start..end));
         Self { offsets: offsets.unwrap_or_default(), ..*self }
     }
 
-    /// The bytes of a cell; `None` if there is no such cell, or its offsets run backwards or beyond what memory can hold.
+    /// Returns the byte range of a cell. Returns `None` if the cell does not exist, or if its
+    /// offsets descend or exceed `usize`.
     #[inline]
     #[must_use]
     pub fn bytes_of(&self, cell: usize) -> Option<Range<usize>> {
@@ -51,24 +54,26 @@ impl<'a> Offsets<'a> {
         bytes_between(start, *self.offsets.get(cell.checked_add(1)?)?, self.unit)
     }
 
-    /// The bytes of all cells together; `None` as for [one](Self::bytes_of), or if there is not even an end.
+    /// Returns the byte range of all cells. Returns `None` if the first and last offset descend or
+    /// exceed `usize` (see [`bytes_of`](Self::bytes_of)), or if the list is empty.
     #[must_use]
     pub fn bytes(&self) -> Option<Range<usize>> {
         bytes_between(*self.offsets.first()?, *self.offsets.last()?, self.unit)
     }
 
-    /// The bytes of each cell; `None` where its offsets lie.
+    /// Iterates over the byte ranges of the cells, with `None` for invalid offsets.
     pub(super) fn each(self) -> impl Iterator<Item = Option<Range<usize>>> + use<'a> {
         self.offsets.windows(2).map(move |ends| bytes_between(ends[0], ends[1], self.unit))
     }
 
-    /// The same offsets as those of a tile have to be: in bytes, the first of them 0. `None` if they aren't so already.
+    /// Returns the offsets if they already have the form of a tile: in bytes, starting at 0.
     #[must_use]
     pub fn as_in_tile(&self) -> Option<&'a [u64]> {
         (self.unit == 1 && self.offsets.first() == Some(&0)).then_some(self.offsets)
     }
 
-    /// The offsets in bytes of cells that are put behind `base` bytes of others. Offsets that run backwards wrap around.
+    /// Iterates over the offsets in bytes after the cells are moved behind `base` other bytes.
+    /// Descending offsets wrap around.
     #[inline]
     pub fn moved_to(&self, base: u64) -> impl ExactSizeIterator<Item = u64> + use<'a> {
         let (unit, first) = (self.unit, self.offsets.first().copied().unwrap_or(0));

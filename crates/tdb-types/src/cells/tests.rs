@@ -1,8 +1,8 @@
-//! Both layouts, whole and in part, well made and not.
+//! Both layouts, entire and sliced, valid and invalid.
 
 use super::*;
 
-/// Bytes of values of two bytes each.
+/// Three values of two bytes.
 const VALUES: [u8; 6] = [1, 0, 2, 0, 3, 0];
 
 #[test]
@@ -76,7 +76,7 @@ fn check_slice(cells: Cells<'_>, range: Range<usize>) {
     let expected: Vec<(&[u8], bool)> = range.clone().map(|cell| (cells.cell(cell), cells.is_valid(cell))).collect();
     let found: Vec<_> = (0..some.len()).map(|cell| (some.cell(cell), some.is_valid(cell))).collect();
     assert_eq!(found, expected, "{range:?}");
-    // As they come one after the other.
+    // The iterators yield the same cells as `cell`.
     let all: Vec<&[u8]> = if some.size().is_some() { some.fixed_cells().collect() } else { some.var_cells().collect() };
     assert_eq!(all, expected.iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), "{range:?}");
     assert_eq!(some.bytes(), all.concat(), "{range:?}");
@@ -88,7 +88,7 @@ fn check_slice(cells: Cells<'_>, range: Range<usize>) {
     let bytes: Vec<u8> = expected.iter().map(|(_, valid)| u8::from(*valid)).collect();
     assert_eq!((&written, &picked), (&bytes, &bytes), "{range:?}");
     assert_eq!(validity.null_count(some.len()), bytes.iter().filter(|byte| **byte == 0).count(), "{range:?}");
-    // A slice of a slice is one of the whole.
+    // A slice of a slice equals a slice of the full view.
     if some.len() > 2 {
         let inner = some.slice(1..some.len() - 1);
         assert_eq!((inner.cell(0), inner.is_valid(0)), expected[1], "{range:?}");
@@ -96,7 +96,7 @@ fn check_slice(cells: Cells<'_>, range: Range<usize>) {
         inner.validity().into_iter().for_each(|validity| validity.zip_mask(&mut mask, |entry, valid| *entry = valid));
         assert!(mask.iter().zip(&expected[1..]).all(|(entry, (_, valid))| entry == valid), "{range:?}");
     }
-    // Put behind other cells, they lie there as they did here.
+    // Moving the cells keeps all lengths.
     if let Some(offsets) = some.offsets() {
         let moved: Vec<u64> = offsets.moved_to(100).collect();
         let lens: Vec<u64> = moved.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -1,29 +1,29 @@
-//! Which cells are null.
+//! Validity of cells.
 
 use std::ops::Range;
 
-/// Which cells hold a value, and are not null. Cells beyond its end are null.
+/// The validity of cells: valid or null. Cells beyond the end are null.
 #[derive(Clone, Copy, Debug)]
 pub enum Validity<'a> {
-    /// One byte for each cell, 0 where it is null, as in tiles.
+    /// One byte per cell, 0 for null, as in tiles.
     Bytes(&'a [u8]),
-    /// One bit for each cell, least significant first, set where it is valid, as in columns.
+    /// One bit per cell, least significant bit first, set for valid cells, as in columns.
     Bits {
-        /// The bits.
+        /// The bitmap.
         bits: &'a [u8],
-        /// Which of them is the first cell's.
+        /// The index of the first cell's bit.
         first: usize,
     },
 }
 
 impl<'a> Validity<'a> {
-    /// Bits that begin with the first cell's.
+    /// Creates a validity from a bitmap that starts with the first cell's bit.
     #[must_use]
     pub fn bits(bits: &'a [u8]) -> Self {
         Self::Bits { bits, first: 0 }
     }
 
-    /// Whether a cell holds a value.
+    /// Returns `true` if the cell is not null.
     #[inline]
     #[must_use]
     pub fn is_valid(&self, cell: usize) -> bool {
@@ -36,7 +36,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// The validity of some of the cells.
+    /// Returns the validity of a range of cells.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         match *self {
@@ -52,7 +52,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// How many of the first so many cells are null.
+    /// Returns the number of nulls among the first `cells` cells.
     #[must_use]
     pub fn null_count(&self, cells: usize) -> usize {
         let valid = match self {
@@ -62,16 +62,16 @@ impl<'a> Validity<'a> {
         cells - valid
     }
 
-    /// Calls `each` with the mask's entry of each cell, and whether the cell is valid.
+    /// Calls `each` for each cell, with the entry of `mask` and `true` if the cell is valid.
     #[inline]
     pub fn zip_mask(&self, mask: &mut [bool], each: impl Fn(&mut bool, bool)) {
         self.zip(mask, each);
     }
 
-    /// Writes a byte for each cell, 0 where it is null: as tiles have it.
+    /// Writes one byte per cell, 0 for null, as in tiles.
     pub fn write_bytes(&self, to: &mut [u8]) {
         match self {
-            // Whatever stands for a valid cell, it is kept.
+            // Keeps any nonzero byte of a valid cell unchanged.
             Self::Bytes(bytes) => {
                 let (there, beyond) = to.split_at_mut(bytes.len().min(to.len()));
                 there.copy_from_slice(&bytes[..there.len()]);
@@ -81,7 +81,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// Writes a byte for each of these cells, 0 where it is null.
+    /// Writes one byte for each of the given cells, 0 for null.
     pub fn write_bytes_of(&self, cells: impl Iterator<Item = usize>, to: &mut [u8]) {
         match *self {
             Self::Bytes(bytes) => {
@@ -106,7 +106,7 @@ impl<'a> Validity<'a> {
                 let zip_byte = |items: &mut [T], bits: u8| {
                     (0..).zip(items).for_each(|(bit, item)| each(item, bits >> bit & 1 != 0));
                 };
-                // Those before the first whole byte.
+                // The cells before the first byte boundary.
                 let head = (8 - first % 8) % 8;
                 let (before, items) = items.split_at_mut(head.min(items.len()));
                 zip_byte(before, bits.first().map_or(0, |bits| bits >> (first % 8)));

@@ -1,10 +1,10 @@
-//! Numbers of units since 1970, as people write them and as dates without an ISO form are printed.
+//! Numbers of units since 1970, for input and for dates without an ISO form.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::Datatype;
 
-/// The datatypes of dates, each with the name of its unit as NumPy has it, and its plural.
+/// The datetime datatypes, each with NumPy's suffix of its unit and the unit's plural.
 const UNITS: [(Datatype, &str, &str); 13] = [
     (Datatype::DatetimeYear, "Y", "years"),
     (Datatype::DatetimeMonth, "M", "months"),
@@ -21,28 +21,28 @@ const UNITS: [(Datatype, &str, &str); 13] = [
     (Datatype::DatetimeAs, "as", "attoseconds"),
 ];
 
-/// Why a text is no value of a datatype.
+/// The reason why a text is not a value of a datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenError {
-    /// The text is no value of the datatype.
+    /// The text is not a value of the datatype.
     NotAValue,
-    /// The text is a number that looks like a date written without dashes.
+    /// The text is a number that looks like a date without dashes.
     Ambiguous {
         /// The text.
         text: String,
-        /// The datatype, one of dates.
+        /// The datetime datatype.
         datatype: Datatype,
     },
-    /// The text counts other units than the datatype.
+    /// The suffix of the text is not the unit of the datatype.
     OtherUnit {
         /// The text.
         text: String,
-        /// The datatype, one of dates.
+        /// The datetime datatype.
         datatype: Datatype,
     },
 }
 
-/// Says what is wrong, and how to write what may be meant.
+/// Prints the cause and a suggested spelling.
 impl Display for WrittenError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -62,18 +62,18 @@ impl Display for WrittenError {
 
 impl std::error::Error for WrittenError {}
 
-/// The name of a datatype's unit, and its plural.
+/// Returns the suffix and the plural of a datatype's unit.
 pub(super) fn unit(datatype: Datatype) -> Option<(&'static str, &'static str)> {
     UNITS.iter().find(|(known, ..)| *known == datatype).map(|(_, suffix, plural)| (*suffix, *plural))
 }
 
-/// The datatype that counts the units that a text ends with.
+/// Returns the datatype whose unit is the suffix of `text`.
 pub(super) fn datatype(text: &str) -> Option<Datatype> {
     let suffix = text.trim_start_matches(|sign: char| sign == '-' || sign.is_ascii_digit());
     UNITS.iter().find(|(_, known, _)| *known == suffix).map(|(datatype, ..)| *datatype)
 }
 
-/// The number of units since 1970 that a text names; `None` if it is no number, or a year.
+/// Reads a number of units since 1970. Returns `None` for a year and for text that is not a number.
 pub(super) fn read(datatype: Datatype, text: &str) -> Result<Option<i64>, WrittenError> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = unsigned.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
@@ -81,7 +81,7 @@ pub(super) fn read(datatype: Datatype, text: &str) -> Result<Option<i64>, Writte
     if !suffix.is_empty() && UNITS.iter().all(|(_, known, _)| *known != suffix) {
         return Ok(None);
     }
-    // Nobody groups the digits of a date.
+    // A number with underscores cannot be a date.
     let is_grouped = number.contains('_');
     let parsed = if is_grouped { number.replace('_', "").parse() } else { number.parse() };
     let Ok(parsed) = parsed else { return Ok(None) };

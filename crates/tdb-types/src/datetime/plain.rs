@@ -1,9 +1,9 @@
-//! Days, and moments to the second, as nearly all dates are written: read and printed without more than arithmetic.
+//! Arithmetic fast path for the common forms of dates: days, and times of day to the second.
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: i64 = 86_400;
 
-/// A day or a second: the second from 1970 that it begins with, and how many it has.
+/// A day or a second: the first second since 1970, and the number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     start: i64,
@@ -11,8 +11,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// What `text` names, if it is a day (`2024-05-01`) or a second (`2024-05-01T12:00:00`) in ISO form; none if it is anything
-    /// else, which may be a date nevertheless.
+    /// Parses a day (`2024-05-01`) or a second (`2024-05-01T12:00:00`) in ISO 8601. Returns `None`
+    /// for all other forms, which may still be valid dates.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.as_bytes() {
             text @ [_, _, _, _, b'-', _, _, b'-', _, _] => (text, None),
@@ -29,18 +29,21 @@ impl Span {
         is_time.then(|| Self { start: day * DAY + hour * 3_600 + minute * 60 + second, len: 1 })
     }
 
-    /// The first and the last unit of so many seconds that lie in it; the first is after the last if none do.
+    /// Returns the first and the last unit of `seconds` seconds that begins in the span. The first
+    /// is greater than the last if there is no such unit.
     pub(super) fn in_units_of(self, seconds: i64) -> (i64, i64) {
         ((self.start - 1).div_euclid(seconds) + 1, (self.start + self.len - 1).div_euclid(seconds))
     }
 
-    /// The first and the last part of a second, of which there are so many in one; none if they are beyond 64 bits.
+    /// Returns the first and the last fraction of a second in the span, at `per_second` fractions
+    /// per second. Returns `None` on overflow.
     pub(super) fn in_parts(self, per_second: i64) -> Option<(i64, i64)> {
         Some((self.start.checked_mul(per_second)?, (self.start + self.len).checked_mul(per_second)? - 1))
     }
 }
 
-/// Appends the second from 1970 as a date and a time of day in ISO form, or as the date alone; false if its year has no four digits.
+/// Appends a number of seconds since 1970 in ISO 8601, with or without the time of day. Returns
+/// `false` if the year is not in 0 to 9999.
 pub(super) fn push(second: i64, has_time: bool, out: &mut String) -> bool {
     let Some((year, month, day)) = date_of(second.div_euclid(DAY)) else { return false };
     let of_day = second.rem_euclid(DAY);
@@ -66,18 +69,18 @@ fn push_two(number: i64, out: &mut String) {
     }
 }
 
-/// The number that two digits are.
+/// Parses two decimal digits.
 fn number(digits: [u8; 2]) -> Option<i64> {
     let [tens, ones] = digits.map(|digit| digit.wrapping_sub(b'0'));
     (tens <= 9 && ones <= 9).then(|| i64::from(10 * tens + ones))
 }
 
-/// Days of the months before each, in a year that begins in March.
+/// Returns the days before a month in a year that starts in March.
 fn days_before(month: i64) -> i64 {
     (153 * month + 2) / 5
 }
 
-/// The days from 1970 to a date of a year from 0 to 9999; none if there is no such date.
+/// Returns the days from 1970 to a date with a year from 0 to 9999, or `None` for an invalid date.
 fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
@@ -89,18 +92,19 @@ fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=days).contains(&day) {
         return None;
     }
-    // With years that begin in March the day of February that some have is the last one.
+    // Counting years from March makes the leap day the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(365 * year + leap_days + days_before(month) + day - 1 - TO_1970)
 }
 
-/// Days from the 1st of March of the year 0 to 1970.
+/// Days from March 1 of year 0 to 1970.
 const TO_1970: i64 = 719_468;
-/// Days of 400 years.
+/// Days in 400 years.
 const CYCLE: i64 = 146_097;
 
-/// The year, month and day of a day from 1970; none if the year isn't from 0 to 9999.
+/// Returns year, month and day of a day number since 1970, or `None` if the year is not in 0 to
+/// 9999.
 fn date_of(day: i64) -> Option<(i64, i64, i64)> {
     let day = day.checked_add(TO_1970)?;
     let (cycle, day) = (day.div_euclid(CYCLE), day.rem_euclid(CYCLE));

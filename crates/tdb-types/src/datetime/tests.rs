@@ -16,7 +16,8 @@ const UNITS: [Datatype; 13] = [
     Datatype::DatetimeAs,
 ];
 
-/// What NumPy prints for `np.datetime64(1, unit)` and `np.datetime64(-1, unit)`, with the seconds that it leaves out.
+/// The output of NumPy for `np.datetime64(1, unit)` and `np.datetime64(-1, unit)`, plus the
+/// seconds, which NumPy omits.
 #[test]
 fn one_unit_after_and_before_1970() {
     let shown: Vec<String> =
@@ -131,7 +132,7 @@ fn what_is_no_date() {
     for time in ["24", "12:60", "12:00:00.", "12:00.5", "12:00:00.1234567890123456789", "12:00:00:00"] {
         assert_eq!(parse(Datatype::DatetimeNs, &format!("2020-01-01T{time}")), None, "{time}");
     }
-    // In range for a date, but not for 64 bits of attoseconds.
+    // Valid as a date, but out of range for 64-bit attoseconds.
     assert_eq!(parse(Datatype::DatetimeAs, "2020"), None);
 }
 
@@ -147,9 +148,9 @@ fn a_coarse_date_stands_for_all_that_lies_in_it() {
 #[test]
 fn a_fine_date_on_a_coarse_unit_holds_what_begins_in_it() {
     assert_eq!(parse(Datatype::DatetimeMonth, "1970-02-01"), Some((1, 1)));
-    // No month begins on the second of February.
+    // No month begins on February 2.
     assert_eq!(parse(Datatype::DatetimeMonth, "1970-02-02"), Some((2, 1)));
-    // Weeks begin on Thursdays, as 1970-01-01 was one.
+    // Weeks begin on Thursdays because 1970-01-01 was a Thursday.
     assert_eq!(parse(Datatype::DatetimeWeek, "1970-01-08"), Some((1, 1)));
     assert_eq!(parse(Datatype::DatetimeYear, "1971"), Some((1, 1)));
 }
@@ -160,7 +161,7 @@ fn timestamps() {
     assert_eq!(timestamp(u64::MAX), None);
 }
 
-/// Texts of dates as nearly all are written, and such that look like it.
+/// Dates in the common forms, and invalid text that looks similar.
 fn plain_texts() -> impl Iterator<Item = String> {
     let years = [
         "0000", "0001", "0004", "0100", "0400", "1900", "1969", "1970", "2000", "2023", "2024", "9999", "+123", "20a4",

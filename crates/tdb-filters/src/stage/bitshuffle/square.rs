@@ -1,21 +1,21 @@
-//! Values of 8 bytes: 64 of them are a square of bits, and so are the words of 64 rows.
+//! Bitshuffle of 8-byte values: 64 values form a square matrix of bits, as do the words of 64 rows.
 
-/// Values, and bits of a value.
+/// Number of values in a square, and number of bits in a value.
 const SIDE: usize = 64;
-/// Bytes of a value, and of a row of one square.
+/// Size in bytes of a value, and of a row of a square.
 const WORD: usize = 8;
-/// Squares that are transposed side by side: as many as there are words in a vector.
+/// Squares transposed in parallel, one per word of a vector.
 const LANES: usize = 4;
 
-/// Row by row the words of some squares.
+/// The rows of several squares.
 type Squares = [[u64; LANES]; SIDE];
 
-/// Whether so many bytes are whole squares.
+/// Returns `true` if `len` bytes form whole squares.
 pub(super) fn fits(len: usize) -> bool {
     len.is_multiple_of(SIDE * WORD)
 }
 
-/// From values to rows of bits, of [whole squares](fits).
+/// Converts values to rows of bits. The length must be [whole squares](fits).
 pub(super) fn encode(values: &[u8], rows: &mut [u8]) {
     let row_len = values.len() / SIDE;
     for (pair, values) in values.chunks(LANES * SIDE * WORD).enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn encode(values: &[u8], rows: &mut [u8]) {
     }
 }
 
-/// From rows of bits to values.
+/// Converts rows of bits to values.
 pub(super) fn decode(rows: &[u8], values: &mut [u8]) {
     let row_len = rows.len() / SIDE;
     for (pair, values) in values.chunks_mut(LANES * SIDE * WORD).enumerate() {
@@ -55,16 +55,16 @@ pub(super) fn decode(rows: &[u8], values: &mut [u8]) {
     }
 }
 
-/// Bit `c` of row `r` becomes bit `r` of row `c`: quarters of the square change places, then quarters of these, and so on. Two such
-/// steps are done in one go over the memory.
+/// Moves bit `c` of row `r` to bit `r` of row `c`, by swapping quarters of the square, then
+/// quarters of each quarter, and so on. Each pass over the memory does two such steps.
 fn transpose(squares: &mut Squares) {
     two_steps::<32, 16>(squares, 0x0000_0000_ffff_ffff, 0x0000_ffff_0000_ffff);
     two_steps::<8, 4>(squares, 0x00ff_00ff_00ff_00ff, 0x0f0f_0f0f_0f0f_0f0f);
     two_steps::<2, 1>(squares, 0x3333_3333_3333_3333, 0x5555_5555_5555_5555);
 }
 
-/// Of squares of `2 * WIDE` bits a side, and then of `2 * NARROW`, the quarters off the diagonal change places. The masks have the lower
-/// half of each.
+/// Swaps the off-diagonal quarters of squares with `2 * WIDE` bits per side, then of squares with
+/// `2 * NARROW`. The masks select the lower half of each.
 #[inline(always)]
 fn two_steps<const WIDE: usize, const NARROW: usize>(squares: &mut Squares, wide: u64, narrow: u64) {
     for rows in squares.chunks_exact_mut(2 * WIDE) {
@@ -83,7 +83,7 @@ fn two_steps<const WIDE: usize, const NARROW: usize>(squares: &mut Squares, wide
     }
 }
 
-/// The higher bits of `upper` for the lower ones of `lower`.
+/// Swaps the higher bits of `upper` with the lower bits of `lower`.
 #[inline(always)]
 fn swap<const SHIFT: usize>(upper: &mut u64, lower: &mut u64, mask: u64) {
     let differing = ((*upper >> SHIFT) ^ *lower) & mask;

@@ -1,17 +1,18 @@
-//! MD5 (RFC 1321) of several parts of one length at once: each step waits for the one before it, so that one part alone leaves most of the
-//! processor idle.
+//! MD5 (RFC 1321) of several parts of equal length at once.
+//!
+//! Each step depends on the previous step, so that a single part leaves most of the processor idle.
 
-/// Parts that are digested side by side, if there are as many.
+/// Number of parts digested in parallel.
 pub(crate) const LANES: usize = 8;
 
 /// A word of each part.
 type Words<const LANES: usize> = [u32; LANES];
 
 const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-/// Bytes that are digested together.
+/// MD5 block size, in bytes.
 const BLOCK: usize = 64;
 
-/// The digests of parts of the same length; none if they differ in it.
+/// Returns the digests of parts of equal length, or `None` if the lengths differ.
 pub(crate) fn digests<const LANES: usize>(parts: [&[u8]; LANES]) -> Option<[[u8; 16]; LANES]> {
     let len = parts[0].len();
     if parts.iter().any(|part| part.len() != len) {
@@ -38,7 +39,7 @@ pub(crate) fn digests<const LANES: usize>(parts: [&[u8]; LANES]) -> Option<[[u8;
     Some(std::array::from_fn(digest))
 }
 
-/// What is digested behind the last whole block: the bytes that are left, a bit, zeros, and the length in bits.
+/// Builds the final blocks: the remaining bytes, a 1 bit, zeros, and the length in bits.
 fn tail(rest: &[u8], len: u64) -> [[u8; BLOCK]; 2] {
     let mut tail = [0; 2 * BLOCK];
     tail[..rest.len()].copy_from_slice(rest);
@@ -52,7 +53,7 @@ fn tail(rest: &[u8], len: u64) -> [[u8; BLOCK]; 2] {
     blocks
 }
 
-/// The sixteen words of a block of each part.
+/// Returns the sixteen words of a block of each part.
 fn words<const LANES: usize>(blocks: [&[u8; BLOCK]; LANES]) -> [Words<LANES>; 16] {
     let mut words = [[0; LANES]; 16];
     for (lane, block) in blocks.iter().enumerate() {
@@ -63,8 +64,8 @@ fn words<const LANES: usize>(blocks: [&[u8; BLOCK]; LANES]) -> [Words<LANES>; 16
     words
 }
 
-/// Sixteen steps of a round: which function, by how much four steps in turn rotate, which word the first takes, by how much that
-/// grows, and what is added.
+/// The sixteen steps of a round: the function, the rotations of four consecutive steps, the first
+/// word's index, the index increment, and the added constants.
 macro_rules! round {
     ($f:expr, ($a:ident $b:ident $c:ident $d:ident), $words:ident[$lane:ident], $shifts:expr, $first:expr, $step:expr, $adds:expr) => {
         round!(@four $f, ($a $b $c $d), $words[$lane], $shifts, $first, $step, $adds, 0);
@@ -85,8 +86,8 @@ macro_rules! round {
     };
 }
 
-/// Takes in a block of each part. The lanes are the outer loop, and what is within it has neither a branch nor a loop, so that
-/// compilers run several of them at once.
+/// Processes a block of each part. The loop over the lanes is outermost, and the body has no
+/// branches or loops, so that the compiler vectorizes over the lanes.
 fn compress<const LANES: usize>(state: &mut [Words<LANES>; 4], words: &[Words<LANES>; 16]) {
     let [first, second, third, fourth] = state;
     for lane in 0..LANES {
@@ -102,7 +103,7 @@ fn compress<const LANES: usize>(state: &mut [Words<LANES>; 4], words: &[Words<LA
     }
 }
 
-/// What each step adds: the first 32 bits of the sines of 1, 2, 3, …
+/// The constants of the steps: the first 32 bits of the sines of 1, 2, 3, and so on.
 const ADDS: [[u32; 16]; 4] = [
     [
         0xd76a_a478,

@@ -1,23 +1,25 @@
-//! The distinct ones among strings, numbered as they come.
+//! Numbering of distinct strings.
 //!
-//! The map of the standard library takes most of an encoder's time: it hashes for keys of all kinds, and compares by a call. Here
-//! a short string is one number, which is hashed and compared without a loop.
+//! With a standard hash map, most of the encoding time goes into generic hashing and comparison
+//! calls. This map treats a short string as a single number, which is hashed and compared without a
+//! loop.
 
 use std::hash::{BuildHasher, RandomState};
 
 use crate::stage::strings::{Entry, SHORT};
 
-/// Numbers by the strings' hashes, with open addressing.
+/// A hash map from strings to indices, with open addressing.
 #[derive(Debug)]
 pub(super) struct Distinct<'a> {
     entries: Vec<Entry<'a>>,
-    /// The number of a string and one, or 0; a power of two of them, of which at most half are taken.
+    /// The index of a string plus one, or 0 for an empty slot. The length is a power of two, and at
+    /// most half of the slots are used.
     slots: Vec<u32>,
-    /// Not known before, so that nobody can choose strings that all have the same hash.
+    /// Random, so that an attacker cannot construct colliding strings.
     seeds: [u64; 2],
 }
 
-/// Room for half as many strings.
+/// Initial number of slots, for half as many strings.
 const LEAST_SLOTS: usize = 512;
 
 impl Default for Distinct<'_> {
@@ -29,7 +31,7 @@ impl Default for Distinct<'_> {
 }
 
 impl<'a> Distinct<'a> {
-    /// The number of a string, which is new if no other equals it.
+    /// Returns the index of a string, and adds the string if it is new.
     #[inline]
     pub(super) fn number(&mut self, string: Entry<'a>) -> usize {
         let mut slot = self.hash(&string) as usize;
@@ -43,7 +45,7 @@ impl<'a> Distinct<'a> {
         }
     }
 
-    /// The strings in the order of their numbers.
+    /// Returns the strings in order of index.
     pub(super) fn into_entries(self) -> Vec<Entry<'a>> {
         self.entries
     }
@@ -66,7 +68,8 @@ impl<'a> Distinct<'a> {
     fn insert(&mut self, slot: usize, string: Entry<'a>) -> usize {
         let number = self.entries.len();
         self.entries.push(string);
-        // A tile has fewer strings than 32 bits can count: their bytes are, and of empty ones there is but one.
+        // A tile has fewer strings than 32 bits can count: the bytes of a tile are limited, and
+        // only one distinct string is empty.
         let slot_of = |number: usize| u32::try_from(number + 1).unwrap_or(u32::MAX);
         self.slots[slot] = slot_of(number);
         if 2 * self.entries.len() > self.slots.len() {
@@ -85,7 +88,8 @@ impl<'a> Distinct<'a> {
     }
 }
 
-/// Both halves of the product of two numbers: every bit of either changes about half of them.
+/// Combines both halves of the product, so that each input bit affects about half of the output
+/// bits.
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -100,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers as a map of the standard library gives them.
+    /// The indices according to a standard hash map.
     fn plain<'a>(strings: &[&'a [u8]]) -> Vec<usize> {
         let mut numbers: HashMap<&'a [u8], usize> = HashMap::new();
         let number = |string: &&'a [u8]| {

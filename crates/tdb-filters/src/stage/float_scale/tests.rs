@@ -59,8 +59,7 @@ fn the_low_bits_are_those_of_the_plain_way() {
 
 #[test]
 fn floats_of_4_bytes_are_reduced_in_their_own_precision() {
-    // 0.1 as f32 is a little more than 0.1: in f64, 0.25 / 0.1 is 2.5 and would round to 3; in f32 it does too, but
-    // 16777217 is not an f32 at all.
+    // In `f32`, 16,777,216 + 1 is rounded, because 16,777,217 is not representable.
     let bytes: Vec<u8> = [0.25f32, 16_777_216.0].iter().flat_map(|value| value.to_le_bytes()).collect();
     let out = integers(4, Datatype::Float32, (0.1, -1.0), &bytes);
     let expected: Vec<u8> = [0.25f32, 16_777_216.0]

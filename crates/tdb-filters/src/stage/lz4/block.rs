@@ -1,23 +1,26 @@
-//! Decoding LZ4 blocks.
+//! A decoder for LZ4 blocks.
 //!
-//! `lz4_flex` has a decoder, but copies a match that overlaps what it makes byte by byte. After a bitshuffle long runs of
-//! a few bytes are the rule, and these copies most of the work: here they double what they copy with each step.
+//! The decoder of `lz4_flex` copies overlapping matches byte by byte. After a bitshuffle, long runs
+//! of a few bytes are common, and such copies dominate. This decoder doubles the copied length in
+//! each step.
 
-/// Few literals are copied as this many, which takes no call and no loop.
+/// Short literals are copied as this many bytes, without a call or loop.
 const LITERALS_AT_ONCE: usize = 16;
-/// Short matches are copied as this many, in words.
+/// Short matches are copied as this many bytes, in words.
 const MATCH_AT_ONCE: usize = 3 * WORD;
 const WORD: usize = 8;
 
-/// Decodes a block that must fill `out` exactly; none if it doesn't, or isn't a block.
+/// Decodes a block into exactly `out`. Returns `None` if the block is invalid or has another
+/// length.
 ///
-/// A block is a list of sequences: a token with the lengths of literals and of the match behind them, more bytes of the
-/// first length, the literals, the distance back to what is matched, more bytes of the second length. The last sequence
-/// ends after its literals.
+/// A block is a list of sequences. A sequence starts with a token, which contains the lengths of
+/// literals and match. Further bytes of the literals' length, the literals, the match distance, and
+/// further bytes of the match length follow. The last sequence ends after the literals.
 pub(super) fn decode(mut input: &[u8], out: &mut [u8]) -> Option<()> {
     let mut at = 0;
     loop {
-        // Most sequences are short and not near the end of anything, so that few comparisons do for all of one.
+        // Most sequences are short and not near the end of the input or output. A few comparisons
+        // check them completely.
         while let Some(sequence) = input.first_chunk::<SHORT_SEQUENCE>()
             && out.len() - at >= LITERALS_AT_ONCE + MATCH_AT_ONCE
         {
@@ -54,14 +57,15 @@ pub(super) fn decode(mut input: &[u8], out: &mut [u8]) -> Option<()> {
     }
 }
 
-/// All four bits of a length: more bytes follow.
+/// All four bits set: further length bytes follow.
 const MORE: u8 = 15;
-/// Bytes of a token, the most literals without more bytes for their length, and a distance.
+/// Size of a token, the most literals without further length bytes, and a distance, in bytes.
 const SHORT_SEQUENCE: usize = 1 + LITERALS_AT_ONCE + 2;
-/// Bytes of a match whose length is given as 0.
+/// Length of a match with the stored length 0, in bytes.
 const LEAST_MATCH: usize = 4;
 
-/// A length of which the token has four bits: if they are all set, bytes follow that add to it, up to one that isn't 255.
+/// Reads a length. If all four bits of the token are set, the following bytes are added, up to and
+/// including the first byte other than 255.
 #[inline]
 fn length(bits: u8, input: &mut &[u8]) -> Option<usize> {
     let mut length = usize::from(bits);
@@ -78,7 +82,7 @@ fn length(bits: u8, input: &mut &[u8]) -> Option<usize> {
     Some(length)
 }
 
-/// Copies `len` bytes from `distance` before `at`, where they may not have been made yet.
+/// Copies `len` bytes from `distance` before `at`. The source may overlap the destination.
 #[inline]
 fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
     let from = at.checked_sub(distance).filter(|from| *from < at)?;
@@ -89,7 +93,7 @@ fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<
         let byte = out[from];
         out[at..at + len].fill(byte);
     } else {
-        // What was copied repeats after `distance` bytes, so that all of it can be copied at once.
+        // The copied bytes repeat with period `distance`, so each step can copy all of them.
         let mut done = 0;
         while done < len {
             let step = (distance + done).min(len - done);
@@ -100,7 +104,8 @@ fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<
     Some(())
 }
 
-/// Copies [`MATCH_AT_ONCE`] bytes within `out`, word by word, so that they may overlap at a distance of a word.
+/// Copies [`MATCH_AT_ONCE`] bytes within `out`, word by word. The ranges may overlap at a distance
+/// of at least a word.
 #[inline]
 fn copy_words(out: &mut [u8], from: usize, to: usize) -> Option<()> {
     let bytes = out.get_mut(from..to + MATCH_AT_ONCE)?;
@@ -160,13 +165,13 @@ mod tests {
         let mut out = [0; 8];
         for block in [
             &[][..],
-            &[0x10],                  // literals that aren't there
+            &[0x10],                  // missing literals
             &[0x10, 7, 2, 0, 0],      // a distance to before the start
-            &[0x10, 7, 0, 0, 0],      // a distance of nothing
+            &[0x10, 7, 0, 0, 0],      // a distance of zero
             &[0x10, 7, 1],            // half a distance
-            &[0x1f, 7, 1, 0, 255],    // a length without an end
-            &[0x1f, 7, 1, 0, 200, 0], // more than there is room for
-            &[0x13, 7, 1, 0, 0x00],   // exactly the room, then an empty sequence
+            &[0x1f, 7, 1, 0, 255],    // a length without end
+            &[0x1f, 7, 1, 0, 200, 0], // more than the output holds
+            &[0x13, 7, 1, 0, 0x00],   // exactly the output, then an empty sequence
         ] {
             let fits = block == [0x13, 7, 1, 0, 0x00];
             assert_eq!(decode(block, &mut out).is_some(), fits, "{block:x?}");

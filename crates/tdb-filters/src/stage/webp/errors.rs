@@ -1,4 +1,4 @@
-//! How the filter calls itself in errors.
+//! The filter's name and encoder errors.
 
 use crate::FilterError;
 

@@ -1,14 +1,15 @@
-//! What an image says of its size, looked at before anything is decoded.
+//! Validation of an image's size before decoding.
 
 use super::errors::FILTER;
 use crate::FilterError;
 
-/// Bytes of a chunk's header: its name and its length.
+/// Size of a RIFF chunk's header: name and length, in bytes.
 const CHUNK_HEADER: usize = 8;
 
-/// Checks that every picture in the file has this width and height, and that there is one, and no animation.
+/// Checks that the file contains a picture, no animation, and only pictures of this width and
+/// height.
 ///
-/// All chunks are looked at, whichever of them the decoder takes.
+/// Checks all chunks, regardless of the chunk that the decoder uses.
 pub(super) fn check(image: &[u8], size: (u32, u32)) -> Result<(), FilterError> {
     let corrupt = |what| Err(FilterError::Corrupt { filter: FILTER, what });
     let Some((riff, mut rest)) = image.split_first_chunk::<12>() else {
@@ -40,21 +41,22 @@ pub(super) fn check(image: &[u8], size: (u32, u32)) -> Result<(), FilterError> {
     if pictures == 0 { corrupt("there is no image in the file") } else { Ok(()) }
 }
 
-/// Of a key frame: its tag, a start code, 14 bits each, and 2 for how to scale.
+/// Reads the size from a key frame: a tag, a start code, and for each side 14 bits and 2 bits of
+/// scaling.
 fn lossy(payload: &[u8]) -> Option<(u32, u32)> {
     let [_, _, _, 0x9d, 0x01, 0x2a, a, b, c, d] = *payload.first_chunk()? else { return None };
     let side = |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3fff);
     Some((side(a, b), side(c, d)))
 }
 
-/// A signature, and 14 bits each of what is one less.
+/// Reads the size after a signature: 14 bits per side, minus one.
 fn lossless(payload: &[u8]) -> Option<(u32, u32)> {
     let [0x2f, a, b, c, d] = *payload.first_chunk()? else { return None };
     let bits = u32::from_le_bytes([a, b, c, d]);
     Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
 }
 
-/// Flags, and 24 bits each of what is one less.
+/// Reads the size after the flags: 24 bits per side, minus one.
 fn extended(payload: &[u8]) -> Option<(u32, u32)> {
     let [_, _, _, _, a, b, c, d, e, f] = *payload.first_chunk()?;
     Some((u32::from_le_bytes([a, b, c, 0]) + 1, u32::from_le_bytes([d, e, f, 0]) + 1))

@@ -1,4 +1,4 @@
-//! Images: what they look like, and decoding them.
+//! Image properties and decoding.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -10,19 +10,19 @@ use super::errors::FILTER;
 use super::header;
 use crate::{FilterError, WebPFormat, WebPOptions};
 
-/// Most pixels in a row, or rows.
+/// Maximum number of pixels per row, and of rows.
 const MAX_SIDE: u32 = 16_383;
 
-/// What the images of an attribute look like.
+/// The properties of an attribute's images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Images {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Bytes of a pixel: 3, or 4 with alpha.
+    /// Bytes per pixel: 3, or 4 with alpha.
     pub(super) channels: usize,
-    /// Whether blue comes first.
+    /// `true` if blue comes first.
     pub(super) swapped: bool,
-    /// Of images with loss the quality.
+    /// The quality of lossy images, or `None` for lossless images.
     pub(super) loss: Option<f32>,
 }
 
@@ -51,22 +51,22 @@ impl Images {
     }
 
     pub(super) fn pixels(self) -> usize {
-        // Below 2²⁸.
+        // Less than 2²⁸.
         (self.width * self.height) as usize
     }
 
-    /// Bytes of a tile.
+    /// Returns the size of a tile, in bytes.
     pub(super) fn len(self) -> u64 {
         self.pixels() as u64 * self.channels as u64
     }
 
     pub(super) fn decode_image(self, image: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
-        // What the decoder allocates follows from what the image says of its size.
+        // The decoder allocates memory according to the image's stated size.
         header::check(image, (self.width, self.height))?;
         let decoded = catch_unwind(AssertUnwindSafe(|| self.pixels_of(image, out)));
         match decoded {
             Ok(result) => result?,
-            // The decoder forbids unsafe code, but isn't proof against all that an image can say.
+            // The decoder forbids unsafe code but may panic on hostile images.
             Err(_) => {
                 return Err(FilterError::Corrupt { filter: FILTER, what: "the decoder can't cope with the image" });
             }
@@ -87,7 +87,7 @@ impl Images {
         if channels == self.channels {
             return decoder.read_image(out).map_err(failed);
         }
-        // Opaque images don't say so in each pixel; and transparency that nobody asked for is dropped.
+        // Opaque images have no alpha channel. Unrequested transparency is dropped.
         let mut pixels = vec![0; self.pixels() * channels];
         decoder.read_image(&mut pixels).map_err(failed)?;
         for (to, from) in out.chunks_exact_mut(self.channels).zip(pixels.chunks_exact(channels)) {
@@ -97,7 +97,7 @@ impl Images {
         Ok(())
     }
 
-    /// The pixels of a tile with red first, as encoders want them.
+    /// Returns the pixels of a tile with red first, as required by the encoders.
     pub(super) fn arranged(self, tile: &[u8]) -> Cow<'_, [u8]> {
         if !self.swapped {
             return Cow::Borrowed(tile);
@@ -107,7 +107,7 @@ impl Images {
         Cow::Owned(pixels)
     }
 
-    /// Red for blue, and blue for red.
+    /// Swaps red and blue.
     pub(super) fn swap(self, pixels: &mut [u8]) {
         pixels.chunks_exact_mut(self.channels).for_each(|pixel| pixel.swap(0, 2));
     }

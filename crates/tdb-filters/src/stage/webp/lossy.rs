@@ -1,4 +1,4 @@
-//! Images with loss: VP8, with alpha stored without loss.
+//! Lossy images: VP8, with lossless alpha.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,20 +8,21 @@ use super::errors::could_not_encode;
 use super::images::Images;
 use crate::FilterError;
 
-/// The encoder's quality 0 loses some 2 dB more than the reference library's, its quality 1 a little less.
+/// The encoder's quality 0 is about 2 dB worse than the reference library's. Quality 1 is slightly
+/// worse.
 const WORST: u8 = 1;
-/// The effort that the reference library makes, too.
+/// The effort used by the reference library.
 const METHOD: u8 = 4;
-/// The effort that looks at no blocks smaller than 16 x 16 pixels. Their modes are most of a picture's first partition,
-/// whose length has 19 bits: pictures of some 25 million pixels of noise take more.
+/// The effort without blocks smaller than 16 x 16 pixels. The modes of small blocks dominate the
+/// first partition, whose length has 19 bits. Noise pictures of about 25 million pixels exceed it.
 const LARGE_BLOCKS: u8 = 1;
 
-/// Appends the image of these pixels, red first.
+/// Appends the image of these pixels, with red first.
 ///
-/// What was encoded is read back before it counts, so that nothing is stored that nobody can read: the encoder doesn't see
-/// when a picture outgrows the format.
+/// The result is decoded as a check, because the encoder does not detect pictures too large for the
+/// format.
 pub(super) fn encode(images: Images, quality: f32, pixels: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    // A whole number; between 0 and 100.
+    // A whole number from 0 to 100.
     let quality = (quality.round() as u8).max(WORST);
     let opaque = images.without_alpha(pixels);
     let (pixels, color) = match (&opaque, images.channels) {
@@ -61,7 +62,7 @@ fn encode_once(
 }
 
 impl Images {
-    /// The pixels without their alpha, if they have one and none is transparent.
+    /// Returns the pixels without alpha, if all are opaque.
     fn without_alpha(self, pixels: &[u8]) -> Option<Vec<u8>> {
         let mut four = pixels.chunks_exact(4);
         if self.channels != 4 || !four.all(|pixel| pixel[3] == u8::MAX) {

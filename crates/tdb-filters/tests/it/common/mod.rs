@@ -1,5 +1,5 @@
-//! What the tests of this crate share.
-#![allow(dead_code, unreachable_pub, unused_macros, unused_imports)] // not every test uses all of it
+//! Helpers shared by the tests.
+#![allow(dead_code, unreachable_pub, unused_macros, unused_imports)] // each test uses a subset
 #![allow(clippy::unwrap_used)] // these are tests
 
 use tdb_filters::{BoundPipeline, ChunkIndex, Filter, FilterError, FilterPipeline, Scratch, TileKind};
@@ -21,19 +21,19 @@ pub fn bind(filters: &[Filter], kind: TileKind) -> BoundPipeline {
 
 pub fn encode(filters: &[Filter], kind: TileKind, tile: &[u8]) -> Result<Vec<u8>, FilterError> {
     let mut out = Vec::new();
-    // As the reference library does, which stores whatever comes.
+    // Like the reference library, which stores any value.
     bind(filters, kind).encode_tile_lossy(tile, None, &mut out, &mut Scratch::new())?;
     Ok(out)
 }
 
 pub fn decode(filters: &[Filter], kind: TileKind, filtered: &[u8], len: usize) -> Result<Vec<u8>, FilterError> {
-    // Whatever was there before must not be there afterwards.
+    // Old content must be overwritten.
     let mut tile = vec![0xa5; len];
     bind(filters, kind).decode_tile(filtered, &mut tile, &mut Scratch::new())?;
     Ok(tile)
 }
 
-/// Scratch memory whose initialisation vectors count up.
+/// A scratch with ascending initialization vectors.
 pub fn scratch_with_ivs() -> Scratch {
     let mut count = 0u64;
     Scratch::new().with_ivs(move || {
@@ -51,7 +51,8 @@ pub fn chunks(filtered: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     index.chunks().iter().map(|chunk| (slice(&chunk.metadata), slice(&chunk.data))).collect()
 }
 
-/// Metadata and data of the only chunk of an encoded tile, after a look whether it comes back.
+/// Checks that an encoded tile decodes to the original, and returns metadata and data of its only
+/// chunk.
 pub fn one_chunk(filters: &[Filter], kind: TileKind, tile: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let filtered = encode(filters, kind, tile).unwrap();
     assert_eq!(decode(filters, kind, &filtered, tile.len()).unwrap(), tile);
@@ -76,7 +77,7 @@ pub fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// The bytes of integers.
+/// The little-endian bytes of integers.
 macro_rules! le {
     ($type:ty: $($value:expr),* $(,)?) => { [$(<$type>::to_le_bytes($value)),*].concat() };
 }
