@@ -1,4 +1,4 @@
-//! How numbers are spread.
+//! Histograms.
 
 use tdb_types::{Cells, PhysicalType};
 
@@ -6,7 +6,8 @@ use crate::blocks::for_each_block;
 use crate::kind::ValueKind;
 use crate::number::{Number, with_number};
 
-/// How many numbers lie in each of some intervals of equal width; the last one has its upper end, too.
+/// A histogram: the counts of numbers in intervals of equal width. The last interval includes its
+/// upper end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bins {
     kind: ValueKind,
@@ -18,8 +19,10 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// So many intervals from one number to another; `None` if there are none, if the first number is greater, if they lie further apart
-    /// than a double can tell, or if values of this kind are no numbers.
+    /// Creates `count` intervals from `low` to `high`.
+    ///
+    /// Returns `None` if `count` is 0, if `low` exceeds `high`, if the difference overflows a
+    /// double, or if values of this kind are not numbers.
     #[must_use]
     pub fn new(kind: ValueKind, low: f64, high: f64, count: usize) -> Option<Self> {
         let physical = kind.number()?;
@@ -27,31 +30,32 @@ impl Bins {
         is_sound.then(|| Self { kind, physical, low, high, counts: vec![0; count], outside: 0 })
     }
 
-    /// Bins of the same intervals without numbers.
+    /// Returns an empty histogram with the same intervals.
     #[must_use]
     pub fn part(&self) -> Self {
         Self { counts: vec![0; self.counts.len()], outside: 0, ..*self }
     }
 
-    /// Between which numbers the intervals lie.
+    /// Returns the lower end of the first and the upper end of the last interval.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// How many numbers lie in each interval.
+    /// Returns the count of each interval.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// How many numbers lie in none: NaNs, infinities, and those beyond.
+    /// Returns the count of numbers outside of all intervals: NaNs, infinities, and numbers out of
+    /// range.
     #[must_use]
     pub fn outside(&self) -> u64 {
         self.outside
     }
 
-    /// Adds the numbers among some cells: those with the indices that are picked, or all.
+    /// Adds the numbers of all cells, or of the cells with indices `picked`.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
         with_number!(self.physical, N => {
             for_each_block::<N>(cells, picked, self.kind.null(), |block| self.add_numbers(block));
@@ -67,7 +71,7 @@ impl Bins {
         }
     }
 
-    /// The interval that a number lies in.
+    /// Returns the index of the interval of a number.
     #[inline]
     fn bin_of(&self, number: f64) -> Option<usize> {
         if !(self.low..=self.high).contains(&number) {
@@ -75,13 +79,15 @@ impl Bins {
         }
         #[allow(clippy::cast_precision_loss)] // few intervals
         let scale = self.counts.len() as f64 / (self.high - self.low);
-        // Where all are equal, the scale is infinite, and NaN is 0.
+        // If `low` equals `high`, the scale is infinite. The product may be NaN. A NaN converts to
+        // 0.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
         let bin = ((number - self.low) * scale) as usize;
         Some(bin.min(self.counts.len() - 1))
     }
 
-    /// Adds so many numbers, if all numbers between these two lie in the same interval; whether they do.
+    /// Adds `count` numbers if all numbers from `least` to `greatest` are in the same interval.
+    /// Returns `true` if added.
     #[must_use]
     pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {
         let double = |bytes: &[u8]| with_number!(self.physical, N => N::at(bytes, 0).to_f64());
@@ -92,7 +98,7 @@ impl Bins {
         bin.is_some()
     }
 
-    /// Adds the numbers of other bins of the same intervals.
+    /// Adds the counts of a histogram with the same intervals.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(own, other)| *own = own.saturating_add(*other));
         self.outside = self.outside.saturating_add(other.outside);

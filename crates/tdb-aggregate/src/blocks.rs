@@ -1,12 +1,15 @@
-//! The values among some cells, in blocks that fit into the cache.
+//! Iteration over values in blocks that fit into the cache.
 
 use tdb_types::{Cells, Validity};
 
 use crate::kind::ValueKind;
 use crate::number::{BLOCK, Number};
 
-/// Hands over the values among the cells that are picked (ascending or not; all of them if it isn't said), nulls left out,
-/// in their order; how many values and nulls there were. `null` is the number that represents a null, if one does.
+/// Calls `each` with blocks of the non-null values of the picked cells, in order. Returns the
+/// numbers of values and nulls.
+///
+/// `picked` has indices in any order, or `None` for all cells. `null` is a number that represents
+/// null, if any.
 pub(crate) fn for_each_block<N: Number>(
     cells: &Cells<'_>,
     picked: Option<&[u32]>,
@@ -61,7 +64,7 @@ pub(crate) fn for_each_block<N: Number>(
     (values, seen - values)
 }
 
-/// A byte for each picked cell: 0 if it is null.
+/// Writes a validity byte for each picked cell: 0 if null.
 pub(crate) fn picked_validity(validity: Validity<'_>, picked: &[u32], valid: &mut [u8]) {
     validity.write_bytes_of(picked.iter().map(|cell| *cell as usize), valid);
 }
@@ -75,7 +78,7 @@ fn fill<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>) -> 
     len
 }
 
-/// Moves the numbers that differ from `null` to the front of a block, and returns them.
+/// Moves the numbers that differ from `null` to the front of a block, and returns this part.
 fn without<N: Number>(block: &mut [N], null: N) -> &mut [N] {
     let mut len = 0;
     for index in 0..block.len() {
@@ -85,7 +88,7 @@ fn without<N: Number>(block: &mut [N], null: N) -> &mut [N] {
     &mut block[..len]
 }
 
-/// Without a branch: where there are nulls, they are hard to foresee.
+/// Copies the valid numbers without branches, because nulls are hard to predict.
 fn fill_valid<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>, valid: &[u8]) -> usize {
     let mut len = 0;
     for (number, valid) in numbers.zip(valid) {
@@ -95,7 +98,8 @@ fn fill_valid<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N
     len
 }
 
-/// The picked cells that hold a value, or all that do; and how many of them are null.
+/// Calls `each` with the non-null picked cells, or with all non-null cells. Returns the numbers of
+/// values and nulls.
 pub(crate) fn for_each_cell<'a>(
     cells: &Cells<'a>,
     picked: Option<&[u32]>,
@@ -116,7 +120,7 @@ pub(crate) fn for_each_cell<'a>(
     (values, nulls)
 }
 
-/// How many of the picked cells of a kind are null.
+/// Returns the number of nulls among the picked cells.
 pub(crate) fn null_count(kind: ValueKind, cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
     if kind == ValueKind::Time {
         return for_each_block::<i64>(cells, picked, kind.null(), |_| {}).1;

@@ -1,9 +1,9 @@
-//! The least and the greatest of some values.
+//! Minimum and maximum.
 
 use crate::kind::ValueKind;
 use crate::number::{is_less, is_nan};
 
-/// The least and the greatest of some values, in little-endian bytes; NaNs only if there is nothing else.
+/// The minimum and maximum of some values, in little-endian bytes. NaNs only if all values are NaN.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bounds(Option<(Vec<u8>, Vec<u8>)>);
 
@@ -12,7 +12,7 @@ impl Bounds {
         self.0.as_ref().map(|(min, max)| (&min[..], &max[..]))
     }
 
-    /// Takes values that all lie between two of them.
+    /// Adds values between `min` and `max`, which must be among the values.
     pub(crate) fn add(&mut self, kind: ValueKind, min: &[u8], max: &[u8]) {
         let Some((low, high)) = &mut self.0 else {
             self.0 = Some((min.to_vec(), max.to_vec()));
@@ -26,7 +26,7 @@ impl Bounds {
         }
     }
 
-    /// Bytes of memory that they take.
+    /// Returns the memory use in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.0.as_ref().map_or(0, |(min, max)| min.capacity() + max.capacity())
     }
@@ -37,7 +37,7 @@ fn replace(old: &mut Vec<u8>, new: &[u8]) {
     old.extend_from_slice(new);
 }
 
-/// Whether a value takes the place of the least one.
+/// `true` if the value replaces the minimum.
 pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool {
     match kind {
         ValueKind::Bytes => value < least,
@@ -47,7 +47,7 @@ pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool 
     }
 }
 
-/// Whether a value takes the place of the greatest one.
+/// `true` if the value replaces the maximum.
 pub(crate) fn comes_after(kind: ValueKind, value: &[u8], greatest: &[u8]) -> bool {
     match kind {
         ValueKind::Bytes => value > greatest,

@@ -1,4 +1,4 @@
-//! Groups of cells that are equal in some fields.
+//! Groups of cells with equal keys.
 
 mod column;
 mod table;
@@ -13,12 +13,14 @@ use crate::summary::Summary;
 use column::GroupColumn;
 use table::Table;
 
-/// What is known of the cells of each group: how many there are, and a [`Summary`] of each measured field.
+/// Aggregates by group: the number of cells of each group, and a [`Summary`] of each measured
+/// field.
 ///
-/// Groups are told apart by hashes, and given in the order of their keys. They hold about as much memory as they may: where more
-/// are found, the greater half of the keys is let go of, and with it all greater keys that come. Once all cells have
-/// been added, [`finish`](Self::finish) gives the groups, and what has to be filled with the same cells once more to get
-/// the others.
+/// Groups are found by hash and returned in the order of their keys. Memory is bounded. If the
+/// groups exceed the limit, the upper half of the keys is dropped, and larger keys are ignored from
+/// then on. After all cells have been added, [`finish`](Self::finish) returns the groups. If groups
+/// were dropped, [`finish`](Self::finish) also returns an empty object for these groups, to fill in
+/// another pass over the same cells.
 #[derive(Debug)]
 pub struct Groups {
     shape: KeyShape,
@@ -37,18 +39,19 @@ enum AnyTable {
 /// A group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupRow {
-    /// The values of the key's fields, in little-endian bytes; `None` is a null.
+    /// The values of the key's fields, in little-endian bytes. `None` for null.
     pub key: Vec<Option<Vec<u8>>>,
-    /// How many cells it has.
+    /// The number of cells in the group.
     pub cells: u64,
-    /// What is known of the measured fields, in their order.
+    /// The summaries of the measured fields, in order.
     pub summaries: Vec<Summary>,
 }
 
-/// Cells that are looked at before memory is: so few that the groups that they bring don't matter.
+/// The number of cells between checks of memory use. The memory of the groups of this many cells is
+/// negligible.
 const BLOCK: usize = 4096;
 
-/// Runs an expression for the table of either kind.
+/// Runs an expression for either kind of table.
 macro_rules! with_table {
     ($table:expr, $inner:ident => $body:expr) => {
         match $table {
@@ -59,8 +62,9 @@ macro_rules! with_table {
 }
 
 impl Groups {
-    /// No groups yet, by keys of this shape; of each of the `measured` fields something is to be known. They may take about so
-    /// many bytes of `memory`.
+    /// Creates an empty set of groups with keys of this shape.
+    ///
+    /// Each of the `measured` fields gets a summary. `memory` is the approximate limit in bytes.
     #[must_use]
     pub fn new(shape: KeyShape, measured: &[(ValueKind, Measured)], memory: usize) -> Self {
         let table =
@@ -69,7 +73,8 @@ impl Groups {
         Self { shape, table, cells: Vec::new(), columns, memory }
     }
 
-    /// Groups without cells that take the same keys, to be filled apart and [merged](Self::merge) then.
+    /// Returns an empty set of groups with the same key range, to fill separately and then
+    /// [merge](Self::merge).
     #[must_use]
     pub fn part(&self, memory: usize) -> Self {
         let table = match &self.table {
@@ -80,20 +85,22 @@ impl Groups {
         Self { shape: self.shape.clone(), table, cells: Vec::new(), columns, memory }
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     #[must_use]
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are no groups.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Adds cells: those with the indices that are picked, or all `count` of them. `keys` has the cells of the fields that they are
-    /// grouped by, `measured` those that are measured; `None` of a field of which they have no values, nor nulls.
+    /// Adds all `count` cells, or the cells with indices `picked`.
+    ///
+    /// `keys` has the cells of the key fields, `measured` the cells of the measured fields. An
+    /// entry of `None` adds neither values nor nulls to the field.
     pub fn add(&mut self, keys: &[Cells<'_>], measured: &[Option<Cells<'_>>], count: usize, picked: Option<&[u32]>) {
         let mut all = Vec::new();
         let mut groups = Vec::new();
@@ -124,7 +131,8 @@ impl Groups {
         }
     }
 
-    /// Adds so many cells of one group, that of the first cell of `keys`, which have no values of the measured fields.
+    /// Adds `count` cells to the group of the first cell of `keys`, without values of the measured
+    /// fields.
     pub fn add_same(&mut self, keys: &[Cells<'_>], count: u64) {
         let mut groups = Vec::new();
         self.find(&self.shape.keys(keys, &[0]), &mut groups);
@@ -136,13 +144,13 @@ impl Groups {
         self.keep_to_memory();
     }
 
-    /// Adds the cells of groups of the same fields, of other cells.
+    /// Adds the groups of `other`, which must have the same fields and distinct cells.
     pub fn merge(&mut self, other: Self) {
         let mut groups = Vec::new();
         let is_lowered = match (&mut self.table, other.table) {
             (AnyTable::Packed(table), AnyTable::Packed(other)) => table.merge(other, &mut groups),
             (AnyTable::Bytes(table), AnyTable::Bytes(other)) => table.merge(other, &mut groups),
-            // They have the same shape.
+            // Both have the same shape.
             _ => return,
         };
         self.resize();
@@ -154,14 +162,15 @@ impl Groups {
         for (column, other) in self.columns.iter_mut().zip(other.columns) {
             column.merge(other, &groups);
         }
-        // A part may have let go of keys that are here.
+        // The merged part may have dropped keys that are present here.
         if is_lowered {
             self.drop_beyond();
         }
         self.keep_to_memory();
     }
 
-    /// The groups in the order of their keys, and, if there may be others, what takes them.
+    /// Returns the groups in key order. If keys were dropped, also returns an empty set of groups
+    /// for these keys.
     pub fn finish(self) -> (impl Iterator<Item = GroupRow>, Option<Self>) {
         let Self { shape, table, cells, columns, memory } = self;
         let rest = match &table {
@@ -203,14 +212,14 @@ impl Groups {
         }
     }
 
-    /// Makes room for groups that are new.
+    /// Adds entries for new groups.
     fn resize(&mut self) {
         let groups = with_table!(&self.table, table => table.len());
         self.cells.resize(groups, 0);
         self.columns.iter_mut().for_each(|column| column.resize(groups));
     }
 
-    /// Bytes of memory that the groups take, about.
+    /// Returns the approximate memory use of the groups in bytes.
     fn used(&self) -> usize {
         let table = with_table!(&self.table, table => table.memory());
         table + self.cells.len() * size_of::<u64>() + self.columns.iter().map(GroupColumn::memory).sum::<usize>()
@@ -223,7 +232,7 @@ impl Groups {
         }
     }
 
-    /// Lets go of groups whose keys aren't taken any more.
+    /// Removes groups outside of the key range.
     fn drop_beyond(&mut self) {
         let kept = with_table!(&mut self.table, table => table.drop_beyond());
         let Some(kept) = kept else { return };
@@ -232,7 +241,7 @@ impl Groups {
     }
 }
 
-/// Keys in their order, each with its group.
+/// Keys in order, each with its group.
 #[derive(Debug)]
 enum SortedKeys {
     Packed(vec::IntoIter<(u128, u32)>),

@@ -1,22 +1,23 @@
-//! What cells are grouped by, as keys that compare as the values do.
+//! Group keys that compare like their values.
 //!
-//! A key is the values of its fields, one after the other, in bytes whose order is that of the values: numbers as big-endian
-//! [ordered keys](tdb_types::ordered_key), strings with their end marked. A field that may be null has a byte before its value, 1
-//! for null, so that nulls come last. Keys of fixed size that fit into 128 bits are numbers.
+//! A key is the concatenation of its fields, encoded so that bytes sort like the values. Numbers
+//! are big-endian [ordered keys](tdb_types::ordered_key). Strings have an end marker. A nullable
+//! field has a prefix byte, 1 for null, so that nulls sort last. Keys up to 128 bits, with fields
+//! of fixed size up to 64 bits, are stored as numbers.
 
 use tdb_types::{Cells, PhysicalType, from_ordered_key, ordered_key};
 
 use crate::kind::ValueKind;
 use crate::number::is_nan;
 
-/// A field that cells are grouped by.
+/// A field of the group key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyField {
-    /// How its values compare.
+    /// The kind of the values, which determines their order.
     pub kind: ValueKind,
-    /// Bytes of a cell; `None` if they vary in length.
+    /// The size of a cell in bytes, or `None` if variable.
     pub size: Option<usize>,
-    /// Whether cells may be null.
+    /// `true` if cells may be null.
     pub nullable: bool,
 }
 
@@ -26,27 +27,27 @@ impl KeyField {
     }
 }
 
-/// The fields that cells are grouped by.
+/// The fields of the group key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyShape {
     fields: Vec<KeyField>,
     packed: bool,
 }
 
-/// The keys of some cells, in their order.
+/// The keys of some cells, in order.
 #[derive(Clone, Debug)]
 pub(crate) enum Keys {
     Packed(Vec<u128>),
     Bytes { ends: Vec<usize>, bytes: Vec<u8> },
 }
 
-/// After a zero byte of a string: it is one of the string's own.
+/// The byte after a zero byte that is part of a string.
 const ZERO: u8 = 0xff;
-/// After a zero byte of a string: it is the end.
+/// The byte after a zero byte that ends a string.
 const END: u8 = 0;
 
 impl KeyShape {
-    /// The shape of keys of these fields.
+    /// Creates the shape of keys with these fields.
     #[must_use]
     pub fn new(fields: Vec<KeyField>) -> Self {
         let bytes = fields.iter().try_fold(0_usize, |sum, field| {
@@ -57,7 +58,7 @@ impl KeyShape {
         Self { fields, packed }
     }
 
-    /// The fields.
+    /// Returns the fields.
     #[must_use]
     pub fn fields(&self) -> &[KeyField] {
         &self.fields
@@ -67,7 +68,7 @@ impl KeyShape {
         self.packed
     }
 
-    /// The keys of the picked cells; `columns` has those of each field.
+    /// Returns the keys of the picked cells. `columns` has the cells of each field.
     pub(crate) fn keys(&self, columns: &[Cells<'_>], picked: &[u32]) -> Keys {
         if !self.packed {
             return self.bytes(columns, picked);
@@ -96,7 +97,7 @@ impl KeyShape {
                 if field.nullable {
                     bytes.push(u8::from(!valid));
                 }
-                // The last field's end is that of the key.
+                // The last field needs no end marker.
                 let is_last = place + 1 == self.fields.len();
                 push(field, if valid { Some(cells.cell(cell)) } else { None }, is_last, &mut bytes);
             }
@@ -105,7 +106,7 @@ impl KeyShape {
         Keys::Bytes { ends, bytes }
     }
 
-    /// The values of a key, field by field; `None` is a null.
+    /// Returns the values of a key, per field. `None` for null.
     pub(crate) fn unpack(&self, key: u128) -> Vec<Option<Vec<u8>>> {
         let mut rest = key;
         let values = self.fields.iter().rev().map(|field| {
@@ -123,7 +124,7 @@ impl KeyShape {
         values
     }
 
-    /// The same for a key in bytes.
+    /// Returns the values of a key in bytes, per field. `None` for null.
     pub(crate) fn split(&self, key: &[u8]) -> Vec<Option<Vec<u8>>> {
         let mut rest = key;
         let mut values = Vec::with_capacity(self.fields.len());
@@ -136,7 +137,7 @@ impl KeyShape {
     }
 }
 
-/// A value in the low bits of a key.
+/// Encodes a value into the low bits of a key.
 fn packed(kind: ValueKind, cell: &[u8]) -> u64 {
     match kind.number() {
         Some(physical) => ordered_key(physical, &canonical(physical, cell)),
@@ -151,7 +152,7 @@ fn unpacked(kind: ValueKind, value: u64, size: usize) -> Vec<u8> {
     }
 }
 
-/// The one of several equal values that stands for all: of floats, a positive zero, and one NaN.
+/// Returns the representative of equal floats: positive zero, and a single NaN.
 fn canonical(physical: PhysicalType, cell: &[u8]) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);
@@ -168,7 +169,7 @@ fn canonical(physical: PhysicalType, cell: &[u8]) -> [u8; 8] {
     bytes
 }
 
-/// Appends a value; a null as one of no bytes, or of zeros.
+/// Appends a value. A null is encoded as no bytes or as zeros.
 fn push(field: &KeyField, cell: Option<&[u8]>, is_last: bool, key: &mut Vec<u8>) {
     match (field.kind.number(), field.size) {
         (Some(physical), _) => {
@@ -193,7 +194,7 @@ fn push(field: &KeyField, cell: Option<&[u8]>, is_last: bool, key: &mut Vec<u8>)
     }
 }
 
-/// Takes a value from the front of a key.
+/// Removes a value from the front of a key.
 fn take(field: &KeyField, is_null: bool, is_last: bool, rest: &mut &[u8]) -> Vec<u8> {
     match (field.kind.number(), field.size) {
         (Some(physical), _) => {

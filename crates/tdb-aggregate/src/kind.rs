@@ -1,27 +1,29 @@
-//! What kind of values a field has, and what is measured of them.
+//! Kinds of values, and the selection of aggregates.
 
 use tdb_types::{CellValNum, Datatype, PhysicalType};
 
 use crate::number::Number;
 
-/// "No time", in the bytes of a cell.
+/// The bytes of "not a time" (NaT).
 const NOT_A_TIME: [u8; 8] = i64::MIN.to_le_bytes();
 
-/// How the values of a field are taken.
+/// The kind of a field's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// As one number each.
+    /// Single numbers.
     Number(PhysicalType),
-    /// As one date or time each, a signed number of 64 bits whose minimum, "no time" (NaT), counts as null.
+    /// Single dates or times, as signed 64-bit numbers. The minimum, "not a time" (NaT), counts as
+    /// null.
     Time,
-    /// As strings of bytes, which compare byte by byte.
+    /// Byte strings, compared byte by byte.
     Bytes,
-    /// As bytes that have no order and no sum: several numbers, wide strings, blobs.
+    /// Bytes without order and sum: several numbers, wide strings, blobs.
     Opaque,
 }
 
 impl ValueKind {
-    /// The kind of an attribute's values; that of coordinates is [without null](Self::without_null).
+    /// Returns the kind of an attribute's values. For coordinates, also call
+    /// [`without_null`](Self::without_null).
     #[must_use]
     pub fn of(datatype: Datatype, cell_val_num: CellValNum) -> Self {
         match datatype {
@@ -33,13 +35,14 @@ impl ValueKind {
         }
     }
 
-    /// The same kind with NaT as an ordinary value, the minimum: for coordinates, and for the order of conditions.
+    /// Returns the kind with NaT as an ordinary value, the minimum. Used for coordinates and for
+    /// the order of conditions.
     #[must_use]
     pub fn without_null(self) -> Self {
         self.number().map_or(self, Self::Number)
     }
 
-    /// The physical type of numbers; `None` for other values.
+    /// Returns the physical type of numbers, or `None` for other values.
     #[must_use]
     pub fn number(self) -> Option<PhysicalType> {
         match self {
@@ -49,52 +52,52 @@ impl ValueKind {
         }
     }
 
-    /// Whether a valid cell represents a null.
+    /// `true` if a valid cell represents a null.
     #[must_use]
     pub fn is_null(self, cell: &[u8]) -> bool {
         self == Self::Time && cell == NOT_A_TIME
     }
 
-    /// The number that represents a null.
+    /// Returns the number that represents null.
     pub(crate) fn null<N: Number>(self) -> Option<N> {
         (self == Self::Time).then(|| N::at(&NOT_A_TIME, 0))
     }
 
-    /// Whether values have a sum.
+    /// `true` if values have a sum.
     #[must_use]
     pub fn has_sum(self) -> bool {
         self.number().is_some()
     }
 
-    /// Whether one value comes before another.
+    /// `true` if values have an order.
     #[must_use]
     pub fn has_order(self) -> bool {
         self != Self::Opaque
     }
 }
 
-/// What is measured of a field's values; how many there are, and how many are null, always is.
+/// A selection of aggregates of a field. Values and nulls are always counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// Their sum.
+    /// Compute the sum.
     pub sum: bool,
-    /// The least and the greatest of them.
+    /// Compute the minimum and maximum.
     pub bounds: bool,
 }
 
 impl Measured {
-    /// Nothing but how many there are.
+    /// Only counts.
     pub const COUNT: Self = Self { sum: false, bounds: false };
-    /// Everything.
+    /// All aggregates.
     pub const ALL: Self = Self { sum: true, bounds: true };
 
-    /// What one of both measures.
+    /// Returns the union of both selections.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { sum: self.sum || other.sum, bounds: self.bounds || other.bounds }
     }
 
-    /// What there is of values of this kind.
+    /// Restricts the selection to aggregates that values of this kind have.
     #[must_use]
     pub fn of(self, kind: ValueKind) -> Self {
         Self { sum: self.sum && kind.has_sum(), bounds: self.bounds && kind.has_order() }

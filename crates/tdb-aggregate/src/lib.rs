@@ -1,11 +1,12 @@
-//! Aggregates over the cells of TileDB arrays: counts, sums, means, least and greatest values, and all of them by group.
+//! Aggregates over the cells of TileDB arrays: count, sum, mean, minimum and maximum, also by
+//! group.
 //!
-//! - [`Summary`]: what is known of the values of one field: how many there are, how many are null, their sum, the least and the
-//!   greatest. It takes [`Cells`](tdb_types::Cells), of a tile or a column, or what metadata says of them; summaries of parts are
-//!   merged.
-//! - [`Groups`]: the same for each group of cells that are equal in some fields. Keys are kept in order, and the memory that they
-//!   take is bounded: groups that there is no room for are left to another pass over the cells.
-//! - [`Bins`]: how many values lie in each of some intervals of equal width.
+//! - [`Summary`]: the aggregates of a field: counts of values and nulls, sum, minimum and maximum.
+//!   A summary accepts [`Cells`](tdb_types::Cells) of a tile or column, or statistics from
+//!   metadata. Summaries can be merged.
+//! - [`Groups`]: the same aggregates for each group of cells with equal keys. Keys are sorted.
+//!   Memory is bounded: groups beyond the limit are left to another pass over the cells.
+//! - [`Bins`]: a histogram with intervals of equal width.
 //!
 //! ```
 //! use tdb_aggregate::{Measured, Summary, ValueKind};
@@ -24,15 +25,19 @@
 //! assert_eq!((some.values(), some.nulls()), (1, 1));
 //! ```
 //!
-//! # What is computed
+//! # Semantics
 //!
-//! - **Nulls** are counted, and left out of everything else. Of [dates and times](ValueKind::Time) NaT is null, too.
-//! - **Sums** of integers are exact. Whether the sum fits into the type that the reference library gives ([`Total::sum`]) shows at
-//!   the end, not on the way: it saturates there, as the reference library's does. Sums of floats are those of IEEE 754; only
-//!   if finite values leave the range of doubles, it stops at the greatest double, and says so.
-//! - **Least and greatest value** of floats leave NaNs out, unless there is nothing else; which of `-0.0` and `0.0` is given, isn't
-//!   said. Strings compare byte by byte. Of other cells (several numbers, wide strings) there are none.
-//! - **Groups**: nulls are one group, the last; so are NaNs, after the infinities; `-0.0` and `0.0` are equal.
+//! - **Nulls** are counted and excluded from all other aggregates. For [dates and
+//!   times](ValueKind::Time), NaT is null, too.
+//! - **Sums** of integers are exact. [`Total::sum`] converts the final sum to the type of the
+//!   reference library, and saturates like the reference library. Intermediate sums do not
+//!   overflow. Sums of floats follow IEEE 754. If finite values overflow, the sum is the maximum
+//!   double, with a flag.
+//! - **Minimum and maximum** of floats ignore NaNs, unless all values are NaN. The sign of a zero
+//!   is unspecified. Strings compare byte by byte. Other cells (several numbers, wide strings) have
+//!   no minimum and maximum.
+//! - **Groups**: all nulls form one group, the last. All NaNs form one group, after the infinities.
+//!   `-0.0` and `0.0` are equal.
 
 mod bins;
 mod blocks;
@@ -45,7 +50,7 @@ mod statistics;
 mod summary;
 mod total;
 
-// Types of this crate stand in this one's signatures; its users needn't name it in a manifest.
+// Re-exported because the public signatures use types of this crate.
 pub use tdb_types;
 
 pub use bins::Bins;
@@ -56,7 +61,7 @@ pub use statistics::CellStatistics;
 pub use summary::Summary;
 pub use total::{Sum, Total};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

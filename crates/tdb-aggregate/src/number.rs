@@ -1,44 +1,45 @@
-//! The types of numbers, and what is computed of slices of them without a look at each one's type.
+//! Numeric types, with operations on slices.
 
 use tdb_types::PhysicalType;
 
-/// A number that cells hold.
+/// A number type of cells.
 pub(crate) trait Number: Copy + PartialOrd + Default {
-    /// Bytes of a number.
+    /// The bytes of a number.
     type Bytes: AsRef<[u8]>;
 
-    /// The numbers in little-endian bytes; what is left at the end is none.
+    /// Iterates over the numbers in little-endian bytes. Ignores an incomplete number at the end.
     fn numbers(bytes: &[u8]) -> impl Iterator<Item = Self> + Clone;
 
-    /// The number that `bytes` begin with at `index` numbers from the start; 0 beyond the end.
+    /// Returns the number at `index`, or 0 if out of bounds.
     fn at(bytes: &[u8], index: usize) -> Self;
 
     fn to_bytes(self) -> Self::Bytes;
 
-    /// Their sum; whether it left the range of doubles, although none of the values lies outside.
+    /// Returns the sum of `numbers`, and whether finite values overflowed a double.
     fn sum(numbers: &[Self]) -> Partial;
 
-    /// The least and the greatest, NaNs left out; `None` if there are none.
+    /// Returns the minimum and maximum, ignoring NaNs. Returns `None` if there are no other
+    /// numbers.
     fn bounds(numbers: &[Self]) -> Option<(Self, Self)>;
 
-    /// The number as a part of a sum.
+    /// Returns the number as a partial sum.
     fn widen(self) -> Partial;
 
-    /// As a double, rounded where that doesn't hold it.
+    /// Converts to a double, rounded if needed.
     fn to_f64(self) -> f64;
 
-    /// Whether it compares with nothing.
+    /// `true` for NaN.
     fn is_nan(self) -> bool;
 }
 
-/// The sum of some numbers.
+/// A sum of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Partial {
     Integer(i128),
     Float { sum: f64, overflowed: bool },
 }
 
-/// Cells whose sum is taken at once: so few that no sum of 32 bits each leaves 64 bits.
+/// The number of cells per partial sum. The 64-bit sum of this many 32-bit numbers cannot overflow.
 pub(crate) const BLOCK: usize = 1024;
 
 macro_rules! number {
@@ -78,7 +79,7 @@ macro_rules! number {
             }
 
             #[inline]
-            #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is meant
+            #[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // rounding is intended
             fn to_f64(self) -> f64 {
                 self as f64
             }
@@ -111,7 +112,7 @@ macro_rules! wide {
         number!(
             $type,
             |numbers: &[$type]| {
-                // The halves apart, so that neither leaves 64 bits.
+                // Sums the 32-bit halves separately, because the sum of each half fits 64 bits.
                 let halves = |block: &[$type]| {
                     let low: u64 = block.iter().map(|value| *value as u64 & 0xffff_ffff).sum();
                     let high: i64 = block.iter().map(|value| (*value >> 32) as i64).sum();
@@ -133,14 +134,14 @@ macro_rules! float {
             |numbers: &[$type]| float_sum(numbers, |value| f64::from(*value)),
             |numbers: &[$type]| {
                 let start = (<$type>::INFINITY, <$type>::NEG_INFINITY);
-                // A comparison with NaN is never true.
+                // Comparisons with NaN are false.
                 let (min, max) = numbers.iter().fold(start, |(min, max), value| {
                     (if *value < min { *value } else { min }, if *value > max { *value } else { max })
                 });
                 if min <= max {
                     return Some((min, max));
                 }
-                // All the same infinity, or nothing that compares.
+                // All numbers are the same infinity or NaN.
                 let first = numbers.iter().find(|value| !value.is_nan())?;
                 Some((*first, *first))
             },
@@ -159,7 +160,8 @@ fn integer_bounds<T: Copy + Ord>(numbers: &[T]) -> Option<(T, T)> {
     Some(numbers.iter().fold((first, first), |(min, max), value| (min.min(*value), max.max(*value))))
 }
 
-/// Adds up in eight lanes, so that one addition needn't wait for the other; always in the same order.
+/// Sums in eight lanes, so that additions do not wait for each other. The order of additions is
+/// fixed.
 #[inline]
 fn float_sum<T>(numbers: &[T], widen: impl Fn(&T) -> f64) -> Partial {
     let (chunks, rest) = numbers.as_chunks::<8>();
@@ -175,7 +177,7 @@ fn float_sum<T>(numbers: &[T], widen: impl Fn(&T) -> f64) -> Partial {
     special.map_or(Partial::Float { sum, overflowed: true }, |sum| Partial::Float { sum, overflowed: false })
 }
 
-/// Runs an expression with a physical type's Rust type as `$number`.
+/// Runs an expression with `$number` as the Rust type of a physical type.
 macro_rules! with_number {
     ($physical:expr, $number:ident => $body:expr) => {
         match $physical {
@@ -225,17 +227,17 @@ macro_rules! with_number {
 
 pub(crate) use with_number;
 
-/// The sum of the number in `bytes`.
+/// Returns the number in `bytes` as a partial sum.
 pub(crate) fn widen(physical: PhysicalType, bytes: &[u8]) -> Partial {
     with_number!(physical, N => N::at(bytes, 0).widen())
 }
 
-/// Whether the number in `bytes` compares with nothing.
+/// `true` if the number in `bytes` is NaN.
 pub(crate) fn is_nan(physical: PhysicalType, bytes: &[u8]) -> bool {
     with_number!(physical, N => N::at(bytes, 0).is_nan())
 }
 
-/// Whether the number in `a` is less than that in `b`.
+/// `true` if the number in `a` is less than the number in `b`.
 pub(crate) fn is_less(physical: PhysicalType, a: &[u8], b: &[u8]) -> bool {
     with_number!(physical, N => N::at(a, 0) < N::at(b, 0))
 }

@@ -1,16 +1,17 @@
-//! What metadata says of cells.
+//! Statistics of cells from metadata.
 
 use crate::total::Total;
 
-/// What is known of some cells without a look at them. What isn't measured needn't be known.
+/// Statistics of some cells, known without reading the cells. Values that are not measured may be
+/// missing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellStatistics<'a> {
-    /// How many cells there are.
+    /// The number of cells.
     pub cells: u64,
-    /// How many of them are null.
+    /// The number of null cells.
     pub nulls: u64,
-    /// The sum of the others, if there are any.
+    /// The sum of the non-null cells, if known.
     pub total: Option<Total>,
-    /// The least and the greatest of the others, if there are any, in little-endian bytes.
+    /// The minimum and maximum of the non-null cells, in little-endian bytes, if known.
     pub bounds: Option<(&'a [u8], &'a [u8])>,
 }

@@ -1,4 +1,4 @@
-//! What is known of the values of one field.
+//! Aggregates of a field.
 
 use tdb_types::{Cells, PhysicalType};
 
@@ -9,7 +9,8 @@ use crate::number::{Number, Partial, widen, with_number};
 use crate::statistics::CellStatistics;
 use crate::total::Total;
 
-/// How many values a field has, how many nulls, and, as far as they are measured, sum, least and greatest value.
+/// The aggregates of a field: counts of values and nulls, and, if measured, the sum, minimum and
+/// maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     kind: ValueKind,
@@ -21,44 +22,47 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// That of no cells. Nothing is measured that values of this kind don't have.
+    /// Creates the summary of no cells. Aggregates that values of this kind do not have are not
+    /// measured.
     #[must_use]
     pub fn new(kind: ValueKind, measured: Measured) -> Self {
         let total = kind.number().map_or(Total::Unsigned(0), Total::zero);
         Self { kind, measured: measured.of(kind), values: 0, nulls: 0, total, bounds: Bounds::default() }
     }
 
-    /// How many values there are.
+    /// Returns the number of non-null values.
     #[must_use]
     pub fn values(&self) -> u64 {
         self.values
     }
 
-    /// How many cells are null.
+    /// Returns the number of nulls.
     #[must_use]
     pub fn nulls(&self) -> u64 {
         self.nulls
     }
 
-    /// The sum of the values; 0 if it isn't measured.
+    /// Returns the sum of the values, or 0 if not measured.
     #[must_use]
     pub fn total(&self) -> Total {
         self.total
     }
 
-    /// The least and the greatest value, in little-endian bytes: `None` if there are none, or they aren't measured.
+    /// Returns the minimum and maximum, in little-endian bytes. Returns `None` if there are no
+    /// values, or if not measured.
     #[must_use]
     pub fn bounds(&self) -> Option<(&[u8], &[u8])> {
         self.bounds.get()
     }
 
-    /// What is measured.
+    /// Returns the measured aggregates.
     #[must_use]
     pub fn measured(&self) -> Measured {
         self.measured
     }
 
-    /// Adds cells: those with the indices that are picked, or all. Numbers must have the size of their type.
+    /// Adds all cells, or the cells with indices `picked`. Numbers must have the size of their
+    /// type.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
         let (values, nulls) = match (self.kind.number(), self.measured) {
             (_, Measured::COUNT) => {
@@ -103,7 +107,7 @@ impl Summary {
         counts
     }
 
-    /// Adds the same cell so many times; `None` is a null.
+    /// Adds a cell `count` times. `None` is null.
     pub fn add_repeated(&mut self, cell: Option<&[u8]>, count: u64) {
         if count == 0 {
             return;
@@ -121,8 +125,11 @@ impl Summary {
         }
     }
 
-    /// Adds cells by their statistics. Returns `false`, and adds nothing, if the statistics lack a measured value. Statistics with NaT
-    /// as minimum are used only if NaT is the maximum as well: the number of NaTs is unknown otherwise.
+    /// Adds cells by their statistics. Returns `false` and adds no cells if the statistics lack a
+    /// measured value.
+    ///
+    /// Statistics with a minimum of NaT are used only if the maximum is NaT, too. Otherwise the
+    /// number of NaTs is unknown.
     #[must_use]
     pub fn add_statistics(&mut self, known: &CellStatistics<'_>) -> bool {
         if self.kind != ValueKind::Time || known.cells == known.nulls {
@@ -136,7 +143,7 @@ impl Summary {
         }
     }
 
-    /// The same for statistics that count NaT as null.
+    /// Adds statistics that count NaT as null.
     #[must_use]
     pub(crate) fn add_known(&mut self, known: &CellStatistics<'_>) -> bool {
         let Some(values) = known.cells.checked_sub(known.nulls) else { return false };
@@ -168,14 +175,14 @@ impl Summary {
         }
     }
 
-    /// Bytes of memory that it takes beyond its own size.
+    /// Returns the heap memory of the summary in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bounds.memory()
     }
 }
 
 impl Partial {
-    /// As a total of the same kind as another.
+    /// Converts to a total of the same kind as `like`.
     pub(crate) fn into_total(self, like: Total) -> Total {
         match (self, like) {
             (Self::Integer(sum), Total::Signed(_)) => Total::Signed(sum),

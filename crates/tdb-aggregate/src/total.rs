@@ -2,35 +2,35 @@
 
 use tdb_types::PhysicalType;
 
-/// The sum of some numbers.
+/// A sum of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Total {
-    /// Of signed integers, dates and times. No number of cells that can be counted leaves its range.
+    /// The sum of signed integers, dates or times. Cannot overflow for any 64-bit number of cells.
     Signed(i128),
-    /// Of unsigned integers and booleans.
+    /// The sum of unsigned integers or booleans.
     Unsigned(i128),
-    /// Of floats.
+    /// The sum of floats.
     Float {
-        /// As IEEE 754 adds up.
+        /// The sum according to IEEE 754.
         sum: f64,
-        /// Whether it left the range of doubles although none of the values lies outside of it.
+        /// `true` if finite values overflowed the range of doubles.
         overflowed: bool,
     },
 }
 
-/// A sum in the type that the reference library gives it: the widest of its kind.
+/// A sum in the type of the reference library: the widest type of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sum {
-    /// Of signed integers, dates and times.
+    /// The sum of signed integers, dates or times.
     I64(i64),
-    /// Of unsigned integers and booleans.
+    /// The sum of unsigned integers or booleans.
     U64(u64),
-    /// Of floats.
+    /// The sum of floats.
     F64(f64),
 }
 
 impl Total {
-    /// The sum of no values of this type.
+    /// Returns the sum of no values of this type.
     #[must_use]
     pub fn zero(physical: PhysicalType) -> Self {
         match physical {
@@ -40,14 +40,15 @@ impl Total {
         }
     }
 
-    /// Adds the sum of others of the same type.
+    /// Adds the sum of other numbers of the same type.
     pub fn add(&mut self, other: Self) {
         match (self, other) {
             (Self::Signed(sum) | Self::Unsigned(sum), Self::Signed(other) | Self::Unsigned(other)) => {
                 *sum = sum.saturating_add(other);
             }
             (Self::Float { sum, overflowed }, Self::Float { sum: other, overflowed: others }) => {
-                // Infinities and NaNs among the values decide, whatever finite ones add up to.
+                // Infinities and NaNs among the values determine the result, regardless of finite
+                // values.
                 let is_special = |sum: f64, overflowed: bool| !overflowed && !sum.is_finite();
                 match (is_special(*sum, *overflowed), is_special(other, others)) {
                     (true, false) => {}
@@ -63,7 +64,7 @@ impl Total {
         }
     }
 
-    /// As many times the sum.
+    /// Multiplies the sum by `count`.
     #[must_use]
     pub fn times(self, count: u64) -> Self {
         match self {
@@ -77,7 +78,9 @@ impl Total {
         }
     }
 
-    /// The sum in the reference library's type, or, where it doesn't fit, the greatest value of that; and whether it fits.
+    /// Returns the sum in the type of the reference library, and whether it fits.
+    ///
+    /// On overflow in either direction, the sum is the maximum of the type.
     #[must_use]
     pub fn sum(self) -> (Sum, bool) {
         match self {
@@ -94,7 +97,7 @@ impl Total {
         }
     }
 
-    /// The mean of so many values that this is the sum of; `None` if there are none.
+    /// Returns the mean of `values` values with this sum, or `None` if `values` is 0.
     #[must_use]
     #[allow(clippy::cast_precision_loss)] // a mean is a double
     pub fn mean(self, values: u64) -> Option<f64> {
@@ -103,7 +106,8 @@ impl Total {
         }
         let values = i128::from(values);
         Some(match self {
-            // The whole part first: a double holds more of it than of the sum.
+            // The integer part is computed separately, because a double represents it more
+            // precisely than the sum.
             Self::Signed(sum) | Self::Unsigned(sum) => (sum / values) as f64 + (sum % values) as f64 / values as f64,
             Self::Float { overflowed: true, .. } => f64::MAX,
             Self::Float { sum, .. } => sum / values as f64,

@@ -1,4 +1,4 @@
-//! Aggregates against a plain computation over all cells.
+//! Aggregates, compared with a plain computation over all cells.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,19 +8,19 @@ use proptest::prelude::*;
 use tdb_aggregate::{GroupRow, Groups, KeyField, KeyShape, Measured, Sum, Summary, Total, ValueKind};
 use tdb_types::{CellValNum, Cells, Datatype, Offsets, PhysicalType, Scalar, Validity};
 
-/// Cells of one field, as a test thinks of them.
+/// The cells of a field.
 #[derive(Clone, Debug)]
 struct Field {
     kind: ValueKind,
-    /// Bytes of a cell, unless they vary.
+    /// The size of a cell in bytes, or `None` if variable.
     size: Option<usize>,
     nullable: bool,
-    /// As they are stored: dates and times with NaT.
+    /// The cells as stored, with NaT in dates and times.
     stored: Vec<Option<Vec<u8>>>,
     cells: Vec<Option<Vec<u8>>>,
 }
 
-/// A field's cells as they lie in memory.
+/// The cells of a field in memory.
 struct Memory {
     values: Vec<u8>,
     offsets: Vec<u64>,
@@ -67,7 +67,7 @@ const PHYSICALS: [PhysicalType; 10] = [
     PhysicalType::F64,
 ];
 
-/// Few values, so that some are equal, and those that are special.
+/// Selects from a few ordinary and special values, to make some cells equal.
 fn number(physical: PhysicalType) -> impl Strategy<Value = Vec<u8>> {
     let size = physical.size();
     let special: Vec<f64> =
@@ -109,12 +109,12 @@ fn field(count: usize) -> impl Strategy<Value = Field> {
     })
 }
 
-/// Some fields of as many cells.
+/// Several fields with the same number of cells.
 fn fields(most: usize) -> impl Strategy<Value = Vec<Field>> {
     (0usize..40).prop_flat_map(move |count| prop::collection::vec(field(count), 1..=most))
 }
 
-/// What is computed, one cell after the other.
+/// Computes the aggregates cell by cell.
 fn plain(kind: ValueKind, cells: &[Option<Vec<u8>>]) -> (u64, u64, Option<f64>, Option<i128>) {
     let values: Vec<&Vec<u8>> = cells.iter().flatten().collect();
     let nulls = (cells.len() - values.len()) as u64;
@@ -123,7 +123,7 @@ fn plain(kind: ValueKind, cells: &[Option<Vec<u8>>]) -> (u64, u64, Option<f64>, 
     match physical.is_float() {
         true => {
             let values = || scalars.iter().map(|value| value.to_f64());
-            // Others don't count next to infinities and NaNs.
+            // Infinities and NaNs determine the sum.
             let special = values().filter(|value| !value.is_finite()).reduce(|sum, value| sum + value);
             (values().count() as u64, nulls, Some(special.unwrap_or_else(|| values().sum())), None)
         }
@@ -141,10 +141,10 @@ fn check(summary: &Summary, kind: ValueKind, cells: &[Option<Vec<u8>>]) {
     if let Some(expected) = float {
         let inputs_finite = cells.iter().flatten().all(|bytes| double(bytes).is_finite());
         match summary.total().sum() {
-            // Whether sums of large values of either sign overflow depends on the order.
+            // The sum of large values of either sign may overflow, depending on the order.
             (Sum::F64(sum), false) => assert!(inputs_finite && sum == f64::MAX),
             (Sum::F64(sum), true) => {
-                // Next to such values others are lost, in one order or another.
+                // Small values may be lost next to large values, depending on the order.
                 let is_large = cells.iter().flatten().any(|bytes| is_large(bytes));
                 let same = sum == expected || sum.is_nan() && expected.is_nan();
                 assert!(same || is_large && inputs_finite, "{sum} {expected}");
@@ -190,7 +190,7 @@ fn check_bounds(summary: &Summary, kind: ValueKind, cells: &[Option<Vec<u8>>]) {
     }
 }
 
-/// What stands for the value of a key field: floats that are equal are one.
+/// Returns the representative of equal key values.
 fn canonical(kind: ValueKind, cell: &Option<Vec<u8>>) -> Option<Vec<u8>> {
     let cell = cell.as_ref()?;
     match kind {
@@ -206,7 +206,7 @@ fn canonical(kind: ValueKind, cell: &Option<Vec<u8>>) -> Option<Vec<u8>> {
     }
 }
 
-/// Compares values of a key as groups are ordered.
+/// Compares key values in the order of groups.
 fn order(fields: &[Field], a: &GroupRow, b: &GroupRow) -> std::cmp::Ordering {
     let each = fields.iter().zip(a.key.iter().zip(&b.key)).map(|(field, (a, b))| match (a, b) {
         (None, None) => std::cmp::Ordering::Equal,
@@ -234,13 +234,13 @@ proptest! {
         let mut all = Summary::new(field.kind, Measured::ALL);
         all.add(&cells, None);
         check(&all, field.kind, &field.cells);
-        // Of some of the cells.
+        // Adds only some cells.
         let picked: Vec<u32> = (0..field.cells.len()).filter(|cell| picks[*cell]).map(|cell| cell as u32).collect();
         let mut some = Summary::new(field.kind, Measured::ALL);
         some.add(&cells, Some(&picked));
         let expected: Vec<_> = picked.iter().map(|cell| field.cells[*cell as usize].clone()).collect();
         check(&some, field.kind, &expected);
-        // In two parts, one of them cell by cell.
+        // Adds two parts, the second cell by cell.
         let cut = cut.min(field.cells.len());
         let mut parts = Summary::new(field.kind, Measured::ALL);
         parts.add(&cells.slice(0..cut), None);

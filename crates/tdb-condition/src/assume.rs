@@ -1,4 +1,4 @@
-//! A condition on cells, where the values of some fields are known.
+//! Simplification of a condition by known values.
 
 use tdb_types::Cells;
 
@@ -6,8 +6,11 @@ use crate::bind::{BoundCondition, Node, Test};
 use crate::evaluate::judge;
 
 impl BoundCondition {
-    /// The same condition for cells that have all the same value in some fields. `values` holds one cell for each such field of
-    /// [`fields`](Self::fields), in that order, and `None` where cells differ. Of the former no test is left.
+    /// Simplifies the condition for cells with the same value in some fields.
+    ///
+    /// `values` has an entry per field of [`fields`](Self::fields), in that order: a single cell if
+    /// all cells have the same value, else `None`. The returned condition has no tests of fields
+    /// with known values.
     #[must_use]
     pub fn assuming(&self, values: &[Option<Cells<'_>>]) -> Self {
         let known = |field: usize, test: &Test| values.get(field)?.as_ref().map(|cell| judge(test, cell));
@@ -15,7 +18,7 @@ impl BoundCondition {
     }
 }
 
-/// The node without the tests whose truth is known.
+/// Removes the tests with a known result.
 fn assume(node: &Node, known: &dyn Fn(usize, &Test) -> Option<bool>) -> Node {
     let (nodes, neutral) = match node {
         Node::Constant(_) => return node.clone(),

@@ -1,4 +1,4 @@
-//! Conditions bound to a schema: which fields they need, and what is to be tested of each.
+//! Conditions bound to a schema.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::literal::is_text;
 use crate::resolve::{FindEnumeration, comparable};
 use crate::tree::{Condition, Members, Operator};
 
-/// A condition that fits a schema, ready to be [evaluated](Self::evaluate) over cells.
+/// A condition bound to a schema, ready to be [evaluated](Self::evaluate).
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundCondition {
     pub(crate) fields: Vec<BoundField>,
     pub(crate) root: Node,
 }
 
-/// A field that a condition needs the cells of.
+/// A field tested by a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundField {
-    /// Its name.
+    /// The name of the field.
     pub name: String,
-    /// Which field of the schema it is.
+    /// The field of the schema.
     pub field: FieldRef,
-    /// How its cells look.
+    /// The type of the cells.
     pub cells: FieldType,
 }
 
@@ -37,32 +37,35 @@ pub(crate) enum Node {
     Or(Vec<Node>),
 }
 
-/// What is asked of one field, with everything decided that doesn't depend on cells.
+/// A test of a field, with all decisions made that do not depend on cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test {
-    /// Whether cells are null, or are not.
+    /// `true` of null cells, or of all other cells.
     Null(bool),
-    /// Whether cells are NaNs, or are not.
+    /// `true` of NaNs, or of all other numbers.
     Nan(PhysicalType, bool),
-    /// A comparison of numbers; the value has exactly their size.
+    /// A comparison of numbers. The value has exactly the size of a number.
     Number { physical: PhysicalType, operator: Operator, value: Vec<u8> },
-    /// A comparison of bytes, in cells of a fixed number of them or of any.
+    /// A comparison of bytes, in cells of fixed or variable size.
     Bytes { size: Option<usize>, signed: bool, operator: Operator, value: Vec<u8> },
     /// A comparison of the first of several characters in a cell.
     FirstChar { operator: Operator, value: i8 },
-    /// Whether cells of up to 8 bytes are among these, which are sorted; as integers.
+    /// Membership of cells of up to 8 bytes, as integers. The values are sorted.
     SmallSet { size: usize, negated: bool, values: Vec<u64> },
-    /// Whether cells are among these, which are sorted.
+    /// Membership in a sorted list of values.
     Set { size: Option<usize>, negated: bool, values: Vec<Vec<u8>> },
 }
 
 impl Condition {
-    /// Holds a condition that people wrote against a schema: fields with an enumeration are compared with its values.
-    /// `enumerations` gives the enumeration of a name.
+    /// Binds a condition of a query to a schema. Fields with an enumeration are compared with its
+    /// values.
+    ///
+    /// `enumerations` looks up an enumeration by name.
     ///
     /// # Errors
-    /// A field that isn't there or can't be compared, a value that isn't of its type, an enumeration without order in an
-    /// inequality.
+    /// - A field does not exist or cannot be compared.
+    /// - A value does not fit the type of its field.
+    /// - An inequality uses an unordered enumeration.
     pub fn bind(
         &self,
         schema: &ArraySchema,
@@ -72,27 +75,30 @@ impl Condition {
         Binder { schema, newest: schema, enumerations: Some(&enumerations), fields: Vec::new() }.bind(&resolved)
     }
 
-    /// Holds a condition of a delete commit against the schema of a fragment. In a stored condition, fields with an
-    /// enumeration are compared with positions, and a comparison of numbers with no bytes is a test for null.
+    /// Binds a condition of a delete commit to the schema of a fragment.
     ///
-    /// Tests of fields that the schema doesn't have fail. So do tests that don't fit a field that `newest`, the array's
-    /// newest schema, has as another type: an attribute was dropped and one of its name added, which is what they are of.
+    /// In stored conditions, fields with an enumeration are compared with indices, and a comparison
+    /// of numbers with an empty value is a test for null.
+    ///
+    /// Tests of fields missing from `schema` are false. If the attribute was dropped and another
+    /// added with the same name, its type in `newest`, the array's newest schema, differs. Tests
+    /// that do not fit the fragment's type are then false, too.
     ///
     /// # Errors
-    /// A field that can't be compared, or a value that isn't of its type.
+    /// If a field cannot be compared, or if a value does not fit the type of its field.
     pub fn bind_stored(&self, schema: &ArraySchema, newest: &ArraySchema) -> Result<BoundCondition> {
         Binder { schema, newest, enumerations: None, fields: Vec::new() }.bind(self)
     }
 }
 
 impl BoundCondition {
-    /// The fields whose cells it needs, each once.
+    /// Returns the tested fields, each once.
     #[must_use]
     pub fn fields(&self) -> &[BoundField] {
         &self.fields
     }
 
-    /// What the condition is for all cells, if that is known.
+    /// Returns the result of the condition if it is the same for all cells, else `None`.
     #[must_use]
     pub fn constant(&self) -> Option<bool> {
         match self.root {
@@ -132,12 +138,12 @@ impl Binder<'_> {
             }
             Condition::And(nodes) => Node::And(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
             Condition::Or(nodes) => Node::Or(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
-            // There are none any more; it means the same.
+            // `without_not` has removed all negations, and this is equivalent.
             Condition::Not(node) => self.node(&node.negation())?,
         })
     }
 
-    /// What `bind` makes of the field of that name, given by its place among those that are needed.
+    /// Binds a test of the field `name`. `bind` gets the index of the field in `fields`.
     fn test(&mut self, name: &str, bind: impl FnOnce(&Self, usize) -> Result<Node>) -> Result<Node> {
         let is_stored = self.enumerations.is_none();
         if is_stored && self.schema.field(name).is_none() {
@@ -150,14 +156,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether the newest schema has a field of that name and type.
+    /// `true` if the newest schema has a field of this name and type.
     fn is_of_newest_type(&self, field: usize) -> bool {
         let BoundField { name, cells, .. } = &self.fields[field];
         let newest = self.newest.field(name).and_then(|field| self.newest.field_type(field));
         newest.is_some_and(|newest| (newest.datatype, newest.cell_val_num) == (cells.datatype, cells.cell_val_num))
     }
 
-    /// The place of a field among those that are needed.
+    /// Returns the index of a field in `fields`, and adds the field if needed.
     fn field(&mut self, name: &str) -> Result<usize> {
         if let Some(known) = self.fields.iter().position(|field| field.name == name) {
             return Ok(known);
@@ -180,13 +186,13 @@ impl Binder<'_> {
             let positions = positions(&enumeration, value, cells.datatype);
             return match decisive(operator, &positions) {
                 Some(value) => Ok(Node::Test { field, test: compare(name, cells, operator, value)? }),
-                // A value that the enumeration lacks equals no cell and differs from every cell.
+                // A value missing from the enumeration equals no cell and differs from every cell.
                 None if positions.is_empty() => Ok(self.constant(field, operator == Operator::NotEqual)),
                 None => self.set(field, operator == Operator::NotEqual, positions),
             };
         }
         if is_nan(cells, value) {
-            // A NaN equals no cell, and every cell differs from it.
+            // A NaN equals no cell and differs from every cell.
             return Ok(self.constant(field, operator == Operator::NotEqual));
         }
         let is_null_test = self.enumerations.is_none() && value.is_empty() && !operator.is_inequality();
@@ -200,7 +206,8 @@ impl Binder<'_> {
         Ok(Node::Test { field, test })
     }
 
-    /// A comparison with the same result for all cells that are not null. It is false for null cells.
+    /// Returns a test with the same result for all non-null cells. The result is `false` for null
+    /// cells.
     fn constant(&self, field: usize, truth: bool) -> Node {
         match truth && self.fields[field].cells.nullable {
             true => Node::Test { field, test: Test::Null(false) },
@@ -237,7 +244,7 @@ impl Binder<'_> {
         self.set(field, negated, members)
     }
 
-    /// Whether cells are among these, or are not if negated.
+    /// Returns a test for membership in `members`.
     fn set(&self, field: usize, negated: bool, mut members: Vec<Vec<u8>>) -> Result<Node> {
         let BoundField { name, cells, .. } = &self.fields[field];
         let size = cell_size(*cells);
@@ -259,7 +266,7 @@ impl Binder<'_> {
         Ok(Node::Test { field, test })
     }
 
-    /// The enumeration whose values a field is compared with, if that is what is asked for.
+    /// Returns the enumeration of a field, or `None` if indices are compared.
     fn enumeration(&self, field: usize) -> Result<Option<Arc<Enumeration>>> {
         let BoundField { name, field, .. } = &self.fields[field];
         let (Some(find), FieldRef::Attribute(index)) = (self.enumerations, field) else { return Ok(None) };
@@ -285,25 +292,25 @@ fn compare(name: &str, cells: FieldType, operator: Operator, value: &[u8]) -> Re
     Ok(Test::Number { physical, operator, value })
 }
 
-/// Whether cells have a fixed number of several `char`.
+/// `true` if cells have a fixed number of `char`, greater than 1.
 pub(crate) fn is_characters(cells: FieldType) -> bool {
     cells.datatype == Datatype::Char && cells.cell_val_num != CellValNum::ONE && cells.cell_val_num.fixed().is_some()
 }
 
-/// Whether a value of the cells' type is a NaN.
+/// `true` if the value is a NaN of the cells' type.
 fn is_nan(cells: FieldType, value: &[u8]) -> bool {
     let is_float = cells.cell_val_num == CellValNum::ONE && cells.datatype.is_float();
     is_float && Scalar::from_le_bytes(cells.datatype.physical(), value).is_some_and(|value| value.to_f64().is_nan())
 }
 
-/// A little-endian integer of up to 8 bytes.
+/// Converts up to 8 little-endian bytes to an integer.
 pub(crate) fn small(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Bytes of a cell, unless they vary.
+/// Returns the size of a cell in bytes, or `None` if variable.
 fn cell_size(cells: FieldType) -> Option<usize> {
-    // What doesn't fit an address is no cell that could be held; nothing has its size.
+    // No cell in memory can have a size that exceeds the address space.
     cells.cell_size().map(saturating_len)
 }
 
@@ -312,8 +319,10 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
     ConditionError::WrongSize { field: name.to_owned(), expected, found }
 }
 
-/// Positions of the enumeration's values that equal a value, as cells hold them; empty if no cell can hold one. Floats compare
-/// as in a column: zeros of both signs are equal, and a NaN equals nothing.
+/// Returns the indices of the enumeration's values that equal `value`, as cells store them.
+///
+/// The result is empty if no cell can store the index. Floats compare as in a column: zeros of both
+/// signs are equal, and a NaN equals no value.
 pub(crate) fn positions(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Vec<Vec<u8>> {
     let number = has_floats(enumeration).then(|| float(enumeration, value));
     let places = match number {
@@ -332,14 +341,15 @@ pub(crate) fn positions(enumeration: &Enumeration, value: &[u8], datatype: Datat
     cells_of(places, datatype)
 }
 
-/// Positions as cells hold them, without those that are too large for one.
+/// Converts indices to cells. Drops indices too large for a cell.
 fn cells_of(positions: impl IntoIterator<Item = usize>, datatype: Datatype) -> Vec<Vec<u8>> {
     let most = datatype.physical().max_integer().unwrap_or(0);
     let held = positions.into_iter().map(|position| position as u64).filter(|position| *position <= most);
     held.filter_map(|position| position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)).collect()
 }
 
-/// The position that decides a comparison with equal values; `None` if there are several or none.
+/// Returns the index that decides a comparison with several equal values. Returns `None` if no
+/// single index decides.
 pub(crate) fn decisive(operator: Operator, positions: &[Vec<u8>]) -> Option<&[u8]> {
     match (operator, positions) {
         (Operator::Less | Operator::GreaterOrEqual, [first, ..]) => Some(first.as_slice()),

@@ -1,4 +1,4 @@
-//! Whether cells can fulfil a condition, where only their least and greatest value are known.
+//! Evaluation of a condition over bounds of cells.
 
 use std::cmp::Ordering;
 
@@ -9,41 +9,43 @@ use crate::bind::{BoundCondition, BoundField, Node, Test};
 use crate::literal::is_text;
 use crate::tree::Operator;
 
-/// What is known of some cells of a field. What isn't certain has to be left open.
+/// Bounds for some cells of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellBounds<'a> {
-    /// Values, as cells hold them, between which all cells lie that aren't null, both included. None of them is a NaN.
+    /// The inclusive range of all non-null cells, as bytes of cells. `None` if unknown, or if a
+    /// cell may be a NaN.
     pub range: Option<(&'a [u8], &'a [u8])>,
-    /// Whether there are nulls.
+    /// The presence of nulls.
     pub nulls: Nulls,
 }
 
-/// How many of some cells are null.
+/// The presence of nulls among some cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Nulls {
-    /// None of them.
+    /// No cell is null.
     None,
-    /// All of them.
+    /// All cells are null.
     All,
-    /// Some may be.
+    /// Unknown.
     #[default]
     Unknown,
 }
 
-/// How many of some cells fulfil a condition.
+/// The result of a condition for some cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fulfilment {
-    /// None of them.
+    /// The condition is false for all cells.
     None,
-    /// Perhaps some.
+    /// Unknown.
     Unknown,
-    /// All of them.
+    /// The condition is true for all cells.
     All,
 }
 
 impl BoundCondition {
-    /// How many of some cells fulfil the condition, as far as that follows from bounds. `bounds` gives those of each of its
-    /// [`fields`](Self::fields), by their place.
+    /// Evaluates the condition over bounds of cells.
+    ///
+    /// `bounds` returns the bounds of each of the [`fields`](Self::fields), by index.
     ///
     /// ```
     /// use tdb_condition::{CellBounds, Condition, Fulfilment, Nulls};
@@ -77,7 +79,7 @@ fn over<'a>(node: &Node, fields: &[BoundField], bounds: &dyn Fn(usize) -> CellBo
     }
 }
 
-/// `neutral` changes nothing, and `decisive` decides.
+/// Combines nodes. A `decisive` result ends the evaluation, a `neutral` result has no effect.
 fn combined<'a>(
     nodes: &[Node],
     fields: &[BoundField],
@@ -109,22 +111,22 @@ fn of_test(test: &Test, cells: FieldType, bounds: CellBounds<'_>) -> Fulfilment 
     }
     let of_values = bounds.range.map_or(Fulfilment::Unknown, |range| of_values(test, cells.datatype, range));
     match (of_values, bounds.nulls) {
-        // Null cells fulfil no comparison.
+        // Null cells satisfy no comparison.
         (Fulfilment::All, Nulls::Unknown) => Fulfilment::Unknown,
         (known, _) => known,
     }
 }
 
-/// How many cells fulfil a test that lie between two values.
+/// Evaluates a test for cells between two values.
 fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fulfilment {
     let decided = match test {
         Test::Number { operator, value, .. } | Test::Bytes { signed: false, operator, value, .. } => {
             let at = |bound: &[u8]| compare(datatype, bound, value);
             at(low).zip(at(high)).map(|(low, high)| of_comparison(*operator, low, high))
         }
-        // Of what has bounds nothing is a NaN.
+        // Cells with bounds have no NaNs.
         Test::Nan(_, wanted) => Some(if *wanted { Fulfilment::None } else { Fulfilment::All }),
-        // Least and greatest value are those of unsigned bytes.
+        // The bounds are computed for unsigned bytes.
         Test::Bytes { signed: true, .. } | Test::FirstChar { .. } | Test::Null(_) => None,
         Test::SmallSet { size, negated, values } => {
             let value = |value: &u64| value.to_le_bytes()[..(*size).min(8)].to_vec();
@@ -135,7 +137,7 @@ fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fu
     decided.unwrap_or(Fulfilment::Unknown)
 }
 
-/// `low` and `high` say how the bounds compare with the value.
+/// Evaluates a comparison. `low` and `high` are the orderings of the bounds relative to the value.
 fn of_comparison(operator: Operator, low: Ordering, high: Ordering) -> Fulfilment {
     let decide = |none: bool, all: bool| match (none, all) {
         (true, _) => Fulfilment::None,
@@ -163,7 +165,8 @@ fn of_set(
         // No cell is a NaN.
         _ => datatype.physical().is_float(),
     };
-    // Sets compare bytes: that a float equals both bounds doesn't say that it is the same as they.
+    // Sets compare bytes. A float equal to both bounds may have different bytes, like zeros of
+    // different sign.
     let is_one_value = low == high && !datatype.physical().is_float();
     let (mut are_apart, mut is_in) = (true, false);
     for value in values.by_ref() {
@@ -177,7 +180,7 @@ fn of_set(
     }
 }
 
-/// How two values compare; `None` if they don't.
+/// Compares two values. Returns `None` if they are not comparable.
 fn compare(datatype: Datatype, a: &[u8], b: &[u8]) -> Option<Ordering> {
     if is_text(datatype) {
         return Some(a.cmp(b));

@@ -1,4 +1,4 @@
-//! Conditions as people read them.
+//! Display of conditions.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -9,8 +9,8 @@ use crate::literal::LiteralKind;
 use crate::text::is_keyword;
 use crate::tree::Condition;
 
-/// Without a schema, values are printed as text if they look like text and as hexadecimal bytes otherwise;
-/// [`Condition::display`] knows better.
+/// Displays values as text if printable, else as hexadecimal bytes. [`Condition::display`] uses the
+/// types of a schema instead.
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         print(self, None, f)
@@ -18,7 +18,7 @@ impl Display for Condition {
 }
 
 impl Condition {
-    /// Prints with values as the schema's fields have them.
+    /// Displays the condition with values formatted by the schema's field types.
     pub fn display<'a>(&'a self, schema: &'a ArraySchema) -> impl Display + 'a {
         Displayed { condition: self, schema }
     }
@@ -96,7 +96,7 @@ fn nested(node: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>)
     print(node, schema, f)
 }
 
-/// A field's name, quoted unless it is one word.
+/// Writes the name of a field, quoted unless it is a single word.
 fn name(field: &str, f: &mut Formatter<'_>) -> fmt::Result {
     let is_word = !field.is_empty()
         && !field.starts_with(|letter: char| letter.is_ascii_digit())

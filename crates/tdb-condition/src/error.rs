@@ -1,45 +1,45 @@
-//! What can be wrong with a condition.
+//! Errors of conditions.
 
 use tdb_generic_tile::GenericTileError;
 use tdb_types::datetime::WrittenError;
 use tdb_types::{Datatype, DecodeError};
 
-/// An error of this crate.
+/// An error of parsing, building or binding a condition.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionError {
-    /// Bytes that aren't a condition.
+    /// The bytes are not a condition.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around it is damaged or beyond this library.
+    /// The generic tile around the condition is damaged or unsupported.
     #[error(transparent)]
     Tile(#[from] GenericTileError),
-    /// The array has no such field.
+    /// The array does not have the field.
     #[error("condition: there is no field {field:?}{}", among(.known))]
     UnknownField {
-        /// The name.
+        /// The name of the field.
         field: String,
-        /// What there is.
+        /// The names of all fields.
         known: Vec<String>,
     },
-    /// Cells of the field can't be compared, only tested for null.
+    /// Cells of the field can only be tested for null, not compared.
     #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared")]
     NotComparable {
         /// The field.
         field: String,
-        /// Its datatype.
+        /// The datatype of the field.
         datatype: Datatype,
-        /// How many values its cells have.
+        /// The number of values per cell.
         values: String,
     },
-    /// The value isn't one of the field's type.
+    /// The size of the value differs from the size of the field's cells.
     #[error("condition: field {field:?} is compared with a value of {found} bytes; its cells have {expected}")]
     WrongSize {
         /// The field.
         field: String,
-        /// Bytes of its cells.
+        /// The size of a cell in bytes.
         expected: usize,
-        /// Bytes of the value.
+        /// The size of the value in bytes.
         found: usize,
     },
     /// No cell of the field can have the value.
@@ -47,22 +47,22 @@ pub enum ConditionError {
     NotAValue {
         /// The field.
         field: String,
-        /// The value as it was written.
+        /// The value as written.
         value: String,
         /// The datatype of the field, or of its enumeration's values.
         datatype: Datatype,
-        /// The field's enumeration, if it has one.
+        /// The enumeration of the field, if any.
         enumeration: Option<String>,
     },
-    /// A number may be a date, or counts other units than the field.
+    /// A number could be a date, or has another unit than the field.
     #[error("condition: field {field:?}: {why}")]
     UnclearDate {
         /// The field.
         field: String,
-        /// What is unclear, and how to write it.
+        /// The ambiguity, and how to resolve it.
         why: WrittenError,
     },
-    /// The field's enumeration has no order.
+    /// The enumeration of the field has no order.
     #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]
     Unordered {
         /// The field.
@@ -70,7 +70,8 @@ pub enum ConditionError {
         /// The enumeration.
         enumeration: String,
     },
-    /// A condition that is to be stored orders cells of several `char`, of which other readers compare the first alone.
+    /// A stored condition orders cells of several `char`. Other readers compare only the first
+    /// `char`.
     #[error(
         "condition: a delete can't order field {field:?}: the reference library compares only the first char of its cells"
     )]
@@ -78,7 +79,7 @@ pub enum ConditionError {
         /// The field.
         field: String,
     },
-    /// The field's enumeration wasn't at hand.
+    /// The enumeration of the field was not found.
     #[error("condition: enumeration {enumeration:?} of field {field:?} is not loaded")]
     EnumerationMissing {
         /// The field.
@@ -86,7 +87,8 @@ pub enum ConditionError {
         /// The enumeration.
         enumeration: String,
     },
-    /// A condition that is to be stored names a value that no cell can have: stored are positions in the enumeration.
+    /// A stored condition uses a value without an index in the enumeration, or an index too large
+    /// for cells.
     #[error(
         "condition: {value:?} is not among the values of enumeration {enumeration:?} that field {field:?} can hold"
     )]
@@ -98,37 +100,37 @@ pub enum ConditionError {
         /// The value, as text.
         value: String,
     },
-    /// It nests deeper than it could be taken apart.
+    /// The condition is nested too deep.
     #[error("condition: it nests deeper than {most}")]
     TooDeep {
-        /// How deep it may nest.
+        /// The maximum depth.
         most: u32,
     },
-    /// Readers refuse a delete commit that nests so deep or holds so much.
+    /// The condition is too deep or too large for readers of delete commits.
     #[error("condition: it has {found} {what}, and at most {most} can be stored; delete in several steps")]
     TooLarge {
-        /// What it has: levels, or comparisons and combinations.
+        /// The exceeded quantity: levels, or comparisons and combinations.
         what: &'static str,
-        /// How many.
+        /// The number found.
         found: u32,
-        /// How many readers take.
+        /// The maximum that readers accept.
         most: u32,
     },
-    /// Cells of the field are no floats.
+    /// The field does not have floats.
     #[error("condition: no cell of field {field:?} can be a NaN: they are {datatype}")]
     NoNan {
         /// The field.
         field: String,
-        /// What it holds.
+        /// The datatype of the field.
         datatype: Datatype,
     },
-    /// Stored conditions can't express a test for NaN.
+    /// A stored condition cannot test for NaN.
     #[error("condition: a test of field {field:?} for NaN can't be stored: the format has none")]
     NanTest {
         /// The field.
         field: String,
     },
-    /// Stored conditions can't express a test for null.
+    /// A stored condition cannot test for null.
     #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
     NullTest {
         /// The field.
@@ -136,7 +138,7 @@ pub enum ConditionError {
     },
 }
 
-/// What there is, if that is little enough to be listed.
+/// Lists the known names, unless there are too many.
 fn among(known: &[String]) -> String {
     if known.is_empty() || known.len() > 20 { String::new() } else { format!("; there are {}", known.join(", ")) }
 }
@@ -149,7 +151,7 @@ fn type_of(field: &str, enumeration: Option<&str>) -> String {
 }
 
 impl ConditionError {
-    /// Whether the bytes are sound but beyond this library.
+    /// `true` if the bytes use an unsupported feature rather than being damaged.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
@@ -160,5 +162,5 @@ impl ConditionError {
     }
 }
 
-/// A result whose error says what is wrong with a condition.
+/// A result with a [`ConditionError`].
 pub type Result<T, E = ConditionError> = std::result::Result<T, E>;

@@ -1,6 +1,7 @@
-//! Conditions over columns of cells.
+//! Evaluation of conditions over columns of cells.
 //!
-//! Which type a field has and which operator a test is decided once per column; the loops over cells know both.
+//! The type of a field and the operator of a test are matched once per column, outside of the loops
+//! over cells.
 
 use tdb_types::{Cells, PhysicalType};
 
@@ -8,10 +9,13 @@ use crate::bind::{BoundCondition, Node, Test, small};
 use crate::tree::Operator;
 
 impl BoundCondition {
-    /// Says for each cell whether the condition holds. `fields` are the cells of [`fields`](Self::fields), in that order;
-    /// `None` where their fragment doesn't have the field: no test of it holds then, as the reference library has it for stored
-    /// conditions. For queries, [`assuming`](Self::assuming) puts the fill value there first. Cells that a column doesn't
-    /// have fulfil no comparison either.
+    /// Evaluates the condition for each cell.
+    ///
+    /// `fields` has the cells of each of the [`fields`](Self::fields), in that order, or `None` if
+    /// the fragment does not have the field. Every test of a missing field is false, like for
+    /// stored conditions in the reference library. For queries, first insert the fill value with
+    /// [`assuming`](Self::assuming). If a column is shorter than `truth`, comparisons of the
+    /// missing cells are false.
     pub fn evaluate(&self, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
         evaluate(&self.root, fields, truth);
     }
@@ -31,7 +35,7 @@ fn evaluate(node: &Node, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
     }
 }
 
-/// What a test says of one cell.
+/// Runs a test on a single cell.
 pub(crate) fn judge(test: &Test, cell: &Cells<'_>) -> bool {
     let mut truth = [false];
     run(test, cell, &mut truth);
@@ -54,7 +58,7 @@ fn combine(
     }
 }
 
-/// Runs a test; `truth` is false everywhere before.
+/// Runs a test. All of `truth` must be `false`.
 fn run(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     if let Test::Null(wanted) = test {
         return match cells.validity() {
@@ -71,7 +75,7 @@ fn run(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     }
 }
 
-/// Runs a test on cells of fixed size. Cells of the other kind are not the tested field's.
+/// Runs a test on cells of fixed size. Tests for cells of variable size are `false`.
 fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     match test {
         Test::Number { physical, operator, value } => number(*physical, *operator, value, cells.values(), truth),
@@ -113,7 +117,7 @@ fn fill<T>(truth: &mut [bool], cells: impl Iterator<Item = T>, test: impl Fn(T) 
     truth.iter_mut().zip(cells).for_each(|(truth, cell)| *truth = test(cell));
 }
 
-/// Compares every cell with a value, by the order of their type.
+/// Compares every cell with a value.
 #[inline]
 fn compare<T: PartialOrd + Copy>(operator: Operator, value: T, cells: impl Iterator<Item = T>, truth: &mut [bool]) {
     match operator {
@@ -150,7 +154,7 @@ fn number(physical: PhysicalType, operator: Operator, value: &[u8], bytes: &[u8]
     }
 }
 
-/// More values than this are searched by bisection.
+/// The maximum number of values for linear search. Larger sets use binary search.
 const COMPARE_ALL: usize = 8;
 
 fn small_set(size: usize, negated: bool, values: &[u64], bytes: &[u8], truth: &mut [bool]) {

@@ -1,4 +1,4 @@
-//! Conditions as delete and update commits hold them.
+//! Conditions in delete and update commits.
 //!
 //! ```text
 //! comparison:  u8 1 | u8 operator | u32 length | field | u64 length | value
@@ -23,26 +23,31 @@ const AND: u8 = 0;
 const OR: u8 = 1;
 const NOT: u8 = 2;
 
-/// Least bytes of a node: a combination of nothing.
+/// The size of the smallest node, an empty combination, in bytes.
 const LEAST_NODE: u64 = 10;
 
 impl Condition {
-    /// Reads one condition; `limits.depth` bounds how deep it may nest, `limits.condition_nodes` how much it may hold.
+    /// Parses a condition.
+    ///
+    /// `limits.depth` limits the nesting, `limits.condition_nodes` the number of nodes.
     ///
     /// # Errors
-    /// Bytes that aren't a condition, or one that is above a limit.
+    /// If the bytes are not a condition or exceed a limit.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
         let mut left = limits.condition_nodes;
         reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth, &mut left))
     }
 
-    /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
-    /// cells hold only after [`to_stored`](Self::to_stored).
+    /// Writes the format that [`parse`](Self::parse) reads.
+    ///
+    /// Writes the bytes of literals unchanged. Call [`to_stored`](Self::to_stored) first to convert
+    /// numbers and text to bytes of cells.
     ///
     /// # Errors
-    /// [`ConditionError::NullTest`]: what the format would store for it, a comparison with no bytes, means a comparison
-    /// with the empty string or, on a fixed-size field, makes the array unreadable for the reference library.
-    /// [`ConditionError::NanTest`]: the format has nothing for it.
+    /// - [`ConditionError::NullTest`]: the format would store a comparison with an empty value.
+    ///   This means a comparison with the empty string. On a fixed-size field, the reference
+    ///   library could not read the array.
+    /// - [`ConditionError::NanTest`]: the format has no test for NaN.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         match self {
             Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value.bytes()),
@@ -63,26 +68,29 @@ impl Condition {
         Ok(())
     }
 
-    /// Reads the file of a delete commit, a generic tile: what cells must fulfil to stay.
+    /// Parses the file of a delete commit, a generic tile. The condition is true of cells that are
+    /// kept.
     ///
     /// # Errors
-    /// Bytes that aren't a generic tile with a condition in it.
+    /// If the bytes are not a generic tile with a condition.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
     }
 
-    /// Reads a delete commit from its generic tile, for callers that have unfiltered it themselves, perhaps with a key.
+    /// Parses a delete commit from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// As [`parse_file`](Self::parse_file).
+    /// See [`parse_file`](Self::parse_file).
     pub fn parse_tile(tile: &GenericTile, limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Ok(tile.parse_payload(spans, |reader| Self::parse(reader, limits))?)
     }
 
-    /// The bytes of a delete commit's file, for a library of this version; `self` is what cells must fulfil to stay.
+    /// Returns the bytes of a delete commit, written like a library of this version.
+    ///
+    /// `self` must be true of cells that are kept.
     ///
     /// # Errors
-    /// As [`write`](Self::write), or this build has no zlib.
+    /// See [`write`](Self::write). Also if the build has no zlib.
     pub fn to_file(&self, version: FormatVersion) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         self.write(&mut payload)?;
@@ -107,7 +115,7 @@ fn write_nodes(writer: &mut ByteWriter, operator: u8, nodes: &[impl std::borrow:
     nodes.iter().try_for_each(|node| node.borrow().write(writer))
 }
 
-/// `depth` levels and `left` nodes are still allowed.
+/// Parses a node. `depth` levels and `left` nodes are still allowed.
 fn parse_node(
     reader: &mut ByteReader<'_>,
     limits: &Limits,
@@ -146,7 +154,7 @@ fn parse_leaf(reader: &mut ByteReader<'_>) -> Result<Condition, DecodeError> {
     })
 }
 
-/// The sign of an operator; empty if there is no such operator.
+/// Returns the symbol of an operator, or an empty string for an unknown code.
 fn symbol(code: u8) -> &'static str {
     match (Operator::from_code(code), code) {
         (Some(operator), _) => operator.symbol(),
@@ -200,20 +208,20 @@ fn parse_nodes(
     })
 }
 
-/// An update commit: which cells get which values.
+/// An update commit: new values for the cells that match a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Which cells.
+    /// The condition on the cells to update.
     pub condition: Condition,
-    /// Fields and the bytes of their new values.
+    /// Names of fields, and the bytes of their new values.
     pub values: Vec<(String, Vec<u8>)>,
 }
 
 impl Update {
-    /// Reads one update.
+    /// Parses an update commit.
     ///
     /// # Errors
-    /// Bytes that aren't an update, or a condition that nests too deep.
+    /// If the bytes are not an update commit, or if the condition exceeds a limit.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
         let condition = Condition::parse(reader, limits)?;
         let count = reader.u64("count of new values")?;
@@ -233,11 +241,13 @@ impl Update {
         Ok(Self { condition, values })
     }
 
-    /// Writes what [`parse`](Self::parse) reads, with the bytes of literals as they are: those of numbers and text are what
-    /// cells hold only after [`to_stored`](Condition::to_stored).
+    /// Writes the format that [`parse`](Self::parse) reads.
+    ///
+    /// Writes the bytes of literals unchanged. Call [`to_stored`](Condition::to_stored) first to
+    /// convert numbers and text to bytes of cells.
     ///
     /// # Errors
-    /// As [`Condition::write`].
+    /// See [`Condition::write`].
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         self.condition.write(writer)?;
         writer.u64(self.values.len() as u64);

@@ -1,9 +1,10 @@
-//! Conditions on the cells of TileDB arrays: what a query wants, and what a delete commit leaves.
+//! Conditions on the cells of TileDB arrays, for queries and for delete commits.
 //!
-//! - [`Condition`]: the tree. It is built ([`Condition::field`]), read from [text](ConditionText), read from and written to delete commits
-//!   ([`Condition::parse_file`], [`Condition::to_file`]) byte for byte, and printed. [`Update`] is an update commit.
-//! - [`BoundCondition`]: a condition bound to a schema, which says of [`Cells`](tdb_types::Cells), of a tile or a column, which
-//!   of them fulfil it.
+//! - [`Condition`]: a condition as a tree. Build one with [`Condition::field`] or parse
+//!   [text](ConditionText). Delete commits are parsed and written byte for byte
+//!   ([`Condition::parse_file`], [`Condition::to_file`]). [`Update`] is an update commit.
+//! - [`BoundCondition`]: a condition bound to a schema. It evaluates [`Cells`](tdb_types::Cells) of
+//!   tiles or columns.
 //!
 //! ```
 //! use tdb_condition::Condition;
@@ -34,31 +35,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is true of which cells
+//! # Semantics
 //!
-//! As release 2.30.0 of the reference library has it, and where it contradicts itself as said below:
+//! The semantics follow release 2.30.0 of the reference library, with exceptions where that release
+//! is inconsistent, as named below.
 //!
-//! - Of a **null** cell no comparison is true, `!=` and NOT IN included; only tests for null see it. Negations move into
-//!   comparisons ([`Condition::negation`]), so that of null cells and NaNs neither a comparison nor its negation is true,
-//!   but for `!=`, which is true of NaNs.
-//! - **Floats** compare as IEEE 754 says: `-0.0` equals `0.0`, and a NaN equals nothing.
-//! - **IN** is an OR of `=`, and NOT IN an AND of `!=`. The reference library compares the bytes of floats there, and so do
-//!   stored delete conditions ([`Condition::bind_stored`]). [`Condition::resolve`] makes both meanings the same: its sets hold
-//!   zeros of both signs or none, and no NaN.
-//! - **Dates and times** compare as `i64`, **bool** as `u8`; values have the field's own type.
-//! - **Strings** (`char`, `string_ascii`, `string_utf8`) compare byte by byte, and a string that others begin with comes
-//!   before them. Cells of fixed size keep the zero bytes at their end. Bytes are unsigned but in fixed-size `char` cells.
-//! - Of cells of several **`char`** the reference library compares the first with the first of the value, though IN compares
-//!   whole cells. Queries compare whole cells; stored conditions mean what they mean there. Deletes store `=` as a set, and
-//!   can't order such cells.
-//! - **Other cells** (several numbers, wide strings, blobs, geometries) can only be tested for null.
-//! - **Enumerations**: values are looked up and compared by position. A value that the enumeration lacks equals no cell, and
-//!   `!=` holds for every cell that is not null. Delete commits hold positions already.
-//! - **Fields that a fragment doesn't have**: in a stored delete condition every test of such a field fails, those for null too;
-//!   cells without it don't stay. Queries judge by the fill value that a read shows ([`BoundCondition::assuming`]).
+//! - **Null cells**: no comparison is true of a null cell, including `!=` and NOT IN. Only tests
+//!   for null match null cells. Negations move into comparisons ([`Condition::negation`]), so
+//!   neither a comparison nor its negation is true of null cells. The same holds for NaNs, except
+//!   that `!=` is true of NaNs.
+//! - **Floats** compare according to IEEE 754: `-0.0` equals `0.0`, and a NaN equals no value.
+//! - **IN** is an OR of `=`, and NOT IN an AND of `!=`. For floats, the reference library compares
+//!   bytes in sets, and so do stored delete conditions ([`Condition::bind_stored`]).
+//!   [`Condition::resolve`] makes both meanings equal: its sets have either both zeros or no zero,
+//!   and no NaN.
+//! - **Dates and times** compare as `i64`, **bool** as `u8`. Values have the type of the field.
+//! - **Strings** (`char`, `string_ascii`, `string_utf8`) compare byte by byte, and a prefix sorts
+//!   before longer strings. Fixed-size cells keep trailing zero bytes. Bytes are unsigned, except
+//!   in fixed-size `char` cells.
+//! - **Cells of several `char`**: the reference library compares only the first `char` with the
+//!   first of the value, but IN compares whole cells. Queries compare whole cells. Stored
+//!   conditions have the meaning of the reference library. Deletes store `=` as a set, and cannot
+//!   order cells of this kind.
+//! - **Other cells** (several numbers, wide strings, blobs, geometries) support only tests for
+//!   null.
+//! - **Enumerations**: values are looked up and compared by index. A value missing from the
+//!   enumeration equals no cell, and `!=` is true of every cell that is not null. Delete commits
+//!   store indices.
+//! - **Missing fields**: if a fragment lacks the field of a stored delete condition, every test of
+//!   the field is false, including tests for null. Stored conditions describe the cells to keep,
+//!   and a false test does not keep a cell. Queries test the fill value
+//!   ([`BoundCondition::assuming`]).
 //!
-//! Stored conditions have no test for null. What a writer makes of one, a comparison with no bytes, is taken for one where
-//! it can't be anything else ([`Condition::bind_stored`]); the reference library can't read such an array any more.
+//! The format has no test for null in stored conditions. Some writers store a comparison with an
+//! empty value, which is read as a test for null where the value has no other meaning
+//! ([`Condition::bind_stored`]). The reference library cannot read an array with such a condition.
 
 mod assume;
 mod bind;
@@ -75,7 +86,7 @@ mod stored;
 mod text;
 mod tree;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because the public signatures use types of these crates.
 pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};
@@ -86,7 +97,7 @@ pub use literal::{Literal, LiteralKind, Value};
 pub use text::{ConditionText, ConditionTextError};
 pub use tree::{Condition, Field, Members, Operator, field};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "all-codecs"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

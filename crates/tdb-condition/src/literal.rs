@@ -1,21 +1,21 @@
-//! Values that fields are compared with.
+//! Values in comparisons.
 
 use std::borrow::Cow;
 
 use tdb_types::datetime::{self, Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 
-/// A value that a field is compared with: bytes as cells hold them, a number, or text.
+/// A value to compare a field with: the bytes of a cell, a number, or text.
 ///
-/// Numbers and text become a value of the field's own type when a condition is bound to a schema: `30` is `30.0` for a
-/// float, and `"2024-05-01"` a date where dates are stored.
+/// Binding a condition to a schema converts numbers and text to the type of the field. For example,
+/// `30` becomes `30.0` for a float, and `"2024-05-01"` becomes a date for a date field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Literal {
     bytes: Vec<u8>,
     kind: LiteralKind,
 }
 
-/// What the bytes of a [`Literal`] are.
+/// The kind of bytes in a [`Literal`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LiteralKind {
     /// The bytes of a cell.
@@ -23,40 +23,40 @@ pub enum LiteralKind {
     Cell,
     /// A little-endian number of this type.
     Number(PhysicalType),
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
 }
 
 impl Literal {
-    /// From its bytes.
+    /// Creates a literal from bytes.
     #[must_use]
     pub fn new(kind: LiteralKind, bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), kind }
     }
 
-    /// Its bytes: those of a cell or number, little-endian, or of text.
+    /// Returns the bytes: of a cell, of a little-endian number, or of text.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What the bytes are.
+    /// Returns the kind of the bytes.
     #[must_use]
     pub fn kind(&self) -> LiteralKind {
         self.kind
     }
 }
 
-/// Bytes of a cell.
+/// Creates a literal from the bytes of a cell.
 impl From<Vec<u8>> for Literal {
     fn from(bytes: Vec<u8>) -> Self {
         Self::new(LiteralKind::Cell, bytes)
     }
 }
 
-/// What a field can be compared with: numbers, text, and the bytes of cells.
+/// A type that fields can be compared with: numbers, text, and bytes of cells.
 pub trait Value {
-    /// The literal.
+    /// Converts the value to a literal.
     fn into_literal(self) -> Literal;
 }
 
@@ -102,20 +102,20 @@ impl<const N: usize> Value for &[u8; N] {
     }
 }
 
-/// What a literal is for cells of one type.
+/// A literal, converted for cells of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning<'a> {
     /// The bytes of a cell.
     Cell(Cow<'a, [u8]>),
-    /// A date that is less precise than the cells, or more: the first and the last value within it, in this order if there
-    /// are any, and the other way round if it lies between two values.
+    /// The first and last value within a date that is less or more precise than the cells. If the
+    /// date is between two values, the first exceeds the last.
     Period(i64, i64),
 }
 
-/// What the bytes of a literal mean for cells of this type.
+/// Converts the bytes of a literal for cells of this type.
 ///
 /// # Errors
-/// No cell can hold such a value, or the text may be a date or a number.
+/// If no cell can have the value, or if the text could be either a date or a number.
 pub(crate) fn meaning(
     bytes: &[u8],
     kind: LiteralKind,
@@ -128,7 +128,7 @@ pub(crate) fn meaning(
     match kind {
         LiteralKind::Cell => Ok(cell),
         LiteralKind::Text if is_text(datatype) => Ok(cell),
-        // One character is a number of one byte for those who write C; nothing else is both.
+        // In C, a character literal is a one-byte number. Wider numbers are never text.
         LiteralKind::Number(physical) if is_text(datatype) => {
             let is_char = datatype == Datatype::Char && cell_val_num == CellValNum::ONE && physical.size() == 1;
             if is_char { Ok(cell) } else { Err(WrittenError::NotAValue) }
@@ -145,11 +145,11 @@ pub(crate) fn meaning(
     }
 }
 
-/// The same number in another type: integers exactly, or not at all; floats rounded to the nearest.
+/// Converts a number to another type. Integers must convert exactly, floats are rounded to nearest.
 fn convert(value: Scalar, to: PhysicalType) -> Option<Scalar> {
     match to {
         PhysicalType::F64 => Some(Scalar::F64(value.to_f64())),
-        #[allow(clippy::cast_possible_truncation)] // rounding is what is asked for; what overflows is refused
+        #[allow(clippy::cast_possible_truncation)] // rounding is intended, and overflow is rejected
         PhysicalType::F32 => {
             let (wide, narrow) = (value.to_f64(), value.to_f64() as f32);
             (narrow.is_finite() || !wide.is_finite()).then_some(Scalar::F32(narrow))
@@ -158,23 +158,23 @@ fn convert(value: Scalar, to: PhysicalType) -> Option<Scalar> {
     }
 }
 
-/// The integer that a number is.
+/// Returns the number as an integer if it is integral.
 fn whole(value: Scalar) -> Option<i128> {
     value.to_integer().or_else(|| {
         let float = value.to_f64();
-        // Beyond this no integer type reaches.
+        // No integer type exceeds this limit.
         let fits = float.fract() == 0.0 && float.abs() < 2f64.powi(65);
         #[allow(clippy::cast_possible_truncation)] // it is whole and small enough
         fits.then_some(float as i128)
     })
 }
 
-/// The datatypes whose cells are compared as strings of bytes.
+/// `true` if cells of the datatype compare as byte strings.
 pub(crate) fn is_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
 }
 
-/// The value as people write it.
+/// Formats the value as written in a condition.
 pub(crate) fn shown(bytes: &[u8], kind: LiteralKind) -> String {
     match kind {
         LiteralKind::Number(physical) => {

@@ -1,10 +1,12 @@
-//! A condition as several that must all hold.
+//! Splitting of a condition into conjuncts.
 
 use crate::bind::{BoundCondition, Node, Test};
 
 impl BoundCondition {
-    /// Conditions that hold together where this one does: what is joined by AND, each with the fields that it needs itself.
-    /// Those that cost least come first, so that the others need only be looked at for cells that fulfil these.
+    /// Splits the condition into the operands of its AND, each with only the fields it tests.
+    ///
+    /// All parts must be true for the condition to be true. The cheapest parts come first, so later
+    /// parts are needed only for cells that pass earlier parts.
     #[must_use]
     pub fn parts(&self) -> Vec<Self> {
         let Node::And(nodes) = &self.root else { return vec![self.clone()] };
@@ -35,7 +37,7 @@ fn renumber(node: &mut Node, place: &mut dyn FnMut(usize) -> usize) {
     }
 }
 
-/// About what it costs to test a cell, against a test for null.
+/// Returns the approximate cost of testing a cell, relative to a test for null.
 fn cost(node: &Node) -> u32 {
     match node {
         Node::Constant(_) => 0,

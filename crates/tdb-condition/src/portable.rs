@@ -1,7 +1,8 @@
-//! Conditions as bytes, for another process that asks the same of the same array.
+//! Portable encoding of conditions, to send them to another process.
 //!
-//! Unlike what [delete commits](crate::Condition::write) hold, these bytes have tests for null, and say of each value whether it is the
-//! bytes of a cell, a number or text: what is read back is equal to what was written.
+//! Unlike the format of [delete commits](crate::Condition::write), this encoding has tests for
+//! null. It also keeps the kind of each value: bytes of a cell, number or text. Decoding returns an
+//! equal condition.
 //!
 //! ```text
 //! node:    u8 0 comparison | u8 operator | field | value
@@ -29,15 +30,15 @@ const OR: u8 = 5;
 const NOT: u8 = 6;
 const NAN: u8 = 7;
 
-/// As deep as a condition may nest to be bound.
+/// The maximum depth of conditions, equal to the limit for binding.
 const DEEPEST: u32 = 1000;
 
-/// Least bytes of a node: a combination of nothing.
+/// The size of the smallest node, an empty combination, in bytes.
 const LEAST_NODE: u64 = 5;
 
 const CELL: u8 = 0;
 const TEXT: u8 = 1;
-/// The kinds of numbers, from code 2 on.
+/// The types of numbers, for kinds from code 2 on.
 const NUMBERS: [PhysicalType; 10] = [
     PhysicalType::U8,
     PhysicalType::I8,
@@ -52,7 +53,7 @@ const NUMBERS: [PhysicalType; 10] = [
 ];
 
 impl Condition {
-    /// Writes what [`parse_portable`](Self::parse_portable) reads.
+    /// Writes the encoding that [`parse_portable`](Self::parse_portable) reads.
     pub fn write_portable(&self, writer: &mut ByteWriter) {
         match self {
             Self::Compare { field, operator, value } => {
@@ -95,11 +96,12 @@ impl Condition {
         }
     }
 
-    /// Reads a condition that [`write_portable`](Self::write_portable) wrote. It may nest 1000 deep, and takes memory in proportion to
-    /// its bytes.
+    /// Parses the encoding written by [`write_portable`](Self::write_portable).
+    ///
+    /// The maximum depth is 1000. Memory use is proportional to the number of bytes.
     ///
     /// # Errors
-    /// Bytes that aren't a condition, or one that nests deeper.
+    /// If the bytes are not a condition or nested too deep.
     pub fn parse_portable(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         parse_node(reader, DEEPEST)
     }
@@ -145,7 +147,7 @@ fn parse_node(reader: &mut ByteReader<'_>, depth: u32) -> Result<Condition, Deco
         AND => parse_nodes(reader, depth).map(Condition::And),
         OR => parse_nodes(reader, depth).map(Condition::Or),
         NOT => parse_node(reader, depth).map(|node| Condition::Not(Box::new(node))),
-        // What has no nodes below takes its room on the stack only here.
+        // Leaves have a separate function, to keep the stack frames of recursive calls small.
         other => parse_leaf(reader, other, offset),
     }
 }
@@ -178,7 +180,7 @@ fn parse_leaf(reader: &mut ByteReader<'_>, code: u8, offset: u64) -> Result<Cond
 fn parse_nodes(reader: &mut ByteReader<'_>, depth: u32) -> Result<Vec<Condition>, DecodeError> {
     let count = reader.u32("count")?;
     let count = reader.count("nodes", count.into(), LEAST_NODE)?;
-    // A node takes many times its least bytes in memory: what isn't there yet isn't reserved.
+    // Nodes in memory are much larger than encoded nodes. No memory is reserved in advance.
     let mut nodes = Vec::new();
     for _ in 0..count {
         nodes.push(parse_node(reader, depth)?);
@@ -203,7 +205,7 @@ fn parse_members(reader: &mut ByteReader<'_>) -> Result<Members, DecodeError> {
     Ok(members)
 }
 
-/// The bytes of a value: as many as a number of its type has, and text in UTF-8.
+/// Parses a value. The length of a number must match its type, and text must be UTF-8.
 fn parse_value(reader: &mut ByteReader<'_>, kind: LiteralKind) -> Result<Vec<u8>, DecodeError> {
     let offset = reader.offset();
     let len = reader.u32("length")?;

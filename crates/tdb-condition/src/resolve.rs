@@ -1,4 +1,4 @@
-//! Conditions against a schema: whatever was written as text or as a number becomes the bytes of cells.
+//! Resolution of conditions: conversion of text and numbers to bytes of cells.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,36 +11,38 @@ use crate::error::{ConditionError, Result};
 use crate::literal::{Literal, LiteralKind, Meaning, is_text, meaning, shown};
 use crate::tree::{Condition, Members, Operator};
 
-/// Finds the enumeration of a name; `None` if it isn't there.
+/// A lookup of enumerations by name.
 pub(crate) type FindEnumeration<'a> = dyn Fn(&str) -> Option<Arc<Enumeration>> + 'a;
 
-/// How deep a condition may nest that is taken apart by recursion: more than any text does, and less than any stack holds.
+/// The maximum depth of conditions processed by recursion, above the limit for text and within the
+/// capacity of any stack.
 const DEEPEST: u32 = 1000;
 
-/// Where in a condition something is wrong: which of its tests, counted from the left, and of that which value.
+/// The location of an error in a condition: the index of a test, and the index of a value in the
+/// test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) test: usize,
     pub(crate) value: Option<usize>,
 }
 
-/// Makes literals the bytes of cells.
+/// A converter of literals to bytes of cells.
 pub(crate) struct Resolver<'a> {
     pub(crate) schema: &'a ArraySchema,
     pub(crate) enumerations: &'a FindEnumeration<'a>,
-    /// What was looked at last.
+    /// The location of the last processed value.
     pub(crate) place: Place,
 }
 
-/// What the values of a field are, for those who write conditions.
+/// The values of a field.
 struct Known {
     cells: FieldType,
-    /// The enumeration, if it has one.
+    /// The enumeration, if the field has one.
     enumeration: Option<Arc<Enumeration>>,
 }
 
 impl Known {
-    /// The type of the values that the field is compared with.
+    /// Returns the type of the values that the field is compared with.
     fn values(&self) -> (Datatype, CellValNum) {
         match &self.enumeration {
             Some(enumeration) => (enumeration.datatype(), enumeration.cell_val_num()),
@@ -48,7 +50,8 @@ impl Known {
         }
     }
 
-    /// Sets compare bytes: a shorter text equals no cell of a fixed size, which binding refuses.
+    /// Checks the size of a set member. Sets compare bytes, so a shorter text equals no fixed-size
+    /// cell, and binding would reject the set.
     fn equals_in_size(&self, field: &str, bytes: &[u8]) -> Result<()> {
         match self.cells.cell_size().map(tdb_types::saturating_len) {
             Some(expected) if self.enumeration.is_none() && bytes.len() != expected => {
@@ -58,8 +61,10 @@ impl Known {
         }
     }
 
-    /// Whether a cell equals one of these values, or none of them if negated. Sets compare bytes, also where the reference
-    /// library reads them. For floats that is the same as `=` if a set has zeros of both signs or none, and no NaN.
+    /// Returns a test for membership in `members`.
+    ///
+    /// Sets compare bytes, also in the reference library. For floats, the result equals that of `=`
+    /// if a set has either both zeros or no zero, and no NaN.
     fn set(&self, field: &str, negated: bool, mut members: Vec<Cow<'_, [u8]>>) -> Condition {
         let physical = self.cells.datatype.physical();
         if self.enumeration.is_none() && physical.is_float() {
@@ -83,8 +88,8 @@ impl Known {
         Condition::Member { field: field.to_owned(), negated, values: Members::of_kind(kind, members) }
     }
 
-    /// What values of this field are, once they are those of its type. Cells of a field with an enumeration hold positions: its
-    /// values are told apart from these.
+    /// Returns the kind of resolved values. Fields with an enumeration store indices, so the kind
+    /// must distinguish values from indices.
     fn kind<'a>(&self, values: impl IntoIterator<Item = &'a [u8]>) -> LiteralKind {
         match &self.enumeration {
             Some(enumeration) if !is_text(enumeration.datatype()) => {
@@ -97,15 +102,19 @@ impl Known {
 }
 
 impl Condition {
-    /// The same condition with the bytes of cells in place of numbers and text. A date that names more than one value, such as
-    /// a month where days are stored, becomes a range: what equals it lies within, what is less lies before.
+    /// Converts numbers and text to bytes of cells.
     ///
-    /// `enumerations` gives the enumeration of a name. Fields that have one are compared with its values, by position where
-    /// the condition is [bound](Self::bind).
+    /// A date that covers several values, such as a month for a field of days, becomes a range.
+    /// Equal cells are within the range, lesser cells before the range.
+    ///
+    /// `enumerations` looks up an enumeration by name. Fields with an enumeration are compared with
+    /// its values. [`bind`](Self::bind) converts them to indices.
     ///
     /// # Errors
-    /// A field that isn't there or can't be compared, a value that is none of its type, an enumeration without order in an
-    /// inequality, a condition that nests deeper than 1000.
+    /// - A field does not exist or cannot be compared.
+    /// - A value does not fit the type of its field.
+    /// - An inequality uses an unordered enumeration.
+    /// - The condition is nested deeper than 1000.
     pub fn resolve(
         &self,
         schema: &ArraySchema,
@@ -134,7 +143,7 @@ impl Resolver<'_> {
                 self.next_test();
                 resolved
             }
-            // What the values of an enumeration are doesn't matter.
+            // Tests of this kind need no values of an enumeration.
             Condition::Null { field, .. } | Condition::Nan { field, .. } | Condition::Constant { field, .. } => {
                 self.reference(field)?;
                 self.next_test();
@@ -189,7 +198,8 @@ impl Resolver<'_> {
         };
         Ok(match value_of(field, &known, value.bytes(), value.kind())? {
             Meaning::Cell(bytes) => compare(operator, bytes.into_owned()),
-            // All of this holds too where the date lies between two values, and the first is after the last.
+            // The comparisons are also correct if `first` exceeds `last`, for a date between two
+            // values.
             Meaning::Period(first, last) => {
                 let compare = |operator, value: i64| compare(operator, value.to_le_bytes().to_vec());
                 match operator {
@@ -244,7 +254,7 @@ fn value_of<'a>(field: &str, known: &Known, bytes: &'a [u8], kind: LiteralKind) 
         },
         why => ConditionError::UnclearDate { field: field.to_owned(), why },
     })?;
-    // Values of an enumeration are looked up, whatever their length.
+    // Values of an enumeration are looked up regardless of length.
     let size = known.cells.cell_size().filter(|_| known.enumeration.is_none() && !is_text(datatype));
     match (&found, size) {
         (Meaning::Cell(bytes), Some(size)) if bytes.len() as u64 != size => {
@@ -255,7 +265,7 @@ fn value_of<'a>(field: &str, known: &Known, bytes: &'a [u8], kind: LiteralKind) 
     }
 }
 
-/// Whether cells of this type can be compared, and not only be null.
+/// Checks that cells of this type support comparisons, not only tests for null.
 pub(crate) fn comparable(name: &str, cells: FieldType) -> Result<()> {
     let FieldType { datatype, cell_val_num, .. } = cells;
     let opaque = datatype.is_bytes() || datatype == Datatype::Any;

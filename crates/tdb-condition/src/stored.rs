@@ -1,4 +1,4 @@
-//! Conditions as delete commits hold them: with positions in place of the values of enumerations.
+//! Conversion of conditions to the form of delete commits: enumeration values become indices.
 
 use std::sync::Arc;
 
@@ -9,12 +9,14 @@ use crate::resolve::FindEnumeration;
 use crate::{Condition, ConditionError, Literal, Members, Operator, Result};
 
 impl Condition {
-    /// The condition that people wrote, as it is stored: fields with an enumeration are compared with positions in it.
-    /// `enumerations` gives the enumeration of a name.
+    /// Converts the condition to the form stored in delete commits. Fields with an enumeration are
+    /// compared with indices.
+    ///
+    /// `enumerations` looks up an enumeration by name.
     ///
     /// # Errors
-    /// A value that isn't among those of its enumeration, or lies beyond what cells can hold; an enumeration that can't be
-    /// found.
+    /// If a value is missing from its enumeration, if its index is too large for cells, or if an
+    /// enumeration is not found. Also in the cases of [`resolve`](Self::resolve).
     pub fn to_stored(
         &self,
         schema: &ArraySchema,
@@ -34,7 +36,8 @@ impl Storer<'_> {
     fn node(&self, condition: &Condition) -> Result<Condition> {
         let all = |nodes: &[Condition]| nodes.iter().map(|node| self.node(node)).collect::<Result<Vec<_>>>();
         Ok(match condition {
-            // The reference library judges an OR within an OR wrongly.
+            // Flattens nested combinations, because the reference library evaluates an OR within an
+            // OR incorrectly.
             Condition::And(nodes) => all(nodes)?.into_iter().fold(Condition::And(Vec::new()), Condition::and),
             Condition::Or(nodes) => all(nodes)?.into_iter().fold(Condition::Or(Vec::new()), Condition::or),
             Condition::Not(node) => Condition::Not(Box::new(self.node(node)?)),
@@ -66,13 +69,14 @@ impl Storer<'_> {
         })
     }
 
-    /// Whether cells are several characters, of which stored comparisons mean the first alone.
+    /// `true` if cells have several characters. Stored comparisons use only the first.
     fn has_characters(&self, field: &str) -> bool {
         let cells = self.schema.field(field).and_then(|field| self.schema.field_type(field));
         cells.is_some_and(is_characters)
     }
 
-    /// A comparison of whole cells of several characters, as a set: sets compare all bytes.
+    /// Converts a comparison of cells of several characters to a set, because sets compare all
+    /// bytes.
     fn characters(&self, field: &str, operator: Operator, value: &[u8]) -> Result<Condition> {
         if operator.is_inequality() {
             return Err(ConditionError::OrderOfCharacters { field: field.to_owned() });
@@ -83,7 +87,8 @@ impl Storer<'_> {
         Ok(self.set(field, operator == Operator::NotEqual, values.into_iter().collect()))
     }
 
-    /// A set; the reference library can't read an array with one that has no bytes.
+    /// Returns a test for membership. Avoids sets without bytes, which make the array unreadable
+    /// for the reference library.
     fn set(&self, field: &str, negated: bool, values: Members) -> Condition {
         let compare = |operator, value: Vec<u8>| Condition::Compare {
             field: field.to_owned(),
@@ -94,7 +99,7 @@ impl Storer<'_> {
             return Condition::Member { field: field.to_owned(), negated, values };
         }
         if values.iter().len() > 0 {
-            // Of empty strings.
+            // The only value is the empty string.
             return compare(if negated { Operator::NotEqual } else { Operator::Equal }, Vec::new());
         }
         let size = self.schema.field(field).and_then(|field| self.schema.field_type(field)?.cell_size());
@@ -103,7 +108,7 @@ impl Storer<'_> {
         if negated { equal.or(other) } else { equal.and(other) }
     }
 
-    /// The attribute and its enumeration, if the field has one.
+    /// Returns the attribute and its enumeration, if the field has one.
     fn enumerated(&self, field: &str) -> Result<Option<Enumerated<'_>>> {
         let Some(FieldRef::Attribute(index)) = self.schema.field(field) else { return Ok(None) };
         let attribute = &self.schema.attributes()[index];

@@ -1,4 +1,4 @@
-//! Conditions as people write them.
+//! Conditions as text.
 //!
 //! ```text
 //! condition := all { OR all }
@@ -13,8 +13,9 @@
 //! value     := word | 'quoted' | "quoted" | x'hexadecimal digits'
 //! ```
 //!
-//! Words are keywords in any case. Within quotes, a quote is written twice, and within double ones with `\` before it, as are
-//! `\n`, `\r`, `\t`, `\0`, `\\` and `\u{1F600}`. What a value means is decided by the type of its field.
+//! Keywords are case-insensitive. Within quotes, double the quote character to include it. Double
+//! quotes also support the escapes `\"`, `\n`, `\r`, `\t`, `\0`, `\\` and `\u{1F600}`. The type of
+//! the field determines the meaning of a value.
 
 mod lexer;
 mod parser;
@@ -33,10 +34,10 @@ use crate::resolve::{Place, Resolver};
 use crate::tree::Condition;
 use place::{TestPlace, Wrong};
 
-/// The longest text that is read.
+/// The maximum length of a text in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// A condition in words, read, but not yet held against a schema.
+/// A parsed condition that is not resolved against a schema yet.
 ///
 /// ```
 /// use tdb_condition::{Condition, ConditionText, field};
@@ -69,16 +70,16 @@ pub struct ConditionText {
 }
 
 impl ConditionText {
-    /// The condition, with text for values.
+    /// Returns the condition, with text as values.
     #[must_use]
     pub fn condition(&self) -> &Condition {
         &self.condition
     }
 
-    /// The condition with the bytes of cells for values, as [`Condition::resolve`] has it.
+    /// Converts text to bytes of cells, like [`Condition::resolve`].
     ///
     /// # Errors
-    /// As there, with the place in the text.
+    /// See [`Condition::resolve`]. The error has the position in the text.
     pub fn resolve(
         &self,
         schema: &ArraySchema,
@@ -112,14 +113,16 @@ impl std::str::FromStr for ConditionText {
 impl std::str::FromStr for Condition {
     type Err = ConditionTextError;
 
-    /// Reads a condition such as `qual > 30 and chrom in ('chr1', 'chr2') and filter is not null`. The grammar stands with
-    /// [`ConditionText`], whose errors point at the value that doesn't fit a schema.
+    /// Parses a condition such as `qual > 30 and chrom in ('chr1', 'chr2') and filter is not null`.
+    ///
+    /// The errors of [`ConditionText`] also give the position of a value that does not fit a
+    /// schema.
     fn from_str(text: &str) -> Result<Self, ConditionTextError> {
         text.parse::<ConditionText>().map(|text| text.condition)
     }
 }
 
-/// A text that is no condition, or not one on this array.
+/// An error in the text of a condition, or a mismatch with the schema.
 #[derive(Debug)]
 pub struct ConditionTextError {
     text: Box<str>,
@@ -129,19 +132,19 @@ pub struct ConditionTextError {
 }
 
 impl ConditionTextError {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Which bytes of it are wrong; nothing at its end if something is missing there.
+    /// Returns the byte range of the error. Empty at the end of the text if a token is missing.
     #[must_use]
     pub fn at(&self) -> Range<usize> {
         self.at.clone()
     }
 
-    /// What is wrong with them.
+    /// Returns the error message.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what
@@ -157,7 +160,7 @@ impl Display for ConditionTextError {
 
 impl std::error::Error for ConditionTextError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // What it says is said already.
+        // The message already includes that of the source.
         self.source.as_deref().and_then(std::error::Error::source)
     }
 }

@@ -1,68 +1,70 @@
-//! The tree of a condition, and how to build one.
+//! The condition tree and its builder.
 
 use std::collections::HashSet;
 use std::ops::{BitAnd, BitOr};
 
 use crate::literal::{Literal, LiteralKind, Value};
 
-/// What a cell must be like: comparisons of its fields with values, and combinations of them.
+/// A condition on a cell: comparisons of fields with values, and combinations of comparisons.
 ///
-/// [`Condition::field`] begins a comparison; [`and`](Self::and), [`or`](Self::or) and [`not`](Self::not) combine.
-/// Values are [`Literal`]s: of conditions that were read from a file the little-endian bytes of cells.
+/// Start a comparison with [`Condition::field`]. Combine conditions with [`and`](Self::and),
+/// [`or`](Self::or) and [`not`](Self::not). Values are [`Literal`]s. In conditions parsed from a
+/// file, they are the little-endian bytes of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The field's value stands in this relation to `value`. It is false for null cells.
+    /// A comparison of the field with `value`. Always `false` for null cells.
     Compare {
-        /// The field's name.
+        /// The name of the field.
         field: String,
-        /// How they compare.
+        /// The comparison operator.
         operator: Operator,
         /// The value.
         value: Literal,
     },
-    /// The field's value equals one of these, or none of them if negated. It is false for null cells, negated or not. In
-    /// stored conditions the bytes are compared, those of floats too.
+    /// A test for membership in `values`. Always `false` for null cells, also if negated. In stored
+    /// conditions, values compare by bytes, including floats.
     Member {
-        /// The field's name.
+        /// The name of the field.
         field: String,
-        /// Whether it must be none of these.
+        /// `true` to match cells that are not members.
         negated: bool,
         /// The values.
         values: Members,
     },
-    /// The cell is null.
+    /// A test for null.
     Null {
-        /// The field's name.
+        /// The name of the field.
         field: String,
-        /// Whether it must not be null.
+        /// `true` to match cells that are not null.
         negated: bool,
     },
-    /// The cell is a NaN, of any bits. It is false for null cells, negated or not.
+    /// A test for NaN, of any bit pattern. Always `false` for null cells, also if negated.
     Nan {
-        /// The field's name; it holds floats.
+        /// The name of the field, which must have floats.
         field: String,
-        /// Whether it must not be a NaN.
+        /// `true` to match numbers that are not NaN.
         negated: bool,
     },
-    /// A comparison whose result the writer knew. The format has codes for it; no release is known to store them.
+    /// A comparison with a result known to the writer. The format has codes for this case, but no
+    /// known release stores them.
     Constant {
-        /// The field's name.
+        /// The name of the field.
         field: String,
         /// The result.
         truth: bool,
         /// The bytes of the value.
         value: Vec<u8>,
     },
-    /// All of these hold.
+    /// `true` if all operands are true.
     And(Vec<Condition>),
-    /// Some of these hold.
+    /// `true` if at least one operand is true.
     Or(Vec<Condition>),
-    /// This doesn't hold. It means the [negation](Condition::negation), so that neither this nor what it contains is true
-    /// of null cells and NaNs.
+    /// The [negation](Condition::negation) of the operand. A comparison and its negation are both
+    /// false for null cells and NaNs, except that `!=` is true for NaNs.
     Not(Box<Condition>),
 }
 
-/// How a cell's value compares with another.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// `<`
@@ -84,19 +86,19 @@ impl Operator {
     pub const ALL: [Self; 6] =
         [Self::Less, Self::LessOrEqual, Self::Greater, Self::GreaterOrEqual, Self::Equal, Self::NotEqual];
 
-    /// The operator with this code.
+    /// Returns the operator with this code.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// The code in files.
+    /// Returns the code in files.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The operator that is true where this one is false, NaNs aside.
+    /// Returns the inverse operator, which has the opposite result except for NaNs.
     #[must_use]
     pub const fn negation(self) -> Self {
         match self {
@@ -109,7 +111,7 @@ impl Operator {
         }
     }
 
-    /// The usual sign.
+    /// Returns the symbol.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -122,26 +124,27 @@ impl Operator {
         }
     }
 
-    /// Whether it asks for more than equality.
+    /// `true` for all operators except `==` and `!=`.
     #[must_use]
     pub const fn is_inequality(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 }
 
-/// The values that a field's value may be one of.
+/// The values of a membership test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Members {
     data: Vec<u8>,
-    /// Where each value begins in `data`; ascending, the first one 0.
+    /// The start of each value in `data`: ascending, beginning with 0.
     offsets: Vec<u64>,
-    /// What all of them are.
+    /// The kind of all values.
     kind: LiteralKind,
 }
 
 impl Members {
-    /// From the bytes of cells back to back and where each begins; `None` unless the first begins at 0 and they ascend within
-    /// the data.
+    /// Creates a list from the concatenated bytes of cells and the start of each value.
+    ///
+    /// Returns `None` unless the offsets begin with 0 and ascend within `data`.
     #[must_use]
     pub fn from_parts(data: Vec<u8>, offsets: Vec<u64>) -> Option<Self> {
         let starts_at_0 = offsets.first().map_or(data.is_empty(), |first| *first == 0);
@@ -149,32 +152,32 @@ impl Members {
         (starts_at_0 && within && offsets.is_sorted()).then_some(Self { data, offsets, kind: LiteralKind::Cell })
     }
 
-    /// The values back to back.
+    /// Returns the concatenated values.
     #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
-    /// Where each value begins in [`data`](Self::data).
+    /// Returns the start of each value in [`data`](Self::data).
     #[must_use]
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
 
-    /// The values.
+    /// Iterates over the values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let end = |index: usize| self.offsets.get(index + 1).map_or(self.data.len(), |end| *end as usize);
-        // Checked by `from_parts`: offsets ascend within the data.
+        // `from_parts` has checked that offsets ascend within the data.
         self.offsets.iter().enumerate().map(move |(index, start)| &self.data[*start as usize..end(index)])
     }
 }
 
-/// Values, all of the same kind.
+/// Values of the same kind.
 impl Members {
     /// Appends a value.
     ///
     /// # Errors
-    /// The value, if it is of another kind than those before.
+    /// Returns the value if its kind differs from that of the previous values.
     pub fn push(&mut self, value: Literal) -> Result<(), Literal> {
         if self.offsets.is_empty() {
             self.kind = value.kind();
@@ -186,19 +189,19 @@ impl Members {
         Ok(())
     }
 
-    /// Values of one kind.
+    /// Creates a list of values of one kind.
     pub(crate) fn of_kind(kind: LiteralKind, values: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
         Self { kind, ..values.into_iter().collect() }
     }
 
-    /// What each value is.
+    /// Returns the kind of the values.
     #[must_use]
     pub fn kind(&self) -> LiteralKind {
         self.kind
     }
 }
 
-/// The bytes of cells.
+/// Creates a list from the bytes of cells.
 impl<V: AsRef<[u8]>> FromIterator<V> for Members {
     fn from_iter<I: IntoIterator<Item = V>>(values: I) -> Self {
         let mut members = Self::default();
@@ -210,7 +213,7 @@ impl<V: AsRef<[u8]>> FromIterator<V> for Members {
     }
 }
 
-/// A field that is about to be compared; see [`Condition::field`].
+/// A field to compare. See [`Condition::field`].
 #[derive(Clone, Debug)]
 #[must_use = "a field alone says nothing"]
 pub struct Field(String);
@@ -235,50 +238,50 @@ impl Field {
         ne: NotEqual;
     }
 
-    /// Its value stands in this relation to `value`.
+    /// Compares the field with `value`.
     #[must_use]
     pub fn compare(self, operator: Operator, value: impl Value) -> Condition {
         Condition::Compare { field: self.0, operator, value: value.into_literal() }
     }
 
-    /// Its value is one of these.
+    /// Tests whether the field is one of `values`.
     #[must_use]
     pub fn is_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
         membership(&self.0, false, values)
     }
 
-    /// Its value is none of these.
+    /// Tests whether the field is none of `values`.
     #[must_use]
     pub fn not_in<V: Value>(self, values: impl IntoIterator<Item = V>) -> Condition {
         membership(&self.0, true, values)
     }
 
-    /// It is null.
+    /// Tests whether the field is null.
     #[must_use]
     pub fn is_null(self) -> Condition {
         Condition::Null { field: self.0, negated: false }
     }
 
-    /// It is a NaN, which equals nothing.
+    /// Tests whether the field is a NaN.
     #[must_use]
     pub fn is_nan(self) -> Condition {
         Condition::Nan { field: self.0, negated: false }
     }
 
-    /// It is a number, and neither a NaN nor null.
+    /// Tests whether the field is a number: neither NaN nor null.
     #[must_use]
     pub fn is_not_nan(self) -> Condition {
         Condition::Nan { field: self.0, negated: true }
     }
 
-    /// It is not null.
+    /// Tests whether the field is not null.
     #[must_use]
     pub fn is_not_null(self) -> Condition {
         Condition::Null { field: self.0, negated: true }
     }
 }
 
-/// Values of several kinds become a list for each kind.
+/// Builds a membership test, with a list for each kind of value.
 fn membership<V: Value>(field: &str, negated: bool, values: impl IntoIterator<Item = V>) -> Condition {
     let mut lists = vec![Members::default()];
     for value in values {
@@ -305,7 +308,7 @@ fn membership<V: Value>(field: &str, negated: bool, values: impl IntoIterator<It
     }
 }
 
-/// Begins a comparison of the attribute or dimension with this name, as [`Condition::field`] does.
+/// Starts a comparison of an attribute or dimension, like [`Condition::field`].
 ///
 /// ```
 /// use tdb_condition::field;
@@ -317,7 +320,7 @@ pub fn field(name: impl Into<String>) -> Field {
     Field(name.into())
 }
 
-/// Both hold.
+/// Both conditions are true.
 impl BitAnd for Condition {
     type Output = Self;
 
@@ -326,7 +329,7 @@ impl BitAnd for Condition {
     }
 }
 
-/// One of them holds, or both.
+/// At least one condition is true.
 impl BitOr for Condition {
     type Output = Self;
 
@@ -335,7 +338,7 @@ impl BitOr for Condition {
     }
 }
 
-/// It doesn't hold.
+/// The negation of the condition.
 impl std::ops::Not for Condition {
     type Output = Self;
 
@@ -345,12 +348,12 @@ impl std::ops::Not for Condition {
 }
 
 impl Condition {
-    /// Begins a comparison of the attribute or dimension with this name.
+    /// Starts a comparison of an attribute or dimension.
     pub fn field(name: impl Into<String>) -> Field {
         Field(name.into())
     }
 
-    /// Both hold.
+    /// Returns a condition that is true if both are true.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut all = match self {
@@ -364,7 +367,7 @@ impl Condition {
         Self::And(all)
     }
 
-    /// One of them holds, or both.
+    /// Returns a condition that is true if at least one is true.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let mut any = match self {
@@ -378,8 +381,8 @@ impl Condition {
         Self::Or(any)
     }
 
-    /// It doesn't hold. Of a condition that is negated already it is what was negated: that means the same.
-    #[allow(clippy::should_implement_trait)] // it is, and this needs no import
+    /// Negates the condition. Negating twice returns the original condition.
+    #[allow(clippy::should_implement_trait)] // the trait is implemented, and this method needs no import
     #[must_use]
     pub fn not(self) -> Self {
         match self {
@@ -388,14 +391,17 @@ impl Condition {
         }
     }
 
-    /// The condition with every comparison turned round: true where this one is false, but for null cells and NaNs, of
-    /// which neither is true. It is what a delete commit stores: cells stay that fulfil it.
+    /// Returns the negation without [`Not`](Self::Not): every comparison is inverted.
+    ///
+    /// A comparison and its negation are both false for null cells and NaNs, except that `!=` is
+    /// true for NaNs. Delete commits store the negation, which is true of the cells to keep.
     #[must_use]
     pub fn negation(&self) -> Self {
         self.pushed_down(true)
     }
 
-    /// The same condition without [`Not`](Self::Not): negations have moved into the comparisons.
+    /// Returns an equivalent condition without [`Not`](Self::Not). Negations move into the
+    /// comparisons.
     #[must_use]
     pub fn without_not(&self) -> Self {
         self.pushed_down(false)
@@ -425,7 +431,7 @@ impl Condition {
         }
     }
 
-    /// Of how many comparisons and combinations it consists.
+    /// Returns the number of comparisons and combinations.
     #[must_use]
     pub fn node_count(&self) -> u32 {
         let within = match self {
@@ -440,10 +446,10 @@ impl Condition {
         within.saturating_add(1)
     }
 
-    /// How deep it nests: 1 for a comparison alone.
+    /// Returns the nesting depth, 1 for a single comparison.
     #[must_use]
     pub fn depth(&self) -> u32 {
-        // No recursion: this is what finds that others may not recurse.
+        // Uses no recursion, because the result determines whether recursion is safe.
         let (mut deepest, mut left) = (0, vec![(self, 1u32)]);
         while let Some((node, depth)) = left.pop() {
             deepest = deepest.max(depth);
@@ -452,7 +458,7 @@ impl Condition {
         deepest
     }
 
-    /// What it combines.
+    /// Returns the operands of a combination.
     fn nodes(&self) -> &[Self] {
         match self {
             Self::And(nodes) | Self::Or(nodes) => nodes,
@@ -465,7 +471,7 @@ impl Condition {
         }
     }
 
-    /// The names of the fields in it, each once, in the order of their first mention.
+    /// Returns the names of all fields, each once, in the order of first use.
     #[must_use]
     pub fn fields(&self) -> Vec<&str> {
         let (mut names, mut known, mut left) = (Vec::new(), HashSet::new(), vec![self]);

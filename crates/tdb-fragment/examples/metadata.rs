@@ -1,4 +1,4 @@
-//! Looks at a fragment's metadata: what was written, and where in the data files its tiles lie.
+//! Prints a fragment's metadata: its contents, and the location of its tiles in the data files.
 //!
 //! ```sh
 //! cd fixtures/v22-by-2.30.0-sparse-2d/array
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (schema, _) = ArraySchema::parse_file(&std::fs::read(schema)?, &Limits::default(), None)?;
 
-    // The folder's name tells when the fragment was written, and in which format.
+    // The folder's name has the time and the format of the fragment.
     let fragment = Path::new(fragment);
     let name = fragment.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let name: TimestampedName = name.parse()?;

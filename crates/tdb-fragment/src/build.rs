@@ -1,4 +1,4 @@
-//! What a writer puts into a fragment's metadata: statistics of cells, and the builder that takes them.
+//! Building of fragment metadata: statistics of cells, and the builder that collects them.
 
 mod builder;
 mod kind;

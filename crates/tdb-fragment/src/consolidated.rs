@@ -1,11 +1,13 @@
-//! Consolidated fragment metadata: the footers of many fragments in one file, so that opening an array takes one read.
+//! Consolidated fragment metadata: the footers of many fragments in one file, so that an array
+//! opens with a single read.
 //!
 //! ```text
 //! u32 fragment count | count × { u64 length | name | u64 offset of the footer } | footers
 //! ```
 //!
-//! in one generic tile. Offsets count from the start of this payload. The footers are those of the fragments' own files,
-//! without a length behind them; the sections that they locate are not in here.
+//! The file is a generic tile with this payload. Offsets count from the start of the payload. Each
+//! footer equals the footer in the fragment's own file, without the trailing length. Sections are
+//! not included.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,7 +22,7 @@ use crate::error::{FragmentError, Result};
 pub struct ConsolidatedFooters {
     payload: Vec<u8>,
     entries: Vec<Entry>,
-    /// The entries' numbers in the order of their names, and by number where names are equal.
+    /// The indices of `entries`, sorted by name, then by index.
     by_name: Vec<usize>,
 }
 
@@ -31,10 +33,10 @@ struct Entry {
 }
 
 impl ConsolidatedFooters {
-    /// Reads a whole `.meta` file. Footers stay bytes until someone wants them.
+    /// Parses a whole `.meta` file. Footers are stored as bytes and parsed later.
     ///
     /// # Errors
-    /// The generic tile can't be unfiltered, or offsets lead out of it.
+    /// If the generic tile cannot be unfiltered, or if an offset is outside of the payload.
     pub fn parse_file(bytes: &[u8], decoder: &mut GenericTileDecoder, spans: Option<&Spans>) -> Result<Self> {
         let tile = decoder.decode_file(bytes, spans).map_err(wrap)?;
         let entries = parse_entries(tile.payload_reader(spans))?;
@@ -43,10 +45,10 @@ impl ConsolidatedFooters {
         Ok(Self { payload: tile.payload, entries, by_name })
     }
 
-    /// Writes a whole file with these fragments, by name, and their footers.
+    /// Writes a whole file with the names and footers of fragments.
     ///
     /// # Errors
-    /// More than 2^32 fragments.
+    /// If there are 2^32 or more fragments.
     pub fn write_file(fragments: &[(&str, &[u8])], encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
         let too_many = |_| FragmentError::inconsistent("fragment count", fragments.len(), "fewer than 2^32");
         let mut payload = ByteWriter::new();
@@ -66,31 +68,33 @@ impl ConsolidatedFooters {
         Ok(writer.into_bytes())
     }
 
-    /// How many fragments there are.
+    /// Returns the number of fragments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// `true` if the file has no fragments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Bytes of the file's payload, all of which is held.
+    /// Returns the size of the payload in bytes. All of it is kept in memory.
     #[must_use]
     pub fn memory_used(&self) -> u64 {
         self.payload.len() as u64
     }
 
-    /// The fragments' names, without the folder before them, and their footers, for
-    /// [`FragmentFooter::parse`](crate::FragmentFooter::parse). The readers' offsets count from the payload's start.
+    /// Iterates over the names of the fragments, without folders, and over their footers.
+    ///
+    /// Pass a footer to [`FragmentFooter::parse`](crate::FragmentFooter::parse). The offsets of the
+    /// readers count from the start of the payload.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, ByteReader<'_>)> {
         self.entries.iter().map(|entry| (entry.fragment(), self.footer(entry)))
     }
 
-    /// The footer of the fragment of this name; where the file has it twice, the first one.
+    /// Returns the footer of the named fragment. If the name occurs twice, the first footer counts.
     #[must_use]
     pub fn get(&self, fragment: &str) -> Option<ByteReader<'_>> {
         let entry = |place: &usize| &self.entries[*place];
@@ -106,7 +110,7 @@ impl ConsolidatedFooters {
 }
 
 impl Entry {
-    /// Before format 9, names are whole URIs.
+    /// Returns the last component of the name. Before format 9, names are whole URIs.
     fn fragment(&self) -> &str {
         let name = self.name.trim_end_matches('/');
         name.rsplit_once('/').map_or(name, |(_, last)| last)
@@ -128,7 +132,7 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
                 let offset = reader.u64("footer offset")?;
                 let start = usize::try_from(offset).ok().filter(|start| *start < len);
                 let expected = "an offset within the payload that no other footer has";
-                // Footers that share bytes would together be far more than the file.
+                // Rejects overlapping footers, because the total size could far exceed the file.
                 let start = start.filter(|start| starts.insert(*start));
                 let start = start.ok_or_else(|| DecodeError::invalid("footer offset", at, offset, expected))?;
                 Ok(Entry { name, footer: start..len })
@@ -139,7 +143,7 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
     Ok(entries)
 }
 
-/// Ends each footer where the next one begins, in whatever order they lie.
+/// Ends each footer where the next footer begins, in any order of entries.
 fn end_footers(entries: &mut [Entry]) {
     let mut starts: Vec<usize> = entries.iter().map(|entry| entry.footer.start).collect();
     starts.sort_unstable();

@@ -1,4 +1,4 @@
-//! Everything that a fragment's metadata holds apart from the footer, as plain values.
+//! The sections of fragment metadata as plain values.
 
 use tdb_rtree::RTree;
 use tdb_types::{ByteReader, ByteWriter, Feature};
@@ -14,42 +14,43 @@ use crate::sections::{
     TileVarSizes, write_counted,
 };
 
-/// What the sections of a fragment's metadata hold.
+/// The contents of all sections of a fragment's metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FragmentContents {
-    /// The R-tree of the tiles' MBRs, without leaves in a dense fragment.
+    /// The R-tree of the MBRs of tiles. Dense fragments have no leaves.
     pub rtree: RTree,
     /// The fields, in the order of [`FieldSlots`].
     pub fields: Vec<FieldContents>,
-    /// The first and last coordinates of tiles, one entry per dimension; empty if there are none.
+    /// The first and last coordinates of tiles, per dimension. Empty if the fragment has no global
+    /// order bounds.
     pub global_order_bounds: Vec<GlobalOrderBounds>,
     /// The statistics of the whole fragment, one entry per field.
     pub fragment_statistics: FragmentStatistics,
-    /// The conditions that were applied already.
+    /// The delete conditions that are already applied.
     pub processed_conditions: ProcessedConditions,
-    /// Optional sections of the footer that this library doesn't know.
+    /// Unknown optional sections of the footer.
     pub unknown_sections: Vec<OptionalSection>,
-    /// First and last coordinates of the tiles in formats 1 and 2, which no reader uses.
+    /// First and last coordinates of the tiles in formats 1 and 2. No reader uses them.
     pub bounding_coordinates: Vec<u8>,
 }
 
-/// What the sections hold about one field.
+/// The contents of the sections of a field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FieldContents {
-    /// Where the tiles of cells or offsets lie, and the size of their file.
+    /// The offsets of the tiles of cells or offsets, and the size of their file.
     pub tile_offsets: TileOffsets,
-    /// Where the tiles of variable-size values lie, and the size of their file.
+    /// The offsets of the tiles of variable-size values, and the size of their file.
     pub tile_var_offsets: TileOffsets,
-    /// Bytes of the tiles of variable-size values before the filters.
+    /// The unfiltered sizes of the tiles of variable-size values, in bytes.
     pub tile_var_sizes: TileVarSizes,
-    /// Where the validity tiles lie, and the size of their file.
+    /// The offsets of the validity tiles, and the size of their file.
     pub tile_validity_offsets: TileOffsets,
     /// The statistics of the tiles.
     pub statistics: TileStatistics,
 }
 
 impl FieldContents {
-    /// Where the tiles of a part lie.
+    /// Returns the offsets of the tiles of a part.
     #[must_use]
     pub fn offsets(&self, part: Part) -> &TileOffsets {
         match part {
@@ -69,7 +70,7 @@ impl FieldContents {
 }
 
 impl FragmentContents {
-    /// Contents with this R-tree, and nothing else about `fields` fields.
+    /// Creates contents with this R-tree and `fields` empty fields.
     #[must_use]
     pub fn new(rtree: RTree, fields: usize) -> Self {
         Self {
@@ -83,7 +84,7 @@ impl FragmentContents {
         }
     }
 
-    /// The lists of the footer, with the sizes of the data files filled in.
+    /// Returns the lists of the footer, with the sizes of the data files.
     pub(crate) fn lists(&self, header: &FooterHeader, slots: &FieldSlots) -> Result<Lists> {
         let mut lists = Lists::zeroed(header.version, slots);
         if self.fields.len() != slots.len() {
@@ -99,7 +100,7 @@ impl FragmentContents {
         Ok(lists)
     }
 
-    /// Reads the payload of a section into its place.
+    /// Parses the payload of a section and stores the result.
     pub(crate) fn parse_section(
         &mut self,
         id: SectionId,
@@ -170,7 +171,7 @@ impl FragmentContents {
         }
     }
 
-    /// Checks that the contents are those of a fragment with this header.
+    /// Checks that the contents match the header.
     pub(crate) fn check(&self, header: &FooterHeader, slots: &FieldSlots, tiles: u64, dimensions: usize) -> Result<()> {
         let expect = |what, found: u64, expected: u64| {
             if found == expected { Ok(()) } else { Err(FragmentError::inconsistent(what, found, expected)) }
@@ -220,7 +221,8 @@ impl FragmentContents {
         slot.ok_or(FragmentError::NoSuchField { field })
     }
 
-    /// Dimensions come in order.
+    /// Returns the bounds of a dimension, and extends the list if needed. Dimensions are parsed in
+    /// order.
     fn bounds_mut(&mut self, dimension: usize) -> &mut GlobalOrderBounds {
         if self.global_order_bounds.len() <= dimension {
             self.global_order_bounds.resize_with(dimension + 1, GlobalOrderBounds::default);

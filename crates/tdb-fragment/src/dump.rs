@@ -1,4 +1,4 @@
-//! A fragment's metadata as text: stable and line by line, for people and for snapshots.
+//! Fragment metadata as text, for display and snapshot tests. The text is stable and line-oriented.
 
 use std::fmt::{self, Write};
 
@@ -13,14 +13,14 @@ use crate::sections::{Statistic, StatisticsRules, TileValues, ValueStatistics};
 use crate::tiles::Tiles;
 
 impl FragmentFile {
-    /// The metadata as text. What doesn't apply to a field is left out.
+    /// Writes the metadata as text. Omits lines that do not apply to a field.
     ///
     /// # Errors
-    /// Only those of `out`.
+    /// If writing to `out` fails.
     pub fn dump(&self, schema: &ArraySchema, out: &mut dyn Write) -> fmt::Result {
         self.dump_header(schema, out)?;
         for (slot, field) in self.footer.slots().iter().enumerate() {
-            // `__coords` has its place in the lists long after the last data file of this name.
+            // The lists keep a slot for `__coords` in versions without a data file of this name.
             let there = |contents: &&FieldContents| {
                 field != FragmentField::Coordinates || contents.tile_offsets.file_size() > 0
             };
@@ -133,7 +133,7 @@ impl FragmentFile {
     }
 }
 
-/// Writes what there is of the statistics, on a line of its own.
+/// Writes the available statistics as one line.
 fn dump_values(
     label: &str,
     datatype: Datatype,
@@ -166,7 +166,7 @@ fn datatype(field: FragmentField, schema: &ArraySchema) -> Datatype {
     .unwrap_or(Datatype::Blob)
 }
 
-/// A value as text: a number, a quoted string, or bytes in hexadecimal.
+/// Formats a value: a number, a quoted string, or bytes in hexadecimal.
 fn value(datatype: Datatype, bytes: &[u8]) -> String {
     if matches!(datatype, Datatype::Char | Datatype::StringAscii) {
         return format!("\"{}\"", bytes.escape_ascii());

@@ -1,4 +1,4 @@
-//! What can be wrong with fragment metadata.
+//! Errors of fragment metadata.
 
 use tdb_generic_tile::GenericTileError;
 use tdb_generic_tile::tdb_filters::KeyProblem;
@@ -8,66 +8,66 @@ use tdb_types::{DecodeError, FormatVersion};
 use crate::field::FragmentField;
 use crate::section::SectionId;
 
-/// A result whose error is a [`FragmentError`].
+/// A result with a [`FragmentError`].
 pub type Result<T, E = FragmentError> = std::result::Result<T, E>;
 
-/// What can be wrong with fragment metadata, or with a question asked of it.
+/// An error of reading, writing or querying fragment metadata.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentError {
     /// The bytes contradict the format.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around a section can't be read.
+    /// The generic tile of a section cannot be read.
     #[error("{section}: {source}")]
     Section {
         /// The section.
         section: SectionId,
-        /// Why.
+        /// The cause.
         source: Box<GenericTileError>,
     },
-    /// The generic tile that is the whole of a file can't be read.
+    /// The generic tile of a whole file cannot be read.
     #[error("{what}: {source}")]
     File {
-        /// What the file holds.
+        /// The contents of the file.
         what: &'static str,
-        /// Why.
+        /// The cause.
         source: Box<GenericTileError>,
     },
-    /// A range can't be expressed, or doesn't suit the dimensions.
+    /// A range cannot be represented, or does not match the dimensions.
     #[error(transparent)]
     Range(#[from] RTreeError),
     /// The values contradict each other or the schema.
     #[error("{what}: found {found}, expected {expected}")]
     Inconsistent {
-        /// Which value.
+        /// The contradictory value.
         what: &'static str,
-        /// What it is.
+        /// The value found.
         found: String,
-        /// What it has to be.
+        /// The value expected.
         expected: String,
     },
-    /// Before format 10 the footer can only be found with the schema at hand.
+    /// Before format 10, the schema is needed to locate the footer.
     #[error("finding the footer of a fragment of format version {version} takes the array's schema; load it first")]
     SchemaNeeded {
         /// The fragment's format version.
         version: FormatVersion,
     },
-    /// The fragment or its schema has no such field.
+    /// The fragment or its schema does not have the field.
     #[error("the fragment has no {field}")]
     NoSuchField {
-        /// The field asked for.
+        /// The requested field.
         field: FragmentField,
     },
-    /// The fragment has no such section.
+    /// The fragment does not have the section.
     #[error("the fragment has no {section}; format version {version} or the fragment's kind lacks it")]
     NoSuchSection {
-        /// The section asked for.
+        /// The requested section.
         section: SectionId,
         /// The fragment's format version.
         version: FormatVersion,
     },
-    /// A name in the metadata would lead out of the fragment's folder.
+    /// A name in the metadata points outside of the fragment's folder.
     #[error("{name:?} can't be a file name in the fragment's folder")]
     UnsafeFileName {
         /// The name.
@@ -76,7 +76,7 @@ pub enum FragmentError {
 }
 
 impl FragmentError {
-    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {

@@ -1,31 +1,35 @@
-//! The fields of a fragment, and the place of each in the lists of its metadata.
+//! The fields of a fragment, and their slots in the lists of its metadata.
 
 use std::fmt;
 
 use tdb_schema::{ArraySchema, Attribute, Dimension};
 use tdb_types::{Feature, FormatVersion, names};
 
-/// Something that a fragment stores one value of per cell.
+/// A field of a fragment, with one value per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FragmentField {
     /// The attribute with this index in the fragment's schema.
     Attribute(usize),
-    /// All coordinates of a cell in one: what the file `__coords.tdb` holds before dimensions had files of their own. In
-    /// later versions the field keeps its place in every list, with nothing behind it.
+    /// All coordinates of a cell combined, in the file `__coords.tdb`.
+    ///
+    /// Later versions store each dimension separately, but keep an empty slot for this field in
+    /// every list.
     Coordinates,
     /// The dimension with this index.
     Dimension(usize),
-    /// When the cell was written: `u64` milliseconds since 1970.
+    /// The time of the write of each cell: `u64` milliseconds since 1970.
     Timestamps,
-    /// When the cell was deleted: `u64` milliseconds since 1970, or the largest `u64` if it lives.
+    /// The time of the deletion of each cell: `u64` milliseconds since 1970, or `u64::MAX` if not
+    /// deleted.
     DeleteTimestamps,
-    /// Which of the processed conditions deleted the cell: `u64`, or the largest `u64` if it lives.
+    /// The index of the processed condition that deleted the cell: `u64`, or `u64::MAX` if not
+    /// deleted.
     DeleteConditionIndex,
 }
 
 impl FragmentField {
-    /// The field's name for people: that of the attribute or dimension, or the format's own.
+    /// Returns the display name: the name of the attribute or dimension, or the format's name.
     #[must_use]
     pub fn display(self, schema: &ArraySchema) -> String {
         let named = |kind: &str, index: usize, name: Option<&str>| match name {
@@ -55,14 +59,14 @@ impl fmt::Display for FragmentField {
     }
 }
 
-/// Which of a field's up to three data files.
+/// A data file of a field. A field has up to three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// The cells of a fixed-size field, the cells' offsets of a variable-size one.
+    /// The cells of a fixed-size field, or the offsets of a variable-size field.
     Fixed,
     /// The values of a variable-size field.
     Var,
-    /// A byte per cell of a nullable field, 0 for null.
+    /// The validity of a nullable field: a byte per cell, 0 for null.
     Validity,
 }
 
@@ -71,15 +75,15 @@ impl Part {
     pub const ALL: [Self; 3] = [Self::Fixed, Self::Var, Self::Validity];
 }
 
-/// Which fields a fragment has, and the order in which every list of its metadata names them:
-/// attributes, `__coords`, dimensions, timestamps, delete timestamps, delete condition index.
+/// The fields of a fragment, in the order of every list of its metadata.
 ///
-/// While coordinates are combined (formats 1 to 4) the dimensions have no place, and the lists about variable-size data
-/// end before `__coords`.
+/// The order is attributes, `__coords`, dimensions, timestamps, delete timestamps, delete condition
+/// index. With combined coordinates (formats 1 to 4), dimensions have no slots, and lists of
+/// variable-size data end before `__coords`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldSlots {
     attributes: usize,
-    /// 0 while coordinates are combined.
+    /// The number of dimensions, or 0 with combined coordinates.
     dimensions: usize,
     combined: bool,
     timestamps: bool,
@@ -87,7 +91,8 @@ pub struct FieldSlots {
 }
 
 impl FieldSlots {
-    /// The fields of a fragment of `version` with so many attributes and dimensions.
+    /// Creates the slots of a fragment of `version` with the given numbers of attributes and
+    /// dimensions.
     #[must_use]
     pub fn new(
         version: FormatVersion,
@@ -100,25 +105,25 @@ impl FieldSlots {
         Self { attributes, dimensions: if combined { 0 } else { dimensions }, combined, timestamps, delete_metadata }
     }
 
-    /// How many fields the lists about fixed-size data name.
+    /// Returns the number of slots in lists of fixed-size data.
     #[must_use]
     pub fn len(&self) -> usize {
         self.attributes + 1 + self.dimensions + usize::from(self.timestamps) + 2 * usize::from(self.delete_metadata)
     }
 
-    /// Never: `__coords` always has a place.
+    /// Returns `false`, because `__coords` always has a slot.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// How many fields the lists about variable-size data name.
+    /// Returns the number of slots in lists of variable-size data.
     #[must_use]
     pub fn var_len(&self) -> usize {
         if self.combined { self.attributes } else { self.len() }
     }
 
-    /// The place of `field` in the lists, if the fragment has it.
+    /// Returns the slot of `field`, or `None` if the fragment does not have the field.
     #[must_use]
     pub fn slot(&self, field: FragmentField) -> Option<usize> {
         let after_dimensions = self.attributes + 1 + self.dimensions;
@@ -133,7 +138,7 @@ impl FieldSlots {
         }
     }
 
-    /// The field at a place in the lists.
+    /// Returns the field of a slot.
     #[must_use]
     pub fn field(&self, slot: usize) -> Option<FragmentField> {
         if slot < self.attributes {
@@ -151,7 +156,7 @@ impl FieldSlots {
         timestamps.into_iter().chain(deletes).nth(slot - self.dimensions)
     }
 
-    /// Every field, in the order of the lists.
+    /// Iterates over all fields, in slot order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = FragmentField> + use<> {
         let slots = *self;
         (0..slots.len()).map(move |slot| slots.field(slot).unwrap_or(FragmentField::Coordinates))

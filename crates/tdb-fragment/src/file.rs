@@ -1,4 +1,4 @@
-//! A whole `__fragment_metadata.tdb`, read and written in one go.
+//! Parsing and writing of a whole `__fragment_metadata.tdb`.
 
 use std::ops::Range;
 
@@ -16,37 +16,37 @@ use crate::locate::{Step, has_length, locate};
 use crate::section::SectionId;
 use crate::sections::{SectionParser, parse_section};
 
-/// The name of the file, in the fragment's folder, that this module is about.
+/// The name of the metadata file in the fragment's folder.
 pub use tdb_types::names::FRAGMENT_METADATA as FRAGMENT_METADATA_FILE;
 
-/// Everything in a fragment's metadata.
+/// The metadata of a fragment, complete.
 ///
-/// A reader of arrays has little use for it, since most sections are never needed: it would read the
-/// [`FragmentFooter`], and single sections through a
-/// [`SectionReader`](crate::SectionReader). This is for whoever looks at all of the file, and
-/// for whoever writes one.
+/// Readers of arrays rarely need all sections. Array readers parse the [`FragmentFooter`], and
+/// single sections with a [`SectionReader`](crate::SectionReader). Use this type for inspection, or
+/// to write a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FragmentFile {
-    /// The footer, with the offsets of the sections in the file that it comes from.
+    /// The footer, with the offsets of the sections in the file.
     pub footer: FragmentFooter,
-    /// What the sections hold.
+    /// The contents of the sections.
     pub contents: FragmentContents,
 }
 
-/// What the bytes of a fragment's metadata don't say: it stands in the fragment's folder.
+/// Facts about a fragment that its folder contains but its metadata does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentFolder {
     /// The format version in the fragment's name.
     pub version: FormatVersion,
-    /// Whether there is a file `__coords.tdb`. In formats 1 and 2 a fragment without is dense; later ones say it.
+    /// `true` if the folder has a file `__coords.tdb`. Without this file, fragments of formats 1
+    /// and 2 are dense. Later formats store a flag.
     pub has_coordinates: bool,
 }
 
 impl FragmentFile {
-    /// Reads the whole file, all sections and the footer.
+    /// Parses the whole file: the footer and all sections.
     ///
     /// # Errors
-    /// Any section or the footer can't be read, or contradicts the schema.
+    /// If the footer or a section cannot be read, or contradicts the schema.
     pub fn parse(
         bytes: &[u8],
         folder: FragmentFolder,
@@ -63,13 +63,13 @@ impl FragmentFile {
         }
     }
 
-    /// Writes the whole file. Offsets of sections come out as they lie in the bytes written.
+    /// Writes the whole file. The footer gets the offsets of the sections as written.
     ///
-    /// The encoder says which library's version stands in the sections' headers, how they are compressed, and whether
-    /// they are encrypted.
+    /// The encoder determines the library version in the headers of sections, compression and
+    /// encryption.
     ///
     /// # Errors
-    /// The contents contradict the header or the schema.
+    /// If the contents contradict the header or the schema.
     pub fn write(
         header: &FooterHeader,
         contents: &FragmentContents,
@@ -80,7 +80,7 @@ impl FragmentFile {
         let slots = header.slots(schema);
         let dimensions = schema.domain().dimensions().len();
         let mut lists = contents.lists(header, &slots)?;
-        // Also checks the header, before anything is compressed.
+        // Also checks the header before compressing any section.
         let footer = FragmentFooter::new(header.clone(), lists.clone(), Vec::new(), schema)?;
         contents.check(header, &slots, footer.tile_count(), dimensions)?;
         if version.has(Feature::LegacyFragmentMetadata) {
@@ -95,7 +95,8 @@ impl FragmentFile {
                 SectionId::GlobalOrderMaxs(_) => maxs.push(offset),
                 _ => {
                     let place = id.place(&slots).and_then(|(list, index)| lists.get_mut(list).get_mut(index));
-                    // Format 15 has a section of processed conditions, but no place for its offset.
+                    // Format 15 has a section of processed conditions but does not store its
+                    // offset.
                     place.into_iter().for_each(|place| *place = offset);
                 }
             }
@@ -144,7 +145,8 @@ impl FragmentFile {
         for id in SectionId::in_file_order(header.version, slots, dimensions, header.dense) {
             let start = match footer.section_offset(id) {
                 Some(start) => start,
-                // The footer doesn't say where; if the section is there, it fills the gap behind the one before.
+                // The footer has no offset of this section. If present, the section fills the gap
+                // after the previous section.
                 None if end < range.start && !footer.is_section_start(end) => end,
                 None => continue,
             };
@@ -157,13 +159,14 @@ impl FragmentFile {
             }
         }
         if !footer.has_global_order_bounds() {
-            // The sections are there all the same, empty.
+            // The sections are present but empty.
             contents.global_order_bounds.clear();
         }
         let unknown = |section: &&OptionalSection| matches!(section, OptionalSection::Unknown { .. });
         contents.unknown_sections = footer.optional_sections().iter().filter(unknown).cloned().collect();
         if spans.is_some() {
-            // A second time, to record it where it lies: behind the sections.
+            // Parses the footer again, to record the spans of the footer after the spans of the
+            // sections.
             FragmentFooter::parse(part(range.clone(), true), schema)?;
             let mut rest = part(range.end..bytes.len() as u64, true);
             if rest.remaining() > 0 {

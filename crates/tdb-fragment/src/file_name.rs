@@ -7,19 +7,19 @@ use tdb_types::{Feature, FormatVersion, is_safe_file_name};
 use crate::error::{FragmentError, Result};
 use crate::field::{FragmentField, Part};
 
-/// How data files are named after their fields.
+/// The scheme that derives names of data files from fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameScheme {
-    /// By the field's name as it is.
+    /// The name of the field, unchanged.
     Raw,
-    /// By the field's name, with a percent sign and a code in place of some characters.
+    /// The name of the field, with some characters percent-encoded.
     Percent,
-    /// By the kind of field and its index in the fragment's schema: `a0`, `d1`.
+    /// The kind of field and its index in the fragment's schema, such as `a0` or `d1`.
     Index,
 }
 
 impl NameScheme {
-    /// The scheme of fragments of `version`.
+    /// Returns the scheme of fragments of `version`.
     #[must_use]
     pub const fn of(version: FormatVersion) -> Self {
         if version.has(Feature::IndexedFileNames) {
@@ -31,10 +31,11 @@ impl NameScheme {
         }
     }
 
-    /// The name of the data file, in the fragment's folder, with one part of a field.
+    /// Returns the name of the data file for one part of a field.
     ///
     /// # Errors
-    /// The schema has no such field, or the field's name would make a path instead of a file name.
+    /// If the schema does not have the field, or if the field's name would create a path instead of
+    /// a file name.
     pub fn data_file(self, schema: &ArraySchema, field: FragmentField, part: Part) -> Result<String> {
         let stem = self.stem(schema, field)?;
         let suffix = match part {
@@ -66,8 +67,10 @@ impl NameScheme {
     }
 }
 
-/// What stands in for a character in names of format 8: the codes of RFC 3986, and for the characters that Windows
-/// forbids whatever the reference library writes, which for four of them is another character's code.
+/// Returns the code of a character in names of format 8.
+///
+/// The codes are those of RFC 3986. Characters forbidden by Windows get the codes of the reference
+/// library. For four characters, this is the code of another character.
 const fn percent_code(character: char) -> Option<&'static str> {
     Some(match character {
         '!' => "%21",
@@ -113,7 +116,7 @@ fn percent_encode(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The name that release 2.2.9 gave the data file of an attribute of this name.
+    /// Compares with the name that release 2.2.9 gave the data file of this attribute.
     #[test]
     fn odd_codes() {
         assert_eq!(percent_encode("a<b>|\"\\ c#/"), "a%20b%2D%3C%22%30 c%23%2F");

@@ -1,4 +1,4 @@
-//! The footer: what a reader knows of a fragment before it loads any section.
+//! The footer: the part of fragment metadata that readers load first.
 
 mod optional;
 
@@ -16,10 +16,10 @@ use crate::layout::{List, Lists};
 use crate::section::SectionId;
 use crate::tiles::Tiles;
 
-/// The footer of a fragment's metadata, checked against its schema.
+/// The footer of a fragment's metadata, validated against its schema.
 ///
-/// For fragments of formats 1 and 2, which have no footer, [`FragmentFile`](crate::FragmentFile) makes one of what
-/// their metadata says.
+/// Fragments of formats 1 and 2 have no footer. [`FragmentFile`](crate::FragmentFile) builds a
+/// footer from their metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FragmentFooter {
     header: FooterHeader,
@@ -28,16 +28,16 @@ pub struct FragmentFooter {
     stray: Option<u64>,
     optional_sections: Vec<OptionalSection>,
     tiles: Tiles,
-    /// Where any section begins, ascending.
+    /// The offsets of all sections, ascending.
     section_starts: Vec<u64>,
 }
 
 impl FragmentFooter {
-    /// A footer of these values.
+    /// Creates a footer from its parts.
     ///
     /// # Errors
-    /// The values contradict each other or the schema: a dense fragment of a sparse array or outside the domain, more
-    /// cells in the last tile than the capacity, lists of another version, ….
+    /// If the values contradict each other or the schema. Examples are a dense fragment of a sparse
+    /// array, more cells in the last tile than the capacity, and lists of another version.
     pub fn new(
         header: FooterHeader,
         lists: Lists,
@@ -61,23 +61,26 @@ impl FragmentFooter {
         Ok(Self { header, slots, lists, stray: None, optional_sections, tiles, section_starts })
     }
 
-    /// Reads the version and the name of the schema, which has to be known before the rest can be read. From format 10
-    /// on footers give the name; before, it is [`LEGACY_SCHEMA_NAME`](crate::LEGACY_SCHEMA_NAME).
+    /// Parses the version and the name of the schema. The schema is needed to parse the rest of the
+    /// footer.
+    ///
+    /// Footers from format 10 on store the name. Earlier formats always use
+    /// [`LEGACY_SCHEMA_NAME`](crate::LEGACY_SCHEMA_NAME).
     ///
     /// # Errors
-    /// Truncated, a version without footers, or an invalid name.
+    /// If the bytes are truncated, the version has no footers, or the name is invalid.
     pub fn schema_name(footer: &[u8]) -> Result<(FormatVersion, String)> {
         Ok(FooterHeader::parse_start(&mut ByteReader::new(footer))?)
     }
 
-    /// Compares the version that a footer states with the one that the name of the fragment's folder stands for (see
-    /// [`TimestampedName::fragment_version`](tdb_types::TimestampedName::fragment_version)), so that bytes which are no
-    /// footer at all are not taken for one of a newer format.
+    /// Compares the version in a footer with the version in the name of the fragment's folder.
     ///
-    /// `footer` are the bytes of a footer, or a reader at its start.
+    /// `footer` is a reader at the start of a footer.
+    /// [`TimestampedName::fragment_version`](tdb_types::TimestampedName::fragment_version) returns
+    /// `named`. Without this check, damaged bytes could be reported as a footer of a newer format.
     ///
     /// # Errors
-    /// Truncated, or another version.
+    /// If the bytes are truncated or the versions differ.
     pub fn check_version(mut footer: ByteReader<'_>, named: FormatVersion) -> Result<FormatVersion> {
         let offset = footer.offset();
         let found = footer.u32("format version")?;
@@ -88,13 +91,13 @@ impl FragmentFooter {
         })
     }
 
-    /// Reads a footer, which is all that the reader has: the bytes that [`locate`](crate::locate) gave, or those of one
-    /// footer in consolidated metadata.
+    /// Parses a footer, which must fill the whole reader.
     ///
-    /// `schema` is the one that [`schema_name`](Self::schema_name) names.
+    /// Use the bytes found by [`locate`](crate::locate), or a footer from consolidated metadata.
+    /// `schema` is the schema named by [`schema_name`](Self::schema_name).
     ///
     /// # Errors
-    /// The bytes are no footer, or contradict the schema.
+    /// If the bytes are not a footer or contradict the schema.
     pub fn parse(mut reader: ByteReader<'_>, schema: &ArraySchema) -> Result<Self> {
         let (header, lists, stray, optional_sections) = reader.group(
             || "footer".to_owned(),
@@ -117,10 +120,10 @@ impl FragmentFooter {
         Ok(Self { stray, ..Self::new(header, lists, optional_sections, schema)? })
     }
 
-    /// Writes the footer, without the length that follows it in the file.
+    /// Writes the footer, without the length that follows in the file.
     ///
     /// # Errors
-    /// A null non-empty domain that can't be expressed.
+    /// If the non-empty domain is absent but cannot be omitted.
     pub fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
         self.header.write(writer, schema)?;
         self.lists.write(writer);
@@ -133,73 +136,74 @@ impl FragmentFooter {
         Ok(())
     }
 
-    /// What the footer says of the fragment as a whole.
+    /// Returns the properties of the whole fragment.
     #[must_use]
     pub fn header(&self) -> &FooterHeader {
         &self.header
     }
 
-    /// The fragment's format version.
+    /// Returns the fragment's format version.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.header.version
     }
 
-    /// Whether the fragment is dense.
+    /// `true` if the fragment is dense.
     #[must_use]
     pub fn is_dense(&self) -> bool {
         self.header.dense
     }
 
-    /// The fields and their order in the lists.
+    /// Returns the fields and their slots in the lists.
     #[must_use]
     pub fn slots(&self) -> &FieldSlots {
         &self.slots
     }
 
-    /// The place of `field` in the lists, if the fragment has it.
+    /// Returns the slot of `field`, or `None` if the fragment does not have the field.
     #[must_use]
     pub fn slot(&self, field: FragmentField) -> Option<usize> {
         self.slots.slot(field)
     }
 
-    /// The lists, as they stand in the footer.
+    /// Returns the lists of the footer.
     #[must_use]
     pub fn lists(&self) -> &Lists {
         &self.lists
     }
 
-    /// The 8 bytes that newer releases append to the lists of format 11, which mean nothing.
+    /// Returns the 8 meaningless bytes that newer releases append to the lists of format 11.
     #[must_use]
     pub fn stray(&self) -> Option<u64> {
         self.stray
     }
 
-    /// The optional sections (format 23).
+    /// Returns the optional sections (format 23).
     #[must_use]
     pub fn optional_sections(&self) -> &[OptionalSection] {
         &self.optional_sections
     }
 
-    /// How the cells are divided into tiles.
+    /// Returns the division of the cells into tiles.
     #[must_use]
     pub fn tiles(&self) -> &Tiles {
         &self.tiles
     }
 
-    /// How many tiles there are.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.tiles.count()
     }
 
-    /// How many cells a tile has; `None` if there is no such tile.
+    /// Returns the number of cells in a tile, or `None` if the tile does not exist.
     #[must_use]
     pub fn cells_in_tile(&self, tile: u64) -> Option<u64> {
         self.tiles.cells_in(tile)
     }
 
-    /// Bytes of the data file with one part of a field; `None` if the fragment doesn't have the field.
+    /// Returns the size of the data file of a part in bytes, or `None` if the fragment does not
+    /// have the field.
     #[must_use]
     pub fn file_size(&self, field: FragmentField, part: Part) -> Option<u64> {
         let list = match part {
@@ -208,11 +212,15 @@ impl FragmentFooter {
             Part::Validity => List::FileValiditySizes,
         };
         let slot = self.slot(field)?;
-        // Versions without validity, and `__coords` while lists of variable-size data leave it out, have no such file.
+        // The file does not exist in versions without validity, and for `__coords` while lists of
+        // variable-size data omit its slot.
         Some(self.lists.get(list).get(slot).copied().unwrap_or(0))
     }
 
-    /// Where a section begins in the file; `None` if the fragment has no such section, or the footer doesn't say where.
+    /// Returns the offset of a section in the file.
+    ///
+    /// Returns `None` if the fragment does not have the section or if the footer does not store its
+    /// offset.
     #[must_use]
     pub fn section_offset(&self, id: SectionId) -> Option<u64> {
         match id {
@@ -225,19 +233,21 @@ impl FragmentFooter {
         }
     }
 
-    /// Whether the fragment says of each tile which cells are its first and last in global order.
+    /// `true` if the fragment stores the first and last coordinates of each tile in global order.
     #[must_use]
     pub fn has_global_order_bounds(&self) -> bool {
         self.global_order_offsets().is_some()
     }
 
-    /// The bytes of the file to read for a section: from its offset to the next section's, or to `end`, which is where
-    /// the footer begins if that is known, else the size of the file.
+    /// Returns the byte range to read for a section.
     ///
-    /// The section itself, a generic tile, says how much of this it takes.
+    /// The range extends to the next section, or to `end`. Pass the start of the footer as `end` if
+    /// known, else the size of the file. The section is a generic tile, whose header has the exact
+    /// size.
     ///
     /// # Errors
-    /// [`NoSuchSection`](FragmentError::NoSuchSection), an offset beyond `end`, or one that other sections have too.
+    /// [`NoSuchSection`](FragmentError::NoSuchSection) if the section does not exist. Also if its
+    /// offset is not below `end`, or if another section has the same offset.
     pub fn section_range(&self, id: SectionId, end: u64) -> Result<Range<u64>> {
         let missing = FragmentError::NoSuchSection { section: id, version: self.version() };
         let start = self.section_offset(id).ok_or(missing)?;
@@ -248,7 +258,8 @@ impl FragmentFooter {
         let first = self.section_starts.partition_point(|other| *other < start);
         let next = self.section_starts.partition_point(|other| *other <= start);
         if next - first > 1 {
-            // Few bytes that unfilter to many would be held for each of them.
+            // Rejects shared offsets, because a few bytes that decompress to many would be kept
+            // once per section.
             let error = DecodeError::invalid("section offset", start, start, "one that no other section has");
             return Err(error.inside(id.to_string()).into());
         }
@@ -256,19 +267,19 @@ impl FragmentFooter {
         Ok(start..next.min(end))
     }
 
-    /// Whether the footer says that some section begins at `offset`.
+    /// `true` if a section begins at `offset`, according to the footer.
     pub(crate) fn is_section_start(&self, offset: u64) -> bool {
         self.section_starts.binary_search(&offset).is_ok()
     }
 
-    /// Bytes of memory that the footer takes, roughly.
+    /// Returns the approximate memory use of the footer in bytes.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         size_of::<Self>() + 8 * (self.lists.value_count() + self.section_starts.capacity())
     }
 
     fn global_order_offsets(&self) -> Option<(&[u64], &[u64])> {
-        // Should a writer repeat the section, the last one counts, as it does for the reference library.
+        // If a writer repeats the section, the last copy counts, like in the reference library.
         self.optional_sections.iter().rev().find_map(|section| match section {
             OptionalSection::GlobalOrderBounds { mins, maxs } => Some((mins.as_slice(), maxs.as_slice())),
             OptionalSection::Unknown { .. } => None,
@@ -276,7 +287,8 @@ impl FragmentFooter {
     }
 }
 
-/// Whether a fragment whose name stands for `named` may be of `version`: old names stand for two versions each.
+/// `true` if a fragment with the version `named` in its name may have the format `version`. Old
+/// names denote two versions each.
 fn stands_for(named: FormatVersion, version: FormatVersion) -> bool {
     let generation = |version: FormatVersion| {
         [Feature::LegacyFragmentMetadata, Feature::CombinedCoordinates].map(|feature| version.has(feature))
@@ -289,8 +301,10 @@ fn versions_of(named: FormatVersion) -> String {
     versions.map(|version| version.to_string()).collect::<Vec<_>>().join(" or ")
 }
 
-/// Format 11 has statistics of tiles, but none of the fragment yet; newer releases that write it say where those are all
-/// the same, although they aren't there.
+/// `true` if the lists may be followed by a stray offset.
+///
+/// Format 11 has tile statistics but no fragment statistics. Newer releases that write format 11
+/// still store an offset of the fragment statistics, although the section does not exist.
 fn has_stray(version: FormatVersion) -> bool {
     version.has(Feature::TileStatistics) && !version.has(Feature::FragmentStatistics)
 }
@@ -303,7 +317,7 @@ fn section_starts(lists: &Lists, optional_sections: &[OptionalSection]) -> Vec<u
             starts.extend(mins.iter().chain(maxs));
         }
     }
-    // Files are written front to back, so this is a pass over sorted numbers.
+    // Files are written front to back. The offsets are therefore usually sorted already.
     starts.sort_unstable();
     starts
 }

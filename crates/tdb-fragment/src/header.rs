@@ -1,4 +1,4 @@
-//! What stands in a footer before the lists: a few numbers, and the non-empty domain.
+//! The part of a footer before the lists: flags, counts and the non-empty domain.
 
 use tdb_rtree::NdRange;
 use tdb_schema::ArraySchema;
@@ -7,10 +7,10 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Feature, FormatVersion};
 use crate::error::{FragmentError, Result};
 use crate::field::FieldSlots;
 
-/// The name of the schema of every fragment before formats name it.
+/// The schema name of every fragment in formats that do not store the name.
 pub use tdb_types::names::LEGACY_SCHEMA as LEGACY_SCHEMA_NAME;
 
-/// What a footer says of the fragment as a whole.
+/// The properties of a whole fragment, stored at the start of the footer.
 ///
 /// ```text
 /// u32 version | [u64 length | schema name] | u8 dense | u8 null domain | non-empty domain
@@ -21,24 +21,31 @@ pub use tdb_types::names::LEGACY_SCHEMA as LEGACY_SCHEMA_NAME;
 pub struct FooterHeader {
     /// The fragment's format version.
     pub version: FormatVersion,
-    /// The file name of the schema that the fragment was written with; `__array_schema.tdb` in versions that don't say.
+    /// The file name of the fragment's schema. `__array_schema.tdb` in versions that do not store
+    /// the name.
     pub schema_name: String,
-    /// Whether the fragment has all cells of its tiles, in the order of the tile grid, and no coordinates.
+    /// `true` if the fragment has all cells of its tiles, in the order of the tile grid, and no
+    /// coordinates.
     pub dense: bool,
-    /// The smallest ranges that hold all the cells; `None` only in a fragment without cells.
+    /// The smallest ranges that contain all cells. `None` only in a fragment without cells.
     pub non_empty_domain: Option<NdRange>,
-    /// How many tiles a sparse fragment has; 0 in a dense one, where it follows from the domain.
+    /// The number of tiles of a sparse fragment. 0 in dense fragments, where the domain determines
+    /// the number.
     pub sparse_tile_count: u64,
-    /// How many cells the last tile of a sparse fragment has; the others have the schema's capacity.
+    /// The number of cells in the last tile of a sparse fragment. All other tiles are filled to the
+    /// schema's capacity.
     pub last_tile_cells: u64,
-    /// Whether each cell has the time at which it was written.
+    /// `true` if the fragment stores the time of the write of each cell.
     pub has_timestamps: bool,
-    /// Whether each cell has the time at which, and the condition by which, it was deleted.
+    /// `true` if the fragment stores the deletion time and the delete condition of each cell.
     pub has_delete_metadata: bool,
 }
 
 impl FooterHeader {
-    /// Of a fragment without cells, written with the schema of that file name; its fields say more.
+    /// Creates the header of a fragment without cells. `schema_name` is the file name of the
+    /// schema.
+    ///
+    /// The public fields set further properties.
     #[must_use]
     pub fn new(version: FormatVersion, schema_name: impl Into<String>, dense: bool) -> Self {
         Self {
@@ -53,7 +60,7 @@ impl FooterHeader {
         }
     }
 
-    /// The fields that the fragment's lists name.
+    /// Returns the fields of the fragment and their slots.
     #[must_use]
     pub fn slots(&self, schema: &ArraySchema) -> FieldSlots {
         FieldSlots::new(
@@ -65,7 +72,8 @@ impl FooterHeader {
         )
     }
 
-    /// Reads the version and the schema's name, which stand first because the rest can't be read without the schema.
+    /// Parses the version and the schema's name. Both come first, because the schema is needed to
+    /// parse the rest.
     pub(crate) fn parse_start(reader: &mut ByteReader<'_>) -> Result<(FormatVersion, String), DecodeError> {
         let offset = reader.offset();
         let version = FormatVersion::read(reader)?;
@@ -123,15 +131,15 @@ impl FooterHeader {
     }
 }
 
-/// Bytes of a domain of fixed-size dimensions; none if one is of variable size.
+/// Returns the size of a domain in bytes, or `None` if a dimension has variable size.
 fn fixed_domain_len(schema: &ArraySchema) -> Option<u64> {
     let kinds = schema.domain().kinds();
     kinds.iter().map(|kind| (!kind.var).then_some(2 * kind.datatype.size() as u64)).sum()
 }
 
-/// Reads the flag that says "no domain", and the domain.
+/// Parses the flag for an absent domain, and the domain.
 ///
-/// A writer without a domain fills its place with zeros, which takes dimensions of fixed size.
+/// Writers without a domain fill its space with zeros, so all dimensions must have a fixed size.
 fn parse_domain(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Option<NdRange>, DecodeError> {
     let offset = reader.offset();
     if !reader.bool("null non-empty domain")? {

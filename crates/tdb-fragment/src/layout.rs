@@ -1,26 +1,28 @@
-//! The `u64` lists of the footer, as one table that the reader, the writer and the size computation iterate alike.
+//! The `u64` lists of the footer, as a table shared by the reader, the writer and the size
+//! computation.
 
 use tdb_types::{ByteReader, ByteWriter, Feature, FormatVersion, Result};
 
 use crate::field::{FieldSlots, FragmentField};
 
-/// How many numbers a list has.
+/// The number of values in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// One.
+    /// A single value.
     One,
-    /// One per field.
+    /// A value per field.
     PerField,
-    /// One per field that may have variable-size data: per attribute while coordinates are combined, else per field.
+    /// A value per field that may have variable-size data: per attribute with combined coordinates,
+    /// else per field.
     PerVarField,
 }
 
-/// A row of the table: which versions have the list, and how many numbers it has.
+/// A row of the table: a list, its versions, and its length.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     list: List,
     name: &'static str,
-    /// The list is there if the version has this; always, if nothing is said.
+    /// The feature that a version needs to have the list. `None` if all versions have it.
     gate: Option<Feature>,
     count: Count,
 }
@@ -32,55 +34,56 @@ macro_rules! lists {
         #[non_exhaustive]
         pub enum List { $($(#[$doc])* $list,)* }
 
-        /// The lists in the order in which the footer has them.
+        /// The lists, in footer order.
         const ROWS: &[Row] = &[$(Row { list: List::$list, name: $name, gate: $gate, count: Count::$count }),*];
     };
 }
 
 lists! {
-    /// Sizes of the data files with fixed-size cells or offsets.
+    /// Sizes of the data files of fixed-size cells or offsets.
     FileSizes: "file size", None, PerField;
-    /// Sizes of the data files with variable-size values.
+    /// Sizes of the data files of variable-size values.
     FileVarSizes: "file var size", None, PerVarField;
-    /// Sizes of the data files with validity.
+    /// Sizes of the data files of validity.
     FileValiditySizes: "file validity size", Some(Feature::Validity), PerField;
-    /// Where the R-tree is.
+    /// The offset of the R-tree.
     RTree: "R-tree offset", Some(Feature::FragmentFooter), One;
-    /// Where the tile offsets are.
+    /// Offsets of the tile offsets.
     TileOffsets: "tile offsets offset", Some(Feature::FragmentFooter), PerField;
-    /// Where the offsets of tiles of variable-size values are.
+    /// Offsets of the tile offsets of variable-size values.
     TileVarOffsets: "tile var offsets offset", Some(Feature::FragmentFooter), PerVarField;
-    /// Where the unfiltered sizes of tiles of variable-size values are.
+    /// Offsets of the unfiltered tile sizes of variable-size values.
     TileVarSizes: "tile var sizes offset", Some(Feature::FragmentFooter), PerVarField;
-    /// Where the offsets of validity tiles are.
+    /// Offsets of the tile offsets of validity.
     TileValidityOffsets: "tile validity offsets offset", Some(Feature::Validity), PerField;
-    /// Where the least values of tiles are.
+    /// Offsets of the tile minimums.
     TileMins: "tile mins offset", Some(Feature::TileStatistics), PerField;
-    /// Where the greatest values of tiles are.
+    /// Offsets of the tile maximums.
     TileMaxs: "tile maxs offset", Some(Feature::TileStatistics), PerField;
-    /// Where the sums of tiles are.
+    /// Offsets of the tile sums.
     TileSums: "tile sums offset", Some(Feature::TileStatistics), PerField;
-    /// Where the null counts of tiles are.
+    /// Offsets of the tile null counts.
     TileNullCounts: "tile null counts offset", Some(Feature::TileStatistics), PerField;
-    /// Where the statistics of the whole fragment are.
+    /// The offset of the statistics of the whole fragment.
     FragmentStatistics: "fragment statistics offset", Some(Feature::FragmentStatistics), One;
-    /// Where the conditions are that were applied already.
+    /// The offset of the processed conditions.
     ProcessedConditions: "processed conditions offset", Some(Feature::ProcessedConditions), One;
 }
 
 impl List {
-    /// Every list, in the order in which the footer has them.
+    /// Iterates over all lists, in footer order.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         ROWS.iter().map(|row| row.list)
     }
 
-    /// What one number of the list is.
+    /// Returns the name of a value of the list.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// How many numbers the list has in a fragment of `version` with these fields; 0 if the version lacks it.
+    /// Returns the length of the list in a fragment of `version` with these fields, or 0 if the
+    /// version lacks the list.
     #[must_use]
     pub fn len_in(self, version: FormatVersion, slots: &FieldSlots) -> usize {
         self.row().len(version, slots)
@@ -104,32 +107,32 @@ impl Row {
     }
 }
 
-/// The values of all lists of one footer, in one allocation.
+/// The values of all lists of a footer, in a single allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists {
     values: Vec<u64>,
-    /// Where each list begins in `values`, and where the last one ends.
+    /// The start of each list in `values`, and the end of the last list.
     starts: [usize; ROWS.len() + 1],
 }
 
 impl Lists {
-    /// All lists that `version` has, of zeros.
+    /// Creates the lists of `version`, filled with zeros.
     #[must_use]
     pub fn zeroed(version: FormatVersion, slots: &FieldSlots) -> Self {
         let starts = starts(version, slots);
         Self { values: vec![0; starts[ROWS.len()]], starts }
     }
 
-    /// Bytes that the lists take in a footer.
+    /// Returns the size of the lists in a footer, in bytes.
     #[must_use]
     pub fn serialised_len(version: FormatVersion, slots: &FieldSlots) -> u64 {
         8 * starts(version, slots)[ROWS.len()] as u64
     }
 
-    /// Reads the lists; `explain` names a field for the record of spans.
+    /// Parses the lists. `explain` names a field for recorded spans.
     ///
     /// # Errors
-    /// Truncated.
+    /// If the bytes are truncated.
     pub fn parse(
         reader: &mut ByteReader<'_>,
         version: FormatVersion,
@@ -138,7 +141,7 @@ impl Lists {
     ) -> Result<Self> {
         let starts = starts(version, slots);
         if reader.spans().is_none() {
-            // Nobody wants to know the single numbers: all of them in one go.
+            // Without recorded spans, all values can be read at once.
             return Ok(Self { values: reader.u64_list("footer lists", starts[ROWS.len()] as u64)?, starts });
         }
         let mut values = Vec::new();
@@ -158,25 +161,25 @@ impl Lists {
         writer.u64_list(&self.values);
     }
 
-    /// The values of a list; empty if the version lacks it.
+    /// Returns the values of a list. Empty if the version lacks the list.
     #[must_use]
     pub fn get(&self, list: List) -> &[u64] {
         let index = list as usize;
         &self.values[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// The values of a list, to be changed; their number is fixed.
+    /// Returns the values of a list for modification. Their number is fixed.
     pub fn get_mut(&mut self, list: List) -> &mut [u64] {
         let index = list as usize;
         &mut self.values[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// How many numbers all lists have together.
+    /// Returns the total number of values.
     pub(crate) fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether these are as many numbers as a fragment of `version` with these fields has.
+    /// `true` if the lengths of the lists match a fragment of `version` with these fields.
     pub(crate) fn fit(&self, version: FormatVersion, slots: &FieldSlots) -> bool {
         self.starts == starts(version, slots)
     }
@@ -194,7 +197,8 @@ fn starts(version: FormatVersion, slots: &FieldSlots) -> [usize; ROWS.len() + 1]
 mod tests {
     use super::*;
 
-    /// The number of `u64` in the lists, as the format's description gives it for each family of versions.
+    /// Compares the number of `u64` values with the format specification, for each family of
+    /// versions.
     #[test]
     fn sizes() {
         let (a, d) = (3u64, 2u64);

@@ -1,4 +1,5 @@
-//! Fragment metadata of formats 1 and 2: the whole file is one generic tile, without footer or sections.
+//! Fragment metadata of formats 1 and 2. The whole file is one generic tile, without footer and
+//! sections.
 //!
 //! ```text
 //! u32 version
@@ -25,7 +26,7 @@ use crate::header::{FooterHeader, LEGACY_SCHEMA_NAME};
 use crate::layout::{List, Lists};
 use crate::sections::{TileOffsets, TileVarSizes, write_counted};
 
-/// Reads the whole file; `dense` is whether the fragment's folder is without `__coords.tdb`.
+/// Parses the whole file. `dense` is `true` if the fragment's folder has no `__coords.tdb`.
 pub(crate) fn parse_file(
     bytes: &[u8],
     dense: bool,
@@ -54,7 +55,7 @@ pub(crate) fn write_file(
     Ok(writer.into_bytes())
 }
 
-/// The parts of the payload that have to be read before they can be checked.
+/// The parts of the payload before validation.
 struct Raw {
     header: FooterHeader,
     rtree: RTree,

@@ -1,19 +1,23 @@
-//! Fragment metadata of the TileDB array storage format, of every version: bytes in, values out, and back.
+//! Fragment metadata of the TileDB storage format: parsing and writing, in every version.
 //!
-//! A fragment is what one write added to an array: a folder with a data file per field and part, and a file
-//! `__fragment_metadata.tdb` that says where in the data files each tile lies and what is in it. The metadata is a
-//! [footer](FragmentFooter), small and always needed, before which lie [sections](SectionId), each a generic tile that is
-//! only read when it's needed.
+//! A fragment is the result of one write to an array. A fragment is a folder with a data file per
+//! field and part, and a file `__fragment_metadata.tdb`. The metadata locates each tile in the data
+//! files and describes its cells. The file ends with a small [footer](FragmentFooter), which
+//! readers always need. The [sections](SectionId) before the footer are generic tiles, read on
+//! demand.
 //!
-//! - [`locate`] says where the footer is, from the last bytes of the file;
-//! - [`FragmentFooter`] knows the tiles, the sizes of the data files and the place of every section;
-//! - [`SectionReader`] reads sections: [`TileOffsets`], [`TileStatistics`], the R-tree, [`ProcessedConditions`], …;
-//! - [`NameScheme`] names the data files;
-//! - [`FragmentBuilder`] makes all of it from the tiles that a writer stores, statistics by [`TileSummariser`];
-//! - [`FragmentFile`] is all of it at once, for those who look at a whole file or write one;
-//! - [`ConsolidatedFooters`] are the footers of many fragments in one file.
+//! - [`locate`] finds the footer, given the last bytes of the file.
+//! - [`FragmentFooter`] describes the tiles, the sizes of the data files and the location of every
+//!   section.
+//! - [`SectionReader`] parses sections: [`TileOffsets`], [`TileStatistics`], the R-tree,
+//!   [`ProcessedConditions`] and more.
+//! - [`NameScheme`] names the data files.
+//! - [`FragmentBuilder`] builds the metadata from the tiles that a writer stores.
+//!   [`TileSummariser`] computes statistics.
+//! - [`FragmentFile`] is the contents of a whole file, to inspect or to write.
+//! - [`ConsolidatedFooters`] are the footers of many fragments in a single file.
 //!
-//! There is no I/O in here: whoever has the bytes asks which ones are needed next, and fetches them as they like.
+//! The crate performs no I/O. It returns the byte ranges to read next, and the caller reads them.
 //!
 //! ```
 //! use tdb_fragment::tdb_types::{ByteReader, FormatVersion, Limits};
@@ -78,7 +82,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It prints
+//! The example prints
 //!
 //! ```text
 //! tile 0: 10 cells in bytes 0..45 of a0.tdb
@@ -88,15 +92,22 @@
 //!
 //! # Hostile bytes
 //!
-//! What a file says is checked before anyone relies on it: lists are as long as the schema and the tiles demand, offsets
-//! ascend within their data files, the non-empty domain of a dense fragment lies in the array's tiles, the last tile is no
-//! fuller than the capacity, names stay in their folder. No count makes a parser allocate more than the bytes that are
-//! there, or than the [`Limits`](tdb_types::Limits) of the [`GenericTileDecoder`] for those that come out of a compressor.
+//! Parsers validate all values of a file:
+//!
+//! - The schema and the number of tiles determine the lengths of lists.
+//! - Offsets ascend within their data files.
+//! - The non-empty domain of a dense fragment lies within the tiles of the array.
+//! - The last tile has no more cells than the capacity.
+//! - File names stay in their folder.
+//!
+//! Memory use is bounded by the size of the input. For decompressed data, it is bounded by the
+//! [`Limits`](tdb_types::Limits) of the [`GenericTileDecoder`].
 //!
 //! # Statistics
 //!
-//! The reference library has stored wrong statistics in some circumstances, and still does. [`StatisticsRules`] knows them:
-//! a [`Statistic`] is absent, can be relied on, or says why it can't.
+//! The reference library has stored wrong statistics in some circumstances, and still does.
+//! [`StatisticsRules`] knows these circumstances. A [`Statistic`] is absent, reliable, or
+//! unreliable with a reason.
 
 mod build;
 mod consolidated;
@@ -139,7 +150,7 @@ pub use sections::{
 };
 pub use tiles::{DenseGrid, GridDimension, SparseTiles, Tiles};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Where in the file the footer lies, worked out from the last bytes without any I/O.
+//! Location of the footer, derived from the last bytes of the file without I/O.
 
 use std::ops::Range;
 
@@ -9,38 +9,40 @@ use crate::error::{FragmentError, Result};
 use crate::field::FieldSlots;
 use crate::layout::Lists;
 
-/// Bytes to read from the end of the file at first, so that for most fragments one read gets the whole footer: it holds
-/// the footer of about 80 fields.
+/// The number of bytes to read first from the end of the file. The whole footer fits for up to
+/// about 80 fields, so a single read suffices for most fragments.
 pub const FIRST_READ: u64 = 8 << 10;
 
-/// The end of a footer that is followed by its length.
+/// The size of the length after a footer, in bytes.
 const LENGTH_LEN: u64 = 8;
 
-/// What to do next to find the footer.
+/// The next step to find the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Read these bytes of the file (its end, always), and ask again.
+    /// Read these bytes, which always include the end of the file, and call [`locate`] again.
     Need(Range<u64>),
-    /// The footer lies here, wholly within the bytes that were read.
+    /// The range of the footer, contained in the bytes read.
     Footer(Range<u64>),
-    /// There is no footer: the whole file, which was read, is one generic tile (formats 1 and 2). See
-    /// [`FragmentFile`](crate::FragmentFile).
+    /// The file has no footer: it is a single generic tile (formats 1 and 2), and all of it was
+    /// read. See [`FragmentFile`](crate::FragmentFile).
     Legacy,
 }
 
-/// The end of the file to read first.
+/// Returns the range to read first, at the end of the file.
 #[must_use]
 pub fn first_read(file_size: u64) -> Range<u64> {
     file_size.saturating_sub(FIRST_READ)..file_size
 }
 
-/// Tells where the footer lies in a `__fragment_metadata.tdb` of `file_size` bytes, of which `tail` are the last ones
-/// (any number of them; see [`first_read`]).
+/// Locates the footer in a `__fragment_metadata.tdb` of `file_size` bytes.
 ///
-/// `version` is what the fragment's *name* says. From format 10 on the file's last 8 bytes are the footer's length.
-/// Before, they are that only if the schema has a dimension of variable size; else the footer ends the file and its
-/// length follows from the schema, which those versions need therefore.
+/// `tail` has the last bytes of the file, any number of them (see [`first_read`]). `version` is the
+/// version in the fragment's *name*.
+///
+/// From format 10 on, the last 8 bytes of the file are the length of the footer. Earlier formats
+/// store the length only if the schema has a variable-size dimension. Otherwise the footer ends the
+/// file, and the schema determines its length. Earlier formats therefore need `schema`.
 ///
 /// ```
 /// # use tdb_fragment::{Step, locate};
@@ -56,8 +58,8 @@ pub fn first_read(file_size: u64) -> Range<u64> {
 /// ```
 ///
 /// # Errors
-/// [`SchemaNeeded`](FragmentError::SchemaNeeded); the file is too short for a footer, or the footer's length leads out
-/// of the file.
+/// [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing. Also if the
+/// file is too short for a footer, or if the length exceeds the file.
 pub fn locate(version: FormatVersion, schema: Option<&ArraySchema>, file_size: u64, tail: &[u8]) -> Result<Step> {
     let have = file_size.saturating_sub(tail.len() as u64);
     if !version.has(Feature::FragmentFooter) {
@@ -81,15 +83,15 @@ pub fn locate(version: FormatVersion, schema: Option<&ArraySchema>, file_size: u
     Ok(if have <= footer.start { Step::Footer(footer) } else { Step::Need(footer.start..file_size) })
 }
 
-/// Whether the file ends with the footer's length, after the footer.
+/// `true` if the footer is followed by its length.
 ///
 /// # Errors
-/// [`SchemaNeeded`](FragmentError::SchemaNeeded).
+/// [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing.
 pub(crate) fn has_length(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<bool> {
     Ok(fixed_len(version, schema)?.is_none())
 }
 
-/// The footer's length, where it follows from the schema.
+/// Returns the footer's length, or `None` if the schema does not determine it.
 fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Option<u64>> {
     if version.has(Feature::FooterLength) {
         return Ok(None);
@@ -101,7 +103,8 @@ fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Opt
     }
     let domain: u64 = kinds.iter().map(|kind| 2 * kind.datatype.size() as u64).sum();
     let slots = FieldSlots::new(version, schema.attributes().len(), kinds.len(), false, false);
-    // Version, two flags, non-empty domain, sparse tile count, last tile's cells: what `FooterHeader::write` writes.
+    // The parts of `FooterHeader::write`: version, two flags, non-empty domain, sparse tile count,
+    // cells of the last tile.
     Ok(Some(4 + 2 + domain + 16 + Lists::serialised_len(version, &slots)))
 }
 

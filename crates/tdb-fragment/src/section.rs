@@ -1,4 +1,4 @@
-//! The sections of a fragment's metadata: generic tiles that are loaded only when they are needed.
+//! The sections of fragment metadata: generic tiles, loaded on demand.
 
 use std::fmt;
 
@@ -7,40 +7,40 @@ use tdb_types::{Feature, FormatVersion};
 use crate::field::{FieldSlots, FragmentField, Part};
 use crate::layout::List;
 
-/// One section of a fragment's metadata.
+/// A section of fragment metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SectionId {
-    /// The R-tree of the tiles' MBRs; without levels in a dense fragment.
+    /// The R-tree of the MBRs of tiles. Has no levels in a dense fragment.
     RTree,
-    /// Where each tile of a field begins in the data file with its cells or offsets.
+    /// The start of each tile of a field in the data file of cells or offsets.
     TileOffsets(FragmentField),
-    /// Where each tile of a variable-size field begins in the data file with its values.
+    /// The start of each tile of a variable-size field in the data file of values.
     TileVarOffsets(FragmentField),
-    /// Bytes that each tile of a variable-size field's values has before the filters.
+    /// The unfiltered size of each tile of values of a variable-size field, in bytes.
     TileVarSizes(FragmentField),
-    /// Where each tile begins in the data file with the validity of a nullable field.
+    /// The start of each tile of a nullable field in the data file of validity.
     TileValidityOffsets(FragmentField),
-    /// The least value of each tile.
+    /// The minimum of each tile.
     TileMins(FragmentField),
-    /// The greatest value of each tile.
+    /// The maximum of each tile.
     TileMaxs(FragmentField),
     /// The sum of the values of each tile.
     TileSums(FragmentField),
-    /// How many cells of each tile are null.
+    /// The number of null cells of each tile.
     TileNullCounts(FragmentField),
-    /// Least and greatest value, sum and null count of each field over the whole fragment.
+    /// The minimum, maximum, sum and null count of each field in the whole fragment.
     FragmentStatistics,
-    /// The delete and update conditions that were already applied to the fragment.
+    /// The delete and update conditions already applied to the fragment.
     ProcessedConditions,
-    /// A dimension's coordinate of each tile's first cell in global order.
+    /// The coordinate, in this dimension, of each tile's first cell in global order.
     GlobalOrderMins(usize),
-    /// A dimension's coordinate of each tile's last cell in global order.
+    /// The coordinate, in this dimension, of each tile's last cell in global order.
     GlobalOrderMaxs(usize),
 }
 
 impl SectionId {
-    /// The section with the offsets of one part's tiles.
+    /// Returns the section with the tile offsets of a part.
     #[must_use]
     pub fn offsets_of(field: FragmentField, part: Part) -> Self {
         match part {
@@ -50,14 +50,17 @@ impl SectionId {
         }
     }
 
-    /// The sections with the statistics of a field's tiles, in the order in which they are [read](crate::SectionReader::tile_statistics).
+    /// Returns the sections with the statistics of a field's tiles, in the order of
+    /// [`SectionReader::tile_statistics`](crate::SectionReader::tile_statistics).
     #[must_use]
     pub fn statistics_of(field: FragmentField) -> [Self; 4] {
         [Self::TileMins(field), Self::TileMaxs(field), Self::TileSums(field), Self::TileNullCounts(field)]
     }
 
-    /// The footer's list with the section's offset, and the section's place in it; `None` for the global order bounds,
-    /// which an optional section of the footer locates.
+    /// Returns the footer list with the section's offset, and the index in the list.
+    ///
+    /// Returns `None` for the global order bounds, whose offsets are in an optional section of the
+    /// footer.
     pub(crate) fn place(self, slots: &FieldSlots) -> Option<(List, usize)> {
         let (list, field) = match self {
             Self::RTree => return Some((List::RTree, 0)),
@@ -76,11 +79,11 @@ impl SectionId {
         Some((list, slots.slot(field)?))
     }
 
-    /// All sections that a file of `version` has, in the order in which it has them.
+    /// Iterates over all sections of a file of `version`, in file order.
     ///
-    /// That is the order of the footer's lists, but for the global order bounds, which stand between the greatest values
-    /// and the sums. Two kinds of section can be there without the footer saying where: the processed conditions of
-    /// format 15, and the bounds of a fragment for which none were recorded.
+    /// File order is the order of the footer's lists, with the global order bounds between the
+    /// maximums and the sums. The footer has no offset of the processed conditions in format 15.
+    /// The footer also has no offsets of the global order bounds if the fragment recorded none.
     pub fn in_file_order(
         version: FormatVersion,
         slots: FieldSlots,

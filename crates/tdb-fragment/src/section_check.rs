@@ -1,4 +1,4 @@
-//! Reads sections only to see whether they can be read.
+//! Checks of sections.
 
 use tdb_rtree::RTree;
 use tdb_types::ByteReader;
@@ -9,7 +9,7 @@ use crate::section::SectionId;
 use crate::sections::{SectionParser, SectionReader, parse_section};
 
 impl SectionReader<'_> {
-    /// Reads any section, to see whether it can be; how many bytes it takes.
+    /// Parses a section and discards the result. Returns the size of the section in bytes.
     ///
     /// # Errors
     /// See [`SectionReader`].

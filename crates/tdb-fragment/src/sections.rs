@@ -1,4 +1,4 @@
-//! What is in the sections, and how it is written: one file per kind of section.
+//! The payloads of sections, one module per kind.
 
 mod conditions;
 mod global_order;
@@ -19,8 +19,9 @@ pub use values::TileValues;
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 
-/// Reads a `u64` count and that many `u64`: one per tile, or none if the field has no such thing. With `surplus` there may be
-/// more, which mean nothing.
+/// Parses a `u64` count and as many `u64` values. The list has a value per tile, or is empty.
+///
+/// With `surplus`, the list may have extra values, which are discarded.
 pub(crate) fn per_tile(
     reader: &mut ByteReader<'_>,
     field: &'static str,

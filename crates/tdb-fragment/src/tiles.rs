@@ -1,4 +1,4 @@
-//! How the cells of a fragment are divided into tiles.
+//! The division of a fragment's cells into tiles.
 
 mod grid;
 
@@ -10,7 +10,7 @@ pub use grid::{DenseGrid, GridDimension};
 use crate::error::{FragmentError, Result};
 use crate::header::FooterHeader;
 
-/// How the cells of a fragment are divided into tiles.
+/// The division of a fragment's cells into tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tiles {
@@ -20,14 +20,14 @@ pub enum Tiles {
     Sparse(SparseTiles),
 }
 
-/// The tiles of a sparse fragment: all of the schema's capacity but the last one.
+/// The tiles of a sparse fragment. All except the last have the schema's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SparseTiles {
-    /// How many tiles there are.
+    /// The number of tiles.
     pub count: u64,
-    /// Cells of each tile but the last.
+    /// The number of cells in each tile except the last.
     pub capacity: u64,
-    /// Cells of the last tile: at least 1, at most the capacity.
+    /// The number of cells in the last tile: at least 1, at most the capacity.
     pub last_cells: u64,
 }
 
@@ -36,7 +36,7 @@ impl Tiles {
         if header.dense { DenseGrid::new(header, schema).map(Self::Dense) } else { sparse(header, schema) }
     }
 
-    /// How many tiles there are.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {
@@ -45,7 +45,7 @@ impl Tiles {
         }
     }
 
-    /// How many cells a tile has; `None` if there is no such tile.
+    /// Returns the number of cells in a tile, or `None` if the tile does not exist.
     #[must_use]
     #[inline]
     pub fn cells_in(&self, tile: u64) -> Option<u64> {
@@ -57,7 +57,8 @@ impl Tiles {
         }
     }
 
-    /// How many cells of a tile lie in the fragment's non-empty domain: in a sparse fragment, all of them.
+    /// Returns the number of cells of a tile in the fragment's non-empty domain. In a sparse
+    /// fragment, these are all cells.
     #[must_use]
     pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
         match self {
@@ -66,7 +67,8 @@ impl Tiles {
         }
     }
 
-    /// How many cells lie in the fragment's non-empty domain: in a sparse fragment, all of them.
+    /// Returns the number of cells in the fragment's non-empty domain. In a sparse fragment, these
+    /// are all cells.
     #[must_use]
     pub fn visible_cell_count(&self) -> u64 {
         match self {
@@ -75,12 +77,12 @@ impl Tiles {
         }
     }
 
-    /// How many cells all tiles together have. In a dense fragment that counts the cells of its tiles that lie outside
-    /// the non-empty domain.
+    /// Returns the total number of cells in all tiles. In a dense fragment, this includes cells
+    /// outside of the non-empty domain.
     #[must_use]
     pub fn cell_count(&self) -> u64 {
         match self {
-            // Both products were checked when the tiles were made.
+            // `DenseGrid::new` and `sparse` have checked both products.
             Self::Dense(grid) => grid.tile_count().saturating_mul(grid.cells_per_tile()),
             Self::Sparse(SparseTiles { count: 0, .. }) => 0,
             Self::Sparse(tiles) => (tiles.count - 1).saturating_mul(tiles.capacity).saturating_add(tiles.last_cells),
@@ -105,7 +107,8 @@ fn sparse(header: &FooterHeader, schema: &ArraySchema) -> Result<Tiles> {
     Ok(Tiles::Sparse(tiles))
 }
 
-/// Refuses dense fragments of sparse arrays; the other way round is how old releases wrote single cells of dense arrays.
+/// Rejects dense fragments of sparse arrays. Sparse fragments of dense arrays are allowed, because
+/// old releases wrote them for single cells.
 fn check_dense(schema: &ArraySchema) -> Result<()> {
     match schema.array_type() {
         ArrayType::Dense => Ok(()),

@@ -1,4 +1,4 @@
-//! From stored bytes to payloads.
+//! Decoding of generic tiles.
 
 use tdb_filters::{BoundPipeline, ChunkIndex, EncryptionKey, FilterError, Scratch};
 use tdb_types::{ByteReader, DecodeError, DecodeErrorKind, Encryption, Limits, Spans, memory_len};
@@ -6,7 +6,7 @@ use tdb_types::{ByteReader, DecodeError, DecodeErrorKind, Encryption, Limits, Sp
 use crate::kind::tile_kind;
 use crate::{GenericTile, GenericTileError, GenericTileHeader, Result};
 
-/// Reads generic tiles one after the other, with buffers and codec contexts used again.
+/// A decoder of generic tiles that reuses buffers and codec contexts.
 #[derive(Debug)]
 pub struct GenericTileDecoder {
     limits: Limits,
@@ -15,26 +15,28 @@ pub struct GenericTileDecoder {
 }
 
 impl GenericTileDecoder {
-    /// For tiles that are not encrypted, with payloads of [`Limits::generic_tile_bytes`] at most.
+    /// Creates a decoder of unencrypted tiles, with payloads of at most
+    /// [`Limits::generic_tile_bytes`].
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         let limits = limits.addressable();
-        // What lies between two filters is bounded like the payload.
+        // The same limit applies to the data between two filters.
         let scratch = Scratch::with_limits(limits.with_tile_bytes(limits.generic_tile_bytes));
         Self { limits, key: None, scratch }
     }
 
-    /// The same for tiles that are encrypted with `key`, and for no others.
+    /// Sets the key. The decoder then accepts only tiles encrypted with this key.
     #[must_use]
     pub fn with_key(mut self, key: EncryptionKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Reads the generic tile that comes next. If the reader records, so are the header's fields and the chunks.
+    /// Decodes the next generic tile. A recording reader also records the fields of the header and
+    /// the chunks.
     ///
     /// # Errors
-    /// As [`GenericTile::parse`].
+    /// See [`GenericTile::parse`].
     pub fn decode(&mut self, reader: &mut ByteReader<'_>) -> Result<GenericTile> {
         let offset = reader.offset();
         let (header, filtered) = reader.group(
@@ -61,7 +63,7 @@ impl GenericTileDecoder {
         len: usize,
     ) -> Result<Vec<u8>, FilterError> {
         let pipeline = BoundPipeline::bind_with_key(&header.pipeline, tile_kind(header), self.key.as_ref())?;
-        // Chunks that don't add up cost nothing yet.
+        // Checks the sizes of the chunks before allocating memory.
         let index = ChunkIndex::parse(filtered.rest())?;
         if index.unfiltered_len() != header.tile_size {
             let (expected, found) = (header.tile_size, index.unfiltered_len());
@@ -75,10 +77,10 @@ impl GenericTileDecoder {
         Ok(payload)
     }
 
-    /// Reads a file that is one generic tile and nothing else, recording into `spans` if there are any.
+    /// Decodes a file that is a single generic tile, and records its fields into `spans`.
     ///
     /// # Errors
-    /// As [`GenericTile::parse_file`].
+    /// See [`GenericTile::parse_file`].
     pub fn decode_file(&mut self, bytes: &[u8], spans: Option<&Spans>) -> Result<GenericTile> {
         let mut reader = ByteReader::new(bytes);
         if let Some(spans) = spans {
@@ -97,7 +99,7 @@ impl GenericTileDecoder {
         }
     }
 
-    /// The payload's length, if it is allowed.
+    /// Returns the length of the payload, or an error if it exceeds the limit.
     fn payload_len(&self, header: &GenericTileHeader, offset: u64) -> Result<usize, DecodeError> {
         let max = self.limits.generic_tile_bytes;
         memory_len(header.tile_size).filter(|_| header.tile_size <= max).ok_or_else(|| {
@@ -108,30 +110,31 @@ impl GenericTileDecoder {
 }
 
 impl GenericTile {
-    /// Reads the generic tile that comes next. For many tiles, a [`GenericTileDecoder`] uses its buffers again.
+    /// Parses the next generic tile. To decode many tiles, use a [`GenericTileDecoder`], which
+    /// reuses its buffers.
     ///
-    /// If the reader records, so are the header's fields and the chunks.
+    /// A recording reader also records the fields of the header and the chunks.
     ///
     /// # Errors
-    /// Truncated or damaged, a payload larger than [`Limits::generic_tile_bytes`], a filter that can't be run, or
-    /// [`KeyNeeded`](crate::GenericTileError::KeyNeeded).
+    /// If the tile is truncated or damaged, if the payload exceeds [`Limits::generic_tile_bytes`],
+    /// if a filter is not supported, or [`KeyNeeded`](crate::GenericTileError::KeyNeeded).
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self> {
         GenericTileDecoder::new(*limits).decode(reader)
     }
 
-    /// Reads a file that is one generic tile and nothing else, recording into `spans` if there are any.
+    /// Parses a file that is a single generic tile, and records its fields into `spans`.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), and bytes after the tile.
+    /// See [`parse`](Self::parse). Also if bytes follow the tile.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         GenericTileDecoder::new(*limits).decode_file(bytes, spans)
     }
 }
 
-/// Where in a header the tile size stands, behind version and persisted size.
+/// The offset of the tile size in a header, after the version and the persisted size.
 const TILE_SIZE_AT: u64 = 12;
 
-/// Records where the chunks lie, by reading their framing once more with the reader that records.
+/// Records the spans of the chunks. Reads their framing again with the recording reader.
 fn record_chunks(mut filtered: ByteReader<'_>, index: &ChunkIndex) -> Result<(), DecodeError> {
     filtered.u64("number of chunks")?;
     for (number, chunk) in index.chunks().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From payloads to stored bytes.
+//! Encoding of generic tiles.
 
 use std::result::Result as StdResult;
 
@@ -10,17 +10,18 @@ use crate::kind::tile_kind;
 use crate::work::Work;
 use crate::{GenericTile, GenericTileError, GenericTileHeader, Result};
 
-/// Writes generic tiles one after the other, with buffers and codec contexts used again.
+/// An encoder of generic tiles that reuses buffers and codec contexts.
 #[derive(Debug)]
 pub struct GenericTileEncoder {
-    /// What every tile's header says, but for the sizes.
+    /// The header of every tile, except for the sizes.
     header: GenericTileHeader,
     key: Option<EncryptionKey>,
     work: Work,
 }
 
 impl GenericTileEncoder {
-    /// Tiles as the reference library writes them, filtered by zlib at level 1, with this version in their headers.
+    /// Creates an encoder of tiles like those of the reference library: filtered by zlib at level
+    /// 1, with this version in the header.
     #[must_use]
     pub fn new(version: FormatVersion) -> Self {
         let header = GenericTileHeader {
@@ -36,7 +37,7 @@ impl GenericTileEncoder {
         Self { work: Work::take(&header), header, key: None }
     }
 
-    /// The same with another pipeline, which readers honour though no library writes any but the usual one.
+    /// Sets another pipeline. Readers support any pipeline, although no library writes others.
     #[must_use]
     pub fn with_pipeline(mut self, pipeline: FilterPipeline) -> Self {
         self.header.pipeline = pipeline;
@@ -44,8 +45,10 @@ impl GenericTileEncoder {
         self
     }
 
-    /// The same with tiles that are encrypted, as all of an encrypted array are. Each chunk takes a few initialisation
-    /// vectors from `ivs`, none of which the key may meet twice; see [`Scratch::with_ivs`].
+    /// Encrypts the tiles, as required in an encrypted array.
+    ///
+    /// Each chunk takes a few initialization vectors from `ivs`. A vector must never repeat with
+    /// the same key. See [`Scratch::with_ivs`].
     #[must_use]
     pub fn encrypting(mut self, key: EncryptionKey, ivs: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
         self.header.encryption = Encryption::Aes256Gcm;
@@ -54,11 +57,11 @@ impl GenericTileEncoder {
         self
     }
 
-    /// Appends a tile that holds `payload`.
+    /// Appends a tile with this payload.
     ///
     /// # Errors
-    /// A filter that this build doesn't have, that can't work on bytes, or that the version can't express. Then nothing is
-    /// written.
+    /// If a filter is missing from the build, does not support bytes, or is not supported by the
+    /// version. On error, writes no bytes.
     pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         self.filter(payload).map_err(|source| GenericTileError::Encode { source })?;
         let mut header = self.header.clone();
@@ -72,9 +75,9 @@ impl GenericTileEncoder {
         Ok(())
     }
 
-    /// Filters a payload; [`Filtered::tile`] then has what came of it.
+    /// Filters a payload. [`Filtered::tile`] then returns the result.
     fn filter(&mut self, payload: &[u8]) -> StdResult<(), FilterError> {
-        // Of encrypted tiles no two are alike.
+        // Encrypted tiles always differ.
         let is_kept = self.key.is_none() && payload.len() <= Filtered::LARGEST;
         if is_kept && self.work.filtered.find(payload) {
             return Ok(());
@@ -108,12 +111,13 @@ fn bind(header: &GenericTileHeader, key: Option<&EncryptionKey>) -> StdResult<Bo
 }
 
 impl GenericTile {
-    /// Writes a generic tile that holds `payload` as the reference library writes it today: filtered by zlib at level 1,
-    /// [the default version](FormatVersion::DEFAULT) in the header. For another version, or for many tiles, there is
-    /// [`GenericTileEncoder`].
+    /// Writes a generic tile with this payload, like current releases of the reference library.
+    ///
+    /// The tile is filtered by zlib at level 1, with [the default version](FormatVersion::DEFAULT)
+    /// in the header. For another version or for many tiles, use a [`GenericTileEncoder`].
     ///
     /// # Errors
-    /// This build has no zlib.
+    /// If the build has no zlib.
     pub fn write(payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, writer)
     }

@@ -1,50 +1,52 @@
-//! What can go wrong with a generic tile.
+//! Errors of generic tiles.
 
 use tdb_filters::{FilterError, KeyProblem};
 use tdb_types::{DecodeError, Encryption};
 
-/// A result of reading or writing a generic tile.
+/// A result with a [`GenericTileError`].
 pub type Result<T, E = GenericTileError> = std::result::Result<T, E>;
 
-/// Why a generic tile could not be read or written.
+/// An error of reading or writing a generic tile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenericTileError {
-    /// The header contradicts the format, the bytes end too early, or the tile is larger than allowed.
+    /// The header contradicts the format, the bytes are truncated, or the tile exceeds a limit.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The filtered bytes can't be unfiltered. Offsets in the source count from the first of them.
+    /// The filtered bytes cannot be unfiltered. Offsets in the source count from the start of the
+    /// filtered bytes.
     #[error("filtered bytes of the generic tile at {offset:#x}: {source}")]
     Filter {
-        /// Where the tile begins.
+        /// The offset of the tile.
         offset: u64,
-        /// What was wrong.
+        /// The cause.
         source: FilterError,
     },
-    /// The tile is encrypted, and no key was given.
+    /// The tile is encrypted, but no key was given.
     #[error("generic tile at {offset:#x}: encrypted by {encryption}; give the key")]
     KeyNeeded {
-        /// Where the tile begins.
+        /// The offset of the tile.
         offset: u64,
-        /// How it is encrypted.
+        /// The encryption of the tile.
         encryption: Encryption,
     },
-    /// A key was given, and the tile is not encrypted: the array isn't, or somebody has put a tile of their own into it.
+    /// A key was given, but the tile is not encrypted. Either the array is not encrypted, or the
+    /// tile was planted by an attacker.
     #[error("generic tile at {offset:#x}: not encrypted, but a key was given; give none")]
     KeyNotNeeded {
-        /// Where the tile begins.
+        /// The offset of the tile.
         offset: u64,
     },
-    /// The payload can't be filtered.
+    /// The payload cannot be filtered.
     #[error("a generic tile could not be written: {source}")]
     Encode {
-        /// What was wrong.
+        /// The cause.
         source: FilterError,
     },
 }
 
 impl GenericTileError {
-    /// Whether the bytes may be sound, but beyond this release or this build.
+    /// `true` if the bytes may be sound but need a newer release or another build.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
@@ -54,7 +56,7 @@ impl GenericTileError {
         }
     }
 
-    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {

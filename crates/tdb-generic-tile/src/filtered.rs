@@ -1,35 +1,37 @@
-//! Small payloads that were filtered before.
+//! A cache of small filtered payloads.
 
-/// The filtered bytes of the last tile, and of small payloads before it.
+/// The filtered bytes of the last tile, and a cache of small payloads.
 ///
-/// The metadata of a small fragment is some dozens of tiles with a few bytes each, most of which are the same: lists of one tile, or of
-/// none. To begin a stream of zlib takes far longer than to look among them, since it clears tables of 128 KiB.
+/// The metadata of a small fragment has dozens of tiles of a few bytes each. Most of them are
+/// equal: lists for a single tile, or empty lists. A lookup is much faster than a new zlib stream,
+/// which clears tables of 128 KiB.
 #[derive(Debug, Default)]
 pub(crate) struct Filtered {
     tile: Vec<u8>,
-    /// The last ones, of which `next` is the oldest.
+    /// Cached payloads and their filtered bytes. `next` is the index of the oldest entry.
     kept: Vec<(Vec<u8>, Vec<u8>)>,
     next: usize,
 }
 
 impl Filtered {
-    /// Payloads of more bytes aren't kept.
+    /// The maximum size of a cached payload in bytes.
     pub(crate) const LARGEST: usize = 2048;
-    /// So many are kept at most.
+    /// The maximum number of cached payloads.
     const MOST: usize = 32;
 
-    /// What came of the last payload.
+    /// Returns the filtered bytes of the last payload.
     pub(crate) fn tile(&self) -> &[u8] {
         &self.tile
     }
 
-    /// Room for what comes of the next payload.
+    /// Returns the empty buffer for the next payload.
     pub(crate) fn start(&mut self) -> &mut Vec<u8> {
         self.tile.clear();
         &mut self.tile
     }
 
-    /// Whether this payload was kept; then [`tile`](Self::tile) is what came of it.
+    /// Looks up a payload. If found, sets [`tile`](Self::tile) to its filtered bytes and returns
+    /// `true`.
     pub(crate) fn find(&mut self, payload: &[u8]) -> bool {
         let Some((_, filtered)) = self.kept.iter().find(|(kept, _)| kept == payload) else { return false };
         self.tile.clear();
@@ -37,7 +39,7 @@ impl Filtered {
         true
     }
 
-    /// Keeps what came of this payload, which was the last one.
+    /// Caches the last payload and its filtered bytes.
     pub(crate) fn keep(&mut self, payload: &[u8]) {
         let new = (payload.to_vec(), self.tile.clone());
         match self.kept.get_mut(self.next) {

@@ -1,14 +1,14 @@
-//! What stands before the filtered bytes of a generic tile.
+//! Headers of generic tiles.
 //!
 //! | bytes | field |
 //! | --- | --- |
 //! | `u32` | format version of the library that wrote the tile |
-//! | `u64` | bytes of the filtered tile |
-//! | `u64` | bytes of the payload |
+//! | `u64` | size of the filtered tile in bytes |
+//! | `u64` | size of the payload in bytes |
 //! | `u8` | datatype, always `char` |
 //! | `u64` | cell size, always 1 |
 //! | `u8` | encryption |
-//! | `u32` | bytes of the pipeline |
+//! | `u32` | size of the pipeline in bytes |
 //! | … | the filter pipeline |
 
 use tdb_filters::{Filter, FilterError, FilterPipeline};
@@ -17,37 +17,44 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, DecodeErrorKind, 
 /// The header of a generic tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenericTileHeader {
-    /// The newest format version that the library which wrote the tile knew; not the payload's.
+    /// The newest format version of the library that wrote the tile. Independent of the version of
+    /// the payload.
     pub version: FormatVersion,
-    /// Bytes of the filtered tile, which follows the header.
+    /// The size of the filtered tile after the header, in bytes.
     pub persisted_size: u64,
-    /// Bytes of the unfiltered payload.
+    /// The size of the unfiltered payload in bytes.
     pub tile_size: u64,
-    /// What the filters take the payload for. Every library writes `char`, but readers honour others.
+    /// The datatype of the payload for the filters. Every library writes `char`, but readers
+    /// support others.
     pub datatype: Datatype,
-    /// Bytes of a cell, as the filters see it. Every library writes 1.
+    /// The size of a cell for the filters, in bytes. Every library writes 1.
     pub cell_size: u64,
-    /// Whether the tile can be read without a key.
+    /// The encryption of the tile.
     pub encryption: Encryption,
-    /// Bytes that the pipeline takes in the header.
+    /// The size of the pipeline in the header, in bytes.
     pub pipeline_size: u32,
-    /// What the payload went through.
+    /// The filters of the payload.
     pub pipeline: FilterPipeline,
 }
 
 impl GenericTileHeader {
-    /// Bytes of a header without its pipeline.
+    /// The size of a header without its pipeline, in bytes.
     pub const FIXED_LEN: u64 = 34;
 
-    /// Most filters that a pipeline may list. Each costs a pass over the payload, so without a bound a small file could
-    /// keep a reader busy for days; no library can be made to write more than two.
+    /// The maximum number of filters in a pipeline.
+    ///
+    /// Each filter is a pass over the payload. Without a limit, a small file could occupy a reader
+    /// for days. No library writes more than two filters.
     pub const MAX_FILTERS: usize = 32;
 
-    /// Reads a header.
+    /// Parses a header.
     ///
     /// # Errors
-    /// Truncated, a version or code that the format doesn't have, a pipeline that doesn't fill its bytes or lists more than
-    /// [`MAX_FILTERS`](Self::MAX_FILTERS) filters, or an encrypted tile whose pipeline doesn't encrypt.
+    /// - The bytes are truncated.
+    /// - A version or code is unknown.
+    /// - The pipeline does not fill its bytes or has more than [`MAX_FILTERS`](Self::MAX_FILTERS)
+    ///   filters.
+    /// - The tile is encrypted but its pipeline has no encryption filter.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.group(|| "generic tile header".to_owned(), Self::parse_fields)
     }
@@ -79,10 +86,11 @@ impl GenericTileHeader {
         Ok(Self { version, persisted_size, tile_size, datatype, cell_size, encryption, pipeline_size, pipeline })
     }
 
-    /// Writes what [`parse`](Self::parse) reads. [`pipeline_size`](Self::pipeline_size) is not looked at.
+    /// Writes the format that [`parse`](Self::parse) reads. Ignores
+    /// [`pipeline_size`](Self::pipeline_size).
     ///
     /// # Errors
-    /// The version can't express the pipeline. Then nothing is written.
+    /// If the version does not support the pipeline. On error, writes no bytes.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<(), FilterError> {
         let mut pipeline = ByteWriter::new();
         self.pipeline.write(&mut pipeline, self.version)?;
@@ -99,22 +107,24 @@ impl GenericTileHeader {
         Ok(())
     }
 
-    /// Bytes of the header.
+    /// Returns the size of the header in bytes.
     #[must_use]
     pub fn header_len(&self) -> u64 {
         Self::FIXED_LEN + u64::from(self.pipeline_size)
     }
 
-    /// Bytes of header and filtered tile together: where the tile begins plus this is where what follows it begins.
+    /// Returns the size of the header and the filtered tile in bytes. The next tile begins this
+    /// many bytes after the start of the tile.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
         self.header_len().saturating_add(self.persisted_size)
     }
 }
 
-/// Whether these are the first bytes of a generic tile by a release before 1.4. Its header had no version: `u64` filtered
-/// bytes, `u64` bytes of the payload, `u8` datatype, `u64` cell size, `u8` compressor (of 13), `i32` level. Whatever lies
-/// there is all of its file.
+/// `true` if the bytes are the start of a generic tile of a release before 1.4.
+///
+/// These headers had no version: `u64` filtered size, `u64` payload size, `u8` datatype, `u64` cell
+/// size, `u8` compressor (of 13), `i32` level. In these releases, the tile is always a whole file.
 fn is_before_versions(bytes: &[u8]) -> bool {
     let mut reader = ByteReader::new(bytes);
     let mut parse = || -> Result<bool, DecodeError> {

@@ -1,15 +1,19 @@
-//! The self-describing generic tile of the TileDB array storage format.
+//! The self-describing generic tile of the TileDB storage format.
 //!
-//! Everything in an array that is neither cells nor text lies in generic tiles: schemas, enumerations, metadata, the
-//! sections of fragment metadata, delete conditions. A generic tile says how it was filtered, so it can be read without
-//! knowing what is inside; and this crate doesn't know what is inside.
+//! Generic tiles hold all data of an array except cells and text: schemas, enumerations, metadata,
+//! sections of fragment metadata, and delete conditions. Each generic tile stores its filter
+//! pipeline. Readers can therefore unfilter a tile without knowledge of the payload. This crate
+//! does not interpret payloads.
 //!
-//! - [`GenericTile`]: one tile, unfiltered. [`GenericTile::parse`] reads one, [`GenericTile::write`] writes one.
-//! - [`GenericTileHeader`]: what stands before the filtered bytes, and how many those are.
-//! - [`GenericTileDecoder`] and [`GenericTileEncoder`]: the same for many tiles in a row, with buffers used again.
+//! - [`GenericTile`]: an unfiltered tile. [`GenericTile::parse`] reads a tile,
+//!   [`GenericTile::write`] writes a tile.
+//! - [`GenericTileHeader`]: the header before the filtered bytes, with their size.
+//! - [`GenericTileDecoder`] and [`GenericTileEncoder`]: read and write many tiles with reused
+//!   buffers.
 //!
-//! The format version in a header is that of the library which wrote the tile. It says how the header's pipeline is stored,
-//! and nothing about the payload: a schema or fragment states its own version.
+//! The format version in a header is the version of the library that wrote the tile. This version
+//! determines the encoding of the header's pipeline, and is independent of the payload. Schemas and
+//! fragments store a separate version.
 //!
 //! ```
 //! use tdb_generic_tile::{GenericTile, GenericTileHeader};
@@ -48,7 +52,7 @@ mod kind;
 mod tile;
 mod work;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because the public signatures use types of these crates.
 pub use {tdb_filters, tdb_types};
 
 pub use decode::GenericTileDecoder;
@@ -57,7 +61,7 @@ pub use error::{GenericTileError, Result};
 pub use header::GenericTileHeader;
 pub use tile::GenericTile;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "all-codecs"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,31 +1,33 @@
-//! A generic tile, unfiltered.
+//! Unfiltered generic tiles.
 
 use tdb_types::{ByteReader, DecodeError, Spans};
 
 use crate::GenericTileHeader;
 
-/// A generic tile whose payload has been unfiltered.
+/// A generic tile with an unfiltered payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenericTile {
-    /// What stood before the filtered bytes.
+    /// The header.
     pub header: GenericTileHeader,
-    /// Where the tile begins, in the bytes that it was read from.
+    /// The offset of the tile in the bytes that it was read from.
     pub offset: u64,
-    /// The bytes inside.
+    /// The unfiltered bytes.
     pub payload: Vec<u8>,
-    /// The space of offsets that the payload is recorded in.
+    /// The offset space of spans in the payload.
     pub(crate) space: u32,
 }
 
 impl GenericTile {
-    /// Bytes of the tile as it is stored, header and all.
+    /// Returns the size of the stored tile in bytes, including the header.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
         self.header.stored_len()
     }
 
-    /// A reader over the payload, whose first byte has offset 0; recording into `spans` if they are those that recorded
-    /// the tile, in a space of offsets of the payload's own.
+    /// Returns a reader over the payload, with offsets from 0.
+    ///
+    /// The reader records into `spans`, in a separate offset space for the payload. Pass the spans
+    /// that the tile was recorded in.
     #[must_use]
     pub fn payload_reader<'a>(&'a self, spans: Option<&'a Spans>) -> ByteReader<'a> {
         let reader = ByteReader::new(&self.payload);
@@ -35,11 +37,12 @@ impl GenericTile {
         }
     }
 
-    /// Runs `parse` on the payload, all of which it must read. Errors say that their offsets count in the payload, and
-    /// where its tile begins.
+    /// Runs `parse` on the payload, which must be consumed completely.
+    ///
+    /// Errors name the payload and the offset of its tile.
     ///
     /// # Errors
-    /// Those of `parse`, and bytes that it leaves.
+    /// If `parse` fails or does not consume all bytes.
     pub fn parse_payload<'a, T>(
         &'a self,
         spans: Option<&'a Spans>,

@@ -1,4 +1,4 @@
-//! What encoders work with, which the next ones go on with.
+//! The state of encoders, shared by successive encoders.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,29 +7,31 @@ use tdb_filters::{BoundPipeline, Scratch};
 use crate::GenericTileHeader;
 use crate::filtered::Filtered;
 
-/// Buffers, codec contexts and what was filtered before.
+/// Buffers, codec contexts and the cache of filtered payloads.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     pub(crate) scratch: Scratch,
-    /// How the filters of the header work, once a tile was encoded.
+    /// The bound pipeline of the header, set by the first tile.
     pub(crate) pipeline: Option<BoundPipeline>,
     pub(crate) filtered: Filtered,
 }
 
-/// What encoders of the usual tiles have left: to make a stream of zlib is to touch 320 KiB of fresh memory, which is much of what a
-/// small write takes. As many are kept as threads are likely to encode at once.
+/// The state left by encoders of unencrypted tiles.
+///
+/// A new zlib stream touches 320 KiB of fresh memory, a large part of the cost of a small write.
+/// `MOST` is the number of threads likely to encode at the same time.
 static LEFT: Mutex<Vec<(GenericTileHeader, Work)>> = Mutex::new(Vec::new());
 const MOST: usize = 4;
 
 impl Work {
-    /// For tiles with this header, which are not encrypted.
+    /// Takes the state for tiles with this header, which must not be encrypted.
     pub(crate) fn take(header: &GenericTileHeader) -> Self {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         let place = left.iter().position(|(own, _)| own == header);
         place.map_or_else(Self::default, |place| left.swap_remove(place).1)
     }
 
-    /// Leaves it to the next one with the same header.
+    /// Stores the state for the next encoder with the same header.
     pub(crate) fn give_back(self, header: &GenericTileHeader) {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         if left.len() >= MOST {

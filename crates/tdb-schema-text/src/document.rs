@@ -1,4 +1,4 @@
-//! The form of the text, before it means anything.
+//! The structure of the text, before interpretation.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -29,7 +29,7 @@ pub(crate) struct Document {
     pub(crate) labels: Vec<Label>,
 }
 
-/// What is added to an array.
+/// Attributes and enumerations to add to an array.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Additions {
@@ -93,7 +93,7 @@ pub(crate) struct Label {
     pub(crate) relative: Option<bool>,
 }
 
-/// Filters: a list, or a list with the size of chunks.
+/// Filters: a list, or a list with a maximum chunk size.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Filters {
@@ -108,7 +108,7 @@ pub(crate) struct Chunked {
     pub(crate) filters: Vec<Filter>,
 }
 
-/// One filter: its name, or a table with its name and its options.
+/// A filter: its name, or a table with its name and options.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Filter {

@@ -1,4 +1,4 @@
-//! Errors of texts.
+//! Errors of schema texts.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use tdb_schema::SchemaError;
 
 use crate::span;
 
-/// Why a text is no schema, or a schema can't be text.
+/// An error of parsing a schema from text, or of printing a schema as text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaTextError {
-    /// It is no TOML, or not of the expected form: the message says where.
+    /// The text is not TOML, or does not have the expected structure. The message has the position.
     #[error(transparent)]
     Toml(TomlError),
-    /// A value doesn't fit where it stands.
+    /// A value is invalid for its key.
     #[error("{what}: {why}")]
     Invalid {
-        /// Which part of the schema, such as `dimension "rows"`.
+        /// The part of the schema, such as `dimension "rows"`.
         what: String,
-        /// What is wrong with it, and what would be right.
+        /// The reason, and the values that are valid.
         why: String,
-        /// The key of the value in the part, where one value is to blame.
+        /// The key of the invalid value, if a single value is invalid.
         key: Option<&'static str>,
     },
     /// The parts contradict each other or the format.
@@ -28,9 +28,9 @@ pub enum SchemaTextError {
     Schema(#[from] SchemaError),
 }
 
-/// Why a text is no TOML, or not of the expected form.
+/// An error of the TOML parser, or of the structure of the text.
 ///
-/// Of the parser it shows what it prints and no type, so that this crate can take another one without a new major version.
+/// The type hides the parser. Replacing the parser is therefore not a breaking change.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TomlError(Box<toml::de::Error>);
@@ -47,7 +47,7 @@ impl SchemaTextError {
         Self::Invalid { what: what.into(), why: why.into(), key: None }
     }
 
-    /// Of the value of a key.
+    /// Sets the key of the invalid value.
     pub(crate) fn at(mut self, at: &'static str) -> Self {
         if let Self::Invalid { key, .. } = &mut self {
             *key = Some(at);
@@ -55,7 +55,7 @@ impl SchemaTextError {
         self
     }
 
-    /// What is wrong, in one line that doesn't say where.
+    /// Returns the message as a single line, without a position.
     #[must_use]
     pub fn message(&self) -> String {
         match self {
@@ -64,7 +64,7 @@ impl SchemaTextError {
         }
     }
 
-    /// The bytes of the text it was read from that are to blame, if they are known.
+    /// Returns the byte range of the error in `text`, if known. `text` must be the parsed text.
     #[must_use]
     pub fn span(&self, text: &str) -> Option<Range<usize>> {
         match self {
@@ -78,5 +78,5 @@ impl SchemaTextError {
     }
 }
 
-/// A result whose error says what is wrong with a text.
+/// A result with a [`SchemaTextError`].
 pub type Result<T, E = SchemaTextError> = std::result::Result<T, E>;

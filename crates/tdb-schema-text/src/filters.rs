@@ -1,4 +1,4 @@
-//! Filters and their options, both ways.
+//! Parsing and printing of filters and their options.
 
 use tdb_filters::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 use tdb_types::{Datatype, hex};
@@ -38,7 +38,7 @@ pub(crate) fn print(pipeline: &FilterPipeline) -> Value {
     Value::Table(Table::from_iter([("max_chunk_size".to_owned(), max_chunk_size), ("filters".to_owned(), filters)]))
 }
 
-/// The options of one filter, taken one after the other.
+/// The options of a filter. Parsing removes each option from the table.
 struct Options<'a> {
     what: &'a str,
     name: &'a str,
@@ -126,7 +126,7 @@ impl Options<'_> {
         match self.table.remove(key) {
             None => Ok(default),
             Some(Value::Float(value)) => Ok(value),
-            #[allow(clippy::cast_precision_loss)] // as any other decimal
+            #[allow(clippy::cast_precision_loss)] // rounds like any other decimal
             Some(Value::Integer(value)) => Ok(value as f64),
             Some(value) => Err(self.error(&format!("takes a number as {key}, not {value}"))),
         }
@@ -149,13 +149,13 @@ impl Options<'_> {
     }
 }
 
-/// The key of the filters of a part, or of the array's filters that are called so.
+/// Returns the key of the filters of a part, or of the array's filters with this name.
 fn key(what: &str) -> &'static str {
     let own = ["coords_filters", "offsets_filters", "validity_filters"];
     own.into_iter().find(|key| *key == what).unwrap_or("filters")
 }
 
-/// A filter as its name, or with its options if they aren't the default.
+/// Prints a filter as its name, or as a table if some options are not the default.
 fn print_filter(filter: &Filter) -> Value {
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);

@@ -1,8 +1,7 @@
-//! Schemas of TileDB arrays as TOML, to be read, written and changed by people: what `tdb schema --format toml` prints, and
-//! `tdb create` takes.
+//! Schemas of TileDB arrays as TOML, to read and edit by hand. `tdb schema --format toml` prints
+//! this text, and `tdb create` reads it.
 //!
-//! [`to_toml`] and [`from_toml`] are each other's inverse but for what the format leaves to chance: the names of the files
-//! of enumerations.
+//! [`to_toml`] and [`from_toml`] are inverses, except for the random names of enumeration files.
 //!
 //! ```
 //! let text = r#"
@@ -39,9 +38,14 @@
 //! # Ok::<(), tdb_schema_text::SchemaTextError>(())
 //! ```
 //!
-//! What may be left out has the reference library's default: see `docs/schema-text.md` for all keys. Values are numbers as
-//! TOML has them, integers beyond its 64 signed bits also as strings (`"18446744073709551615"`), text as strings, and anything
-//! that none of these can hold as its bytes: `{ hex = "00ff" }`. Dates and times are integers of their unit.
+//! Omitted keys have the defaults of the reference library. See `docs/schema-text.md` for all keys.
+//!
+//! - Numbers are TOML numbers. Integers beyond 64 signed bits may also be strings
+//!   (`"18446744073709551615"`).
+//! - Text is a string.
+//! - Other values are given as bytes: `{ hex = "00ff" }`.
+//! - Dates and times are integers in units of the datatype. Dates may also be strings, precise to
+//!   the unit (`"2024-05-01"`).
 
 mod document;
 mod error;
@@ -57,28 +61,29 @@ use tdb_types::FormatVersion;
 pub use error::{Result, SchemaTextError, TomlError};
 pub use tdb_schema;
 
-/// Reads a definition.
+/// Parses a definition.
 ///
 /// # Errors
-/// What is no TOML, has keys that aren't known, values of another type than they should have, or parts that contradict
+/// If the text is not TOML, has unknown keys or values of the wrong type, or if parts contradict
 /// each other or the format.
 pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
     from_toml_as(text, None)
 }
 
-/// The same, for another format version than the text states.
+/// Parses a definition, with an override of the format version.
 ///
 /// # Errors
-/// As [`from_toml`]; something that the version can't express.
+/// See [`from_toml`]. Also if the version does not support a feature of the definition.
 pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
     let document = toml::from_str(text)?;
     parse::definition(&document, version)
 }
 
-/// Reads attributes and enumerations that are to be added to an array: `[[attribute]]` and `[[enumeration]]` alone.
+/// Parses attributes and enumerations to add to an array. The text has only `[[attribute]]` and
+/// `[[enumeration]]` tables.
 ///
 /// # Errors
-/// As [`from_toml`].
+/// See [`from_toml`].
 pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
     let additions = toml::from_str(text)?;
     parse::additions(&additions)
@@ -87,13 +92,13 @@ pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeratio
 /// Prints a definition.
 ///
 /// # Errors
-/// A definition that lacks the values of an enumeration.
+/// If values of an enumeration are missing.
 pub fn to_toml(definition: &ArrayDefinition) -> Result<String> {
     definition.check_complete()?;
     Ok(print::definition(definition))
 }
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! From text to a definition.
+//! Interpretation of the text as a definition.
 
 use std::num::NonZeroU32;
 
@@ -45,13 +45,13 @@ pub(crate) fn definition(document: &Document, version: Option<FormatVersion>) ->
     Ok(definition)
 }
 
-/// Attributes and enumerations.
+/// Converts attributes and enumerations.
 pub(crate) fn additions(text: &document::Additions) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
     let attributes = text.attributes.iter().map(attribute).collect::<Result<_>>()?;
     Ok((attributes, text.enumerations.iter().map(enumeration).collect::<Result<_>>()?))
 }
 
-/// All but dimensions, attributes, enumerations and labels.
+/// Converts the keys of the array itself, without dimensions, attributes, enumerations and labels.
 fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBuilder> {
     const WHAT: &str = "array schema";
     let mut builder = match document.array_type.as_str() {
@@ -89,7 +89,8 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
     }
     if let Some(filters) = &document.validity_filters {
         let filters = filters::parse(filters, "validity_filters")?;
-        // A version that has none is asked for by who doesn't want any.
+        // If the caller requests a version, default validity filters are ignored, because the
+        // version may lack validity.
         let default = version.is_some() && filters == FilterPipeline::default_validity();
         builder = if default { builder } else { builder.validity_filters(filters) };
     }
@@ -120,7 +121,7 @@ fn scalar(datatype: Datatype, value: &Given, key: &'static str, what: &str) -> R
         .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {}", value.no_value(datatype))).at(key))
 }
 
-/// An extent, which is unsigned whatever the type of the dimension.
+/// Parses a tile extent, which is unsigned for every datatype of the dimension.
 fn extent(datatype: Datatype, value: &Given, what: &str) -> Result<Scalar> {
     let unsigned = match datatype.physical() {
         PhysicalType::I8 => PhysicalType::U8,
@@ -153,7 +154,7 @@ fn dimension(text: &document::Dimension) -> Result<Dimension> {
     Ok(dimension.with_filters(own_filters(text.filters.as_ref(), &what)?))
 }
 
-/// The current domain, which all dimensions state or none.
+/// Returns the current domain. Either all dimensions have one, or no dimension does.
 fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>> {
     if dimensions.iter().all(|dimension| dimension.current_domain.is_none()) {
         return Ok(None);
@@ -178,7 +179,7 @@ fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>>
     Ok(Some(NdRange(ranges.collect::<Result<_>>()?)))
 }
 
-/// A number of values, or `"var"`.
+/// Parses a number of values, or `"var"`.
 fn number(value: &Value, key: &'static str, what: &str) -> Result<CellValNum> {
     let fixed = value.as_integer().and_then(|number| u32::try_from(number).ok()).and_then(NonZeroU32::new);
     match (fixed, value.as_str()) {

@@ -1,4 +1,4 @@
-//! From a definition to text.
+//! Printing of a definition as text.
 
 use std::fmt::Write;
 use std::ops::Bound;
@@ -33,13 +33,13 @@ pub(crate) fn definition(definition: &ArrayDefinition) -> String {
     text.0
 }
 
-/// TOML, line by line.
+/// A TOML text, written line by line.
 #[derive(Default)]
 struct Text(String);
 
 impl Text {
     fn section(&mut self, name: &str) {
-        // Writing to a string never fails.
+        // Writing to a string cannot fail.
         let _ = write!(self.0, "\n[[{name}]]\n");
     }
 
@@ -59,7 +59,7 @@ impl Text {
         }
     }
 
-    /// Filters, unless there are none.
+    /// Prints filters, unless the pipeline is the default.
     fn filters(&mut self, key: &str, pipeline: &FilterPipeline) {
         if *pipeline != FilterPipeline::default() {
             self.put(key, &filters::print(pipeline));
@@ -67,14 +67,14 @@ impl Text {
     }
 }
 
-/// Whether a character would steer the terminal that the text is shown on.
+/// `true` for control characters and marks of text direction, which would affect a terminal.
 fn steers(character: char) -> bool {
     let turns =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && character != '\n')
 }
 
-/// The value with such characters written as escapes.
+/// Prints a value with these characters escaped.
 fn escaped(value: &Value) -> String {
     match value {
         Value::String(text) => {
@@ -130,7 +130,7 @@ fn dimension(text: &mut Text, dimension: &Dimension, current: Option<&DimRange>)
         }
         Some(DimRange::Var { lo, hi }) => {
             let bound = |bytes: &[u8]| print_cell(dimension.datatype(), CellValNum::Var, bytes);
-            // A current domain includes its end, or it would be no valid one.
+            // A valid current domain includes the upper end.
             let hi = match hi {
                 Bound::Included(hi) => &hi[..],
                 _ => &[],
@@ -143,7 +143,7 @@ fn dimension(text: &mut Text, dimension: &Dimension, current: Option<&DimRange>)
     text.filters("filters", dimension.own_filters());
 }
 
-/// An extent, which is unsigned whatever the type of the dimension.
+/// Prints a tile extent, which is unsigned for every datatype of the dimension.
 fn extent(extent: Scalar) -> Value {
     print_scalar(match extent {
         Scalar::I8(extent) => Scalar::U8(extent.cast_unsigned()),

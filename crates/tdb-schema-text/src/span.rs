@@ -1,12 +1,14 @@
-//! Where in a text the parts of a schema stand.
+//! Positions of schema parts in a text.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The value of a key in the part that is called `what`, such as `dimension "rows"`, or its name; of the array itself if no
-/// part is called so.
+/// Returns the position of the value of `key` in the part `what`, such as `dimension "rows"`.
+///
+/// Falls back to the name of the part. If `what` is not a part, returns the position of a key of
+/// the array itself.
 pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let document = document.get_ref();
@@ -28,7 +30,7 @@ pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<us
     key.and_then(|key| value(part, key)).or_else(|| value(part, "name"))
 }
 
-/// The key that an error without a place in the text seems to name.
+/// Guesses the key from the message of an error without a position.
 pub(crate) fn key(why: &str) -> Option<&'static str> {
     const WORDS: [(&str, &str); 7] = [
         ("current domain", "current_domain"),
@@ -46,7 +48,7 @@ pub(crate) fn key(why: &str) -> Option<&'static str> {
 mod tests {
     use crate::from_toml;
 
-    /// What is marked of a text that is no schema.
+    /// Returns the marked text and the message of the error in an invalid schema.
     fn marked(text: &str) -> (String, String) {
         let error = from_toml(text).unwrap_err();
         let span = error.span(text).map_or_else(String::new, |span| text[span].to_owned());

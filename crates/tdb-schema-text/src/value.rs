@@ -1,4 +1,4 @@
-//! Values of cells and coordinates, both ways.
+//! Parsing and printing of cells and coordinates.
 
 use std::fmt;
 
@@ -8,14 +8,15 @@ use tdb_types::datetime::{self, Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use toml::{Table, Value};
 
-/// The key of values that are given by their bytes.
+/// The key of values given as bytes.
 const HEX: &str = "hex";
 
-/// Bytes of a cell from which on it is given as such: a list of so many values is no better to read, and takes much more
-/// memory.
+/// The size in bytes above which a cell is printed as hexadecimal bytes. A longer list is not more
+/// readable, and needs much more memory.
 const MOST_SPELT_OUT: usize = 64 << 10;
 
-/// A value as it is given. TOML's own type holds integers up to 63 bits; the text may also have those of `u64`.
+/// A value in the text. TOML's type holds integers up to 63 bits. The text may also have the larger
+/// integers of `u64`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Given {
     Plain(Value),
@@ -24,7 +25,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// A value of a datatype.
+    /// Converts to a value of a datatype.
     pub(crate) fn value(&self, datatype: Datatype) -> Option<Scalar> {
         match self {
             Self::Plain(value) => parse_value(datatype, value),
@@ -32,7 +33,7 @@ impl Given {
         }
     }
 
-    /// Returns the reason why this is no value of a datatype, with an example for dates.
+    /// Returns the message for an invalid value of a datatype, with an example for dates.
     pub(crate) fn no_value(&self, datatype: Datatype) -> String {
         let plain = format!("{self} is no value of {datatype}");
         if !datatype.is_datetime() {
@@ -54,7 +55,7 @@ impl Given {
         }
     }
 
-    /// A value of a type, as [`parse_scalar`] reads it.
+    /// Converts to a value of a type, like [`parse_scalar`].
     pub(crate) fn scalar(&self, physical: PhysicalType) -> Option<Scalar> {
         match self {
             Self::Plain(value) => parse_scalar(physical, value),
@@ -63,7 +64,7 @@ impl Given {
         }
     }
 
-    /// The bytes of a cell: text for strings, a value, or a list of values.
+    /// Converts to the bytes of a cell: text for strings, a single value, or a list of values.
     pub(crate) fn cell(&self, datatype: Datatype, number: CellValNum) -> Option<Vec<u8>> {
         match self {
             Self::Plain(value) => parse_cell(datatype, number, value),
@@ -142,7 +143,8 @@ impl<'de> Visitor<'de> for GivenVisitor {
     }
 }
 
-/// A value of a datatype. For dates, integers count units; strings follow the rules of all text of dates, to the unit.
+/// Parses a value of a datatype. For dates, integers count units, and strings must be precise to
+/// the unit.
 fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
     match value {
         Value::String(text) if datatype.is_datetime() => match datetime::written(datatype, text) {
@@ -153,12 +155,12 @@ fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
     }
 }
 
-/// A value of a type: an integer, a float, or an integer as a string where TOML has none so large.
+/// Parses a value of a type: an integer, a float, or a large integer as a string.
 fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
         Value::Integer(number) => Scalar::parse(physical, &number.to_string()),
         Value::Float(number) if physical == PhysicalType::F64 => Some(Scalar::F64(*number)),
-        #[allow(clippy::cast_possible_truncation)] // to the nearest value that there is
+        #[allow(clippy::cast_possible_truncation)] // rounds to nearest
         Value::Float(number) if physical == PhysicalType::F32 => Some(Scalar::F32(*number as f32)),
         Value::Boolean(truth) if physical == PhysicalType::U8 => Some(Scalar::U8((*truth).into())),
         Value::String(number) if !physical.is_float() => Scalar::parse(physical, number),
@@ -167,16 +169,16 @@ fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     }
 }
 
-/// The value in the form that says it best, and says it exactly.
+/// Prints a value in the most readable exact form.
 pub(crate) fn print_scalar(scalar: Scalar) -> Value {
     let text = scalar.to_string();
     let value = match scalar {
         Scalar::F64(number) => Value::Float(number),
-        // The shortest decimal that means this value, rather than all digits of its double.
+        // The shortest decimal of the `f32`, instead of all digits of the `f64`.
         Scalar::F32(number) => Value::Float(text.parse().unwrap_or(number.into())),
         _ => text.parse().map_or_else(|_| Value::String(text), Value::Integer),
     };
-    // Of NaNs text knows one.
+    // Text represents a single NaN.
     let is_odd = match scalar {
         Scalar::F64(number) => number.is_nan() && number.to_bits() != f64::NAN.to_bits(),
         Scalar::F32(number) => number.is_nan() && number.to_bits() != f32::NAN.to_bits(),
@@ -189,7 +191,7 @@ pub(crate) fn print_scalar(scalar: Scalar) -> Value {
     }
 }
 
-/// The bytes of a cell: text for strings, a value, or a list of values.
+/// Parses the bytes of a cell: text for strings, a single value, or a list of values.
 fn parse_cell(datatype: Datatype, number: CellValNum, value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::Table(table) => table_bytes(table),
@@ -204,7 +206,7 @@ fn bytes_of(scalars: impl Iterator<Item = Option<Scalar>>) -> Option<Vec<u8>> {
     Some(scalars.iter().flat_map(|scalar| scalar.to_le_bytes().to_vec()).collect())
 }
 
-/// The cell in the form that says it best, and says it exactly.
+/// Prints a cell in the most readable exact form.
 pub(crate) fn print_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let value = match std::str::from_utf8(bytes) {
         _ if bytes.len() > MOST_SPELT_OUT => return hex_table(bytes),
@@ -222,7 +224,7 @@ pub(crate) fn print_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -
     if parse_cell(datatype, number, &value).as_deref() == Some(bytes) { value } else { hex_table(bytes) }
 }
 
-/// Whether cells are text of one byte per unit; where a cell is a single unit, its number says more.
+/// `true` if cells are text with one-byte units. Cells of a single unit are printed as numbers.
 fn is_text(datatype: Datatype, number: CellValNum) -> bool {
     let text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt);
     text && number != CellValNum::ONE

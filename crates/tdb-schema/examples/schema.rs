@@ -1,4 +1,5 @@
-//! Prints the schema in a file of `__schema`, or, without one, builds a schema and prints its bytes' size.
+//! Prints the schema in a file of `__schema`. Without an argument, builds a schema and prints the
+//! size of its file.
 //!
 //! ```sh
 //! cargo run -p tdb-schema --example schema -- fixtures/v22-by-2.30.0-sparse-2d/array/__schema/__1*

@@ -1,4 +1,4 @@
-//! Attributes: the values that cells hold.
+//! Attributes: the values of cells.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, DecodeE
 
 use crate::SchemaError;
 
-/// What an attribute without a name is called where it must have one.
+/// The name given to an anonymous attribute in versions without anonymous attributes.
 pub(crate) const ANONYMOUS: &str = "__attr";
 
-/// Bytes up to which a schema may grow by fill values that are one value many times over.
+/// The maximum size of a schema, in bytes, up to which repeated fill values are written.
 const MOST_REPEATED: u64 = 64 << 20;
 
-/// One attribute of an array: the name, type and filters of a value that every cell has.
+/// An attribute of an array: a name, a datatype, a fill value and filters.
 ///
-/// The constructors take anything; whether it makes sense is checked when the attribute becomes part of an
+/// The constructors accept any values. Validation happens when the attribute becomes part of an
 /// [`ArraySchema`](crate::ArraySchema).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
@@ -29,17 +29,20 @@ pub struct Attribute {
     enumeration: Option<String>,
 }
 
-/// What cells that were never written read as.
+/// The value of unwritten cells.
 #[derive(Clone, Debug, PartialEq)]
 struct Fill {
-    /// The bytes of the cell; for the default of fixed-size cells those of one value, which the cell repeats.
+    /// The bytes of a cell. The default of a fixed-size cell is stored as a single value and
+    /// repeats to fill the cell.
     pattern: Vec<u8>,
-    /// The validity byte: 0 for null. The format has a whole byte for it, and what a file says is kept.
+    /// The validity byte: 0 for null. The format stores a whole byte, kept unchanged here.
     validity: u8,
 }
 
 impl Attribute {
-    /// An attribute with one value per cell (any number for [`Datatype::Any`]), the default fill value, no filters.
+    /// Creates an attribute with the default fill value and no filters.
+    ///
+    /// Cells have a single value, or any number of values for [`Datatype::Any`].
     #[must_use]
     pub fn new(name: impl Into<String>, datatype: Datatype) -> Self {
         Self {
@@ -54,7 +57,7 @@ impl Attribute {
         }
     }
 
-    /// The same attribute with another number of values per cell; the fill value becomes the default again.
+    /// Sets the number of values per cell and resets the fill value to the default.
     #[must_use]
     pub fn with_cell_val_num(mut self, cell_val_num: CellValNum) -> Self {
         self.cell_val_num = cell_val_num;
@@ -62,29 +65,31 @@ impl Attribute {
         self
     }
 
-    /// The same attribute with filters for its values.
+    /// Sets the filters of the values.
     #[must_use]
     pub fn with_filters(mut self, filters: FilterPipeline) -> Self {
         self.filters = filters;
         self
     }
 
-    /// The same attribute with a fill value: the little-endian bytes of one cell.
+    /// Sets the fill value: the little-endian bytes of a cell.
     #[must_use]
     pub fn with_fill_value(mut self, cell: impl Into<Vec<u8>>) -> Self {
         self.set_fill_value(cell.into());
         self
     }
 
-    /// Keeps the bytes of a cell as a pattern; the default as one value, however often the cell repeats it, so that equal
-    /// attributes have equal patterns.
+    /// Stores the bytes of a cell as the pattern.
+    ///
+    /// A cell of repeated defaults is stored as a single value. Equal attributes therefore have
+    /// equal patterns.
     fn set_fill_value(&mut self, cell: Vec<u8>) {
         let default = self.datatype.default_fill();
         let is_default = !self.is_var() && cell.chunks(default.len()).all(|value| value == default);
         self.fill.pattern = if is_default && !cell.is_empty() { default } else { cell };
     }
 
-    /// The same attribute, nullable; unwritten cells read as null unless `fill_valid`.
+    /// Makes the attribute nullable. Unwritten cells read as null unless `fill_valid` is `true`.
     #[must_use]
     pub fn nullable(mut self, fill_valid: bool) -> Self {
         self.nullable = true;
@@ -92,88 +97,89 @@ impl Attribute {
         self
     }
 
-    /// The same attribute with the promise that its values are ordered along the array.
+    /// Declares the order of the values along the array.
     #[must_use]
     pub fn with_order(mut self, order: DataOrder) -> Self {
         self.order = order;
         self
     }
 
-    /// The same attribute, its values being positions in the enumeration of that name.
+    /// Makes the values indices into the enumeration `name`.
     #[must_use]
     pub fn with_enumeration(mut self, name: impl Into<String>) -> Self {
         self.enumeration = Some(name.into());
         self
     }
 
-    /// The name; empty for the anonymous attribute.
+    /// Returns the name. The anonymous attribute has an empty name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The datatype of the values.
+    /// Returns the datatype of the values.
     #[must_use]
     pub fn datatype(&self) -> Datatype {
         self.datatype
     }
 
-    /// How many values a cell has.
+    /// Returns the number of values per cell.
     #[must_use]
     pub fn cell_val_num(&self) -> CellValNum {
         self.cell_val_num
     }
 
-    /// Whether cells differ in length.
+    /// `true` if cells have variable length.
     #[must_use]
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()
     }
 
-    /// Bytes of one cell, unless cells differ in length.
+    /// Returns the size of a cell in bytes, or `None` for cells of variable length.
     #[must_use]
     pub fn cell_size(&self) -> Option<u64> {
         let values = self.cell_val_num.fixed()?;
         Some(u64::from(values) * self.datatype.size() as u64)
     }
 
-    /// The filters of the values.
+    /// Returns the filters of the values.
     #[must_use]
     pub fn filters(&self) -> &FilterPipeline {
         &self.filters
     }
 
-    /// Whether cells may be null.
+    /// `true` if cells may be null.
     #[must_use]
     pub fn is_nullable(&self) -> bool {
         self.nullable
     }
 
-    /// The order that the values are promised to have.
+    /// Returns the declared order of the values.
     #[must_use]
     pub fn order(&self) -> DataOrder {
         self.order
     }
 
-    /// The name of the enumeration that the values are positions in.
+    /// Returns the name of the enumeration that the values index into.
     #[must_use]
     pub fn enumeration(&self) -> Option<&str> {
         self.enumeration.as_deref()
     }
 
-    /// The bytes that unwritten cells read as, to be repeated until a fixed-size cell is full. For cells of variable
-    /// length they are the whole cell.
+    /// Returns the fill pattern: bytes that repeat until a fixed-size cell is full.
     ///
-    /// Old schemas state no fill value and may claim cells of gigabytes; the pattern never is longer than what the file
-    /// holds or one value of the datatype.
+    /// For variable-length cells, the pattern is the whole cell. Old schemas have no fill value and
+    /// may claim cells of gigabytes. The pattern is never longer than the stored fill value or a
+    /// single value of the datatype.
     #[must_use]
     pub fn fill_pattern(&self) -> &[u8] {
         &self.fill.pattern
     }
 
-    /// The bytes of one unwritten cell: the [pattern](Self::fill_pattern), repeated if need be.
+    /// Returns the bytes of an unwritten cell: the [pattern](Self::fill_pattern), repeated as
+    /// needed.
     ///
-    /// Who doesn't know where the schema comes from asks first how large a [cell](Self::cell_size) is.
+    /// For schemas from untrusted sources, check the [cell size](Self::cell_size) first.
     #[must_use]
     pub fn fill_value(&self) -> Cow<'_, [u8]> {
         let pattern = &self.fill.pattern;
@@ -184,13 +190,13 @@ impl Attribute {
         Cow::Owned(pattern.iter().copied().cycle().take(size).collect())
     }
 
-    /// Whether unwritten cells of a nullable attribute read as valid.
+    /// `true` if unwritten cells of a nullable attribute read as valid.
     #[must_use]
     pub fn fill_valid(&self) -> bool {
         self.fill.validity != 0
     }
 
-    /// Reads an attribute of a schema of format `version`.
+    /// Parses an attribute of a schema of format `version`.
     pub(crate) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self> {
         let mut attribute = {
             let name = reader.string_u32("name")?;
@@ -229,7 +235,7 @@ impl Attribute {
         }
     }
 
-    /// Writes the attribute into a schema of format `version`.
+    /// Writes the attribute in format `version`.
     pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
         writer.string_u32(&self.name);
         self.datatype.write(writer);
@@ -251,7 +257,10 @@ impl Attribute {
         Ok(())
     }
 
-    /// Writes the cell out. Where that is a value many times over, few bytes can ask for many: old schemas state none.
+    /// Writes the fill value of a whole cell.
+    ///
+    /// Old schemas do not store a fill value. The size is limited, because a few hostile bytes
+    /// could request a huge repeated value.
     fn write_fill_value(&self, writer: &mut ByteWriter) -> Result<(), SchemaError> {
         let pattern = self.fill.pattern.len() as u64;
         let size = self.cell_size().unwrap_or(pattern);

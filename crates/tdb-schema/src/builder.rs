@@ -1,4 +1,4 @@
-//! Schemas from nothing.
+//! Builder for new schemas.
 
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_rtree::NdRange;
@@ -11,13 +11,13 @@ use crate::error::Result;
 use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, SchemaError, validate};
 
-/// Cells per data tile of sparse arrays, unless said otherwise.
+/// The default number of cells per data tile of sparse arrays.
 const DEFAULT_CAPACITY: u64 = 10_000;
 
-/// Collects the parts of a schema and checks them together.
+/// A builder that collects the parts of a schema and validates them together.
 ///
-/// Defaults are those of the reference library: row-major order, 10 000 cells per data tile, no duplicates, Zstandard for
-/// coordinates and offsets, run-length encoding for validity.
+/// The defaults match the reference library: row-major order, 10 000 cells per data tile, no
+/// duplicates, Zstandard for coordinates and offsets, run-length encoding for validity.
 ///
 /// ```
 /// use tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -51,12 +51,12 @@ pub struct SchemaBuilder {
 }
 
 impl SchemaBuilder {
-    /// The schema of a dense array.
+    /// Creates a builder for a dense array.
     pub fn dense() -> Self {
         Self::new(ArrayType::Dense)
     }
 
-    /// The schema of a sparse array.
+    /// Creates a builder for a sparse array.
     pub fn sparse() -> Self {
         Self::new(ArrayType::Sparse)
     }
@@ -80,13 +80,13 @@ impl SchemaBuilder {
         }
     }
 
-    /// Sets the format version to write; [`FormatVersion::DEFAULT`] otherwise.
+    /// Sets the format version to write. Defaults to [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = version;
         self
     }
 
-    /// Sets whether cells with equal coordinates may coexist (sparse arrays).
+    /// Sets whether several cells may have equal coordinates (sparse arrays).
     pub fn allows_duplicates(mut self, allows: bool) -> Self {
         self.allows_duplicates = allows;
         self
@@ -110,13 +110,13 @@ impl SchemaBuilder {
         self
     }
 
-    /// Sets the filters of the coordinates of dimensions that have none of their own.
+    /// Sets the coordinate filters of dimensions without their own filters.
     pub fn coords_filters(mut self, filters: FilterPipeline) -> Self {
         self.coords_filters = filters;
         self
     }
 
-    /// Sets the filters of the offsets of cells of variable length.
+    /// Sets the filters of the offsets of variable-length cells.
     pub fn offsets_filters(mut self, filters: FilterPipeline) -> Self {
         self.offsets_filters = filters;
         self
@@ -128,20 +128,21 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds a dimension after those already there.
+    /// Appends a dimension.
     pub fn dimension(mut self, dimension: Dimension) -> Self {
         self.dimensions.push(dimension);
         self
     }
 
-    /// Adds an attribute after those already there. Of one without a name, formats 1 to 4 make `__attr`.
+    /// Appends an attribute. Formats 1 to 4 name an anonymous attribute `__attr`.
     pub fn attribute(mut self, attribute: Attribute) -> Self {
         self.attributes.push(attribute);
         self
     }
 
-    /// Adds a dimension label after those already there. If it belongs to the array and has no place yet, it gets the
-    /// one that the reference library would give it.
+    /// Appends a dimension label.
+    ///
+    /// An internal label without a URI gets the URI that the reference library would assign.
     pub fn label(mut self, mut label: DimensionLabel) -> Self {
         if label.uri.is_empty() && label.relative {
             label.uri = format!("{LABELS_FOLDER}/l{}", self.labels.len());
@@ -150,19 +151,20 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds an enumeration after those already there.
+    /// Adds an enumeration.
     pub fn enumeration(mut self, enumeration: EnumerationRef) -> Self {
         self.enumerations.push(enumeration);
         self
     }
 
-    /// Sets the part of the domain that may hold cells for now.
+    /// Sets the current domain, the part of the domain where cells may be written.
     pub fn current_domain(mut self, ranges: NdRange) -> Self {
         self.current_domain = Some(ranges);
         self
     }
 
-    /// Names an anonymous attribute `__attr`, as 1.x did; without a name its releases couldn't use it.
+    /// Names anonymous attributes `__attr`, as releases 1.x did. These releases cannot use an
+    /// attribute without a name.
     fn name_attributes(&mut self) {
         if self.version.has(Feature::NamedAttributes) {
             for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name().is_empty()) {
@@ -171,9 +173,9 @@ impl SchemaBuilder {
         }
     }
 
-    /// Notes down the size of a tile where images have none yet.
+    /// Sets the tile size of WebP filters without a size.
     fn set_image_sizes(&mut self) {
-        // Of more than 16 bits the lowest are kept: as the reference library does it, which checks these alone.
+        // Keeps the low 16 bits, like the reference library, and validates only these bits.
         let extents = |dimension: &Dimension| match dimension.tile_extent()? {
             extent if extent.physical().is_float() => None,
             Scalar::I8(extent) => Some(i16::from(extent).cast_unsigned()),
@@ -196,20 +198,23 @@ impl SchemaBuilder {
         }
     }
 
-    /// The schema.
+    /// Validates the parts and returns the schema.
     ///
-    /// Images whose filter doesn't state their size get that of a tile. Dimensions without a tile extent get one that spans their domain, as the reference library does, but not in
-    /// Hilbert order, where tiles mean nothing.
+    /// WebP filters without a size get the size of a tile. Dimensions without a tile extent get an
+    /// extent that spans their domain, like in the reference library. Hilbert order is the
+    /// exception, because tiles have no meaning in Hilbert order.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] for whatever the format, its version or the reference library doesn't allow.
+    /// [`SchemaError::Invalid`] if the format, its version or the reference library does not allow
+    /// the schema.
     pub fn build(self) -> Result<ArraySchema> {
         let schema = self.build_evolved()?;
         validate::dictionaries(&schema)?;
         Ok(schema)
     }
 
-    /// The schema of an array that may have fields through whose filters nothing can be written.
+    /// Builds the schema of an existing array, whose fields may have filters that reject every
+    /// write.
     pub(crate) fn build_evolved(mut self) -> Result<ArraySchema> {
         if self.cell_order != Layout::Hilbert {
             self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
@@ -239,8 +244,10 @@ impl SchemaBuilder {
 }
 
 impl From<ArraySchema> for SchemaBuilder {
-    /// A builder with everything that the schema says, to change some of it. Filters for validity that are the default
-    /// of the schema's version become those of the version that is built.
+    /// Creates a builder with all parts of `schema`.
+    ///
+    /// If the validity filters are the default of the schema's version, they become the default of
+    /// the version that is built.
     fn from(schema: ArraySchema) -> Self {
         let default_validity = default_validity(schema.version);
         let mut builder = Self::new(schema.array_type);
@@ -261,7 +268,7 @@ impl From<ArraySchema> for SchemaBuilder {
     }
 }
 
-/// What filters validity tiles unless somebody says otherwise.
+/// Returns the default filters of validity tiles.
 fn default_validity(version: FormatVersion) -> FilterPipeline {
     match version.has(Feature::Validity) {
         true => FilterPipeline::default_validity(),
@@ -269,7 +276,7 @@ fn default_validity(version: FormatVersion) -> FilterPipeline {
     }
 }
 
-/// The dimension with a tile extent that spans its domain, if it had none.
+/// Sets the tile extent to the span of the domain, unless the dimension has a tile extent.
 fn spanned(dimension: Dimension) -> Result<Dimension> {
     let Some((low, high)) = dimension.domain().filter(|_| dimension.tile_extent().is_none()) else {
         return Ok(dimension);
@@ -281,7 +288,7 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
     };
     match extent {
         Some(extent) => Ok(dimension.with_tile_extent(extent)),
-        // Which has a message of its own.
+        // Validation reports reversed bounds with a dedicated message.
         None if low > high => Ok(dimension),
         None => {
             let why = "no tile extent was given, and the domain can't be one tile: it has too many coordinates";
@@ -290,7 +297,7 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
     }
 }
 
-/// The number of integers from `low` to `high`, in their own type (as unsigned bits).
+/// Returns the number of integers from `low` to `high`, as unsigned bits of the same type.
 fn span(low: Scalar, high: Scalar) -> Option<Scalar> {
     let physical = low.physical();
     let count = high.key().checked_sub(low.key())?.checked_add(1).filter(|count| *count <= max_key(physical))?;

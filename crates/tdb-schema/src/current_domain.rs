@@ -1,4 +1,4 @@
-//! The current domain: the part of the domain that may hold cells for now.
+//! The current domain: the part of the domain where cells may be written.
 
 use tdb_rtree::{DimensionKind, NdRange};
 use tdb_types::{ByteReader, ByteWriter};
@@ -6,13 +6,14 @@ use tdb_types::{ByteReader, ByteWriter};
 use crate::SchemaError;
 use crate::error::Result;
 
-/// The version of this structure, which counts apart from the format's. Releases write 0, though the format's
-/// description says 1.
+/// The version of this structure, independent of the format version.
+///
+/// Releases write 0, although the format specification says 1.
 const VERSION: u32 = 0;
-/// A rectangle with one range per dimension, the only shape so far.
+/// A rectangle with a range per dimension. The format has no other shape.
 const RECTANGLE: u8 = 0;
 
-/// Reads the current domain; nothing if the schema sets none.
+/// Parses the current domain. Returns `None` if the schema sets no current domain.
 pub(crate) fn parse(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Result<Option<NdRange>> {
     let version = reader.u32("current domain version")?;
     if version > VERSION {
@@ -29,7 +30,6 @@ pub(crate) fn parse(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Res
     Ok(Some(NdRange::parse(reader, kinds)?))
 }
 
-/// Writes the current domain.
 pub(crate) fn write(current: Option<&NdRange>, writer: &mut ByteWriter, kinds: &[DimensionKind]) -> Result<()> {
     writer.u32(VERSION);
     writer.bool(current.is_none());

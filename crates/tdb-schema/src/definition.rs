@@ -1,4 +1,4 @@
-//! A schema with all that it refers to.
+//! Complete definitions of arrays.
 
 use tdb_filters::FilterPipeline;
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Scalar};
@@ -14,8 +14,10 @@ const LABEL_DIMENSION: &str = "index";
 /// The name of the attribute of a label's array.
 const LABEL_ATTRIBUTE: &str = "label";
 
-/// Everything that an array is made from: its schema, the enumerations that the schema names, and the schemas of the
-/// arrays of its own dimension labels.
+/// Everything needed to create an array.
+///
+/// A definition has the schema of the array, the enumerations that the schema names, and the
+/// schemas of the arrays of internal dimension labels.
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
@@ -35,16 +37,17 @@ const LABEL_ATTRIBUTE: &str = "label";
 pub struct ArrayDefinition {
     schema: ArraySchema,
     enumerations: Vec<Enumeration>,
-    /// Of each label that belongs to the array, in the order of the labels.
+    /// The schema of the array of each label, in label order. External labels have `None`.
     labels: Vec<Option<ArraySchema>>,
 }
 
 impl ArrayDefinition {
-    /// The definition of an array of this schema. Enumerations are still to be added; labels get arrays without filters,
-    /// with the tile extent of their dimension.
+    /// Creates a definition without enumerations.
+    ///
+    /// The arrays of labels get no filters and the tile extent of their dimension.
     ///
     /// # Errors
-    /// A label of a dimension that no array of labels can have: one of strings, say.
+    /// If a label belongs to a dimension that cannot have labels, such as a string dimension.
     pub fn new(schema: ArraySchema) -> Result<Self> {
         let labels = schema.labels().iter().map(|label| {
             if label.external {
@@ -56,10 +59,10 @@ impl ArrayDefinition {
         Ok(Self { schema, enumerations: Vec::new(), labels })
     }
 
-    /// The same with the values of an enumeration that the schema names.
+    /// Adds the values of an enumeration that the schema names.
     ///
     /// # Errors
-    /// The schema doesn't name it, or it was added before.
+    /// If the schema does not name the enumeration, or if it was added before.
     pub fn with_enumeration(mut self, enumeration: Enumeration) -> Result<Self> {
         let invalid = |why: &str| Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why));
         if !self.schema.enumerations().iter().any(|reference| reference.name == enumeration.name()) {
@@ -72,10 +75,12 @@ impl ArrayDefinition {
         Ok(self)
     }
 
-    /// The same with a tile extent (that of the dimension if none) and filters for the array of a label.
+    /// Sets the tile extent and the filters of the array of a label.
+    ///
+    /// An extent of `None` selects the extent of the dimension.
     ///
     /// # Errors
-    /// There is no such label, or it doesn't belong to the array, or its array can't be so.
+    /// If the label does not exist or is external, or if the resulting schema is invalid.
     pub fn with_label(mut self, name: &str, extent: Option<Scalar>, filters: FilterPipeline) -> Result<Self> {
         let labels = self.schema.labels().iter().zip(&mut self.labels);
         match labels.into_iter().find(|(label, array)| label.name == name && array.is_some()) {
@@ -88,8 +93,11 @@ impl ArrayDefinition {
         Ok(self)
     }
 
-    /// The same in another format version: to make a copy of an old array as the newest release would, or one that an older
-    /// release can read. Filters for validity that are the default of the version become those of the other.
+    /// Converts the definition to another format version.
+    ///
+    /// Use an older version to create an array that older releases can read, and a newer version to
+    /// upgrade an old array. Validity filters that are the default of the old version become the
+    /// default of the new version.
     ///
     /// ```
     /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -103,7 +111,8 @@ impl ArrayDefinition {
     /// ```
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] if that version lacks what the definition needs: nullable attributes, labels, a filter.
+    /// [`SchemaError::Invalid`] if the version does not support a feature of the definition, such
+    /// as nullable attributes, labels or a filter.
     pub fn with_version(mut self, version: FormatVersion) -> Result<Self> {
         let convert = |schema: ArraySchema| SchemaBuilder::from(schema).version(version).build();
         self.schema = convert(self.schema)?;
@@ -111,52 +120,51 @@ impl ArrayDefinition {
         Ok(self)
     }
 
-    /// The same with another schema, of which the labels are the same, and other enumerations.
+    /// Replaces the schema and the enumerations. The new schema must have the same labels.
     pub(crate) fn evolved(&self, schema: ArraySchema, enumerations: Vec<Enumeration>) -> Result<Self> {
         let evolved = Self { schema, enumerations, labels: self.labels.clone() };
         evolved.check_complete()?;
         Ok(evolved)
     }
 
-    /// The schema.
+    /// Returns the schema.
     #[must_use]
     pub fn schema(&self) -> &ArraySchema {
         &self.schema
     }
 
-    /// The enumerations.
+    /// Returns the enumerations.
     #[must_use]
     pub fn enumerations(&self) -> &[Enumeration] {
         &self.enumerations
     }
 
-    /// The enumeration of this name, if it was added.
+    /// Looks up an enumeration by name. Returns `None` if it was not added.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enumeration> {
         self.enumerations.iter().find(|enumeration| enumeration.name() == name)
     }
 
-    /// The labels that belong to the array, with the schemas of their arrays.
+    /// Iterates over the internal labels, with the schemas of the label arrays.
     pub fn labels(&self) -> impl Iterator<Item = (&DimensionLabel, &ArraySchema)> {
         self.schema.labels().iter().zip(&self.labels).filter_map(|(label, array)| Some((label, array.as_ref()?)))
     }
 
-    /// Checks that nothing is missing, and that cells can go through the dictionaries of all fields, so that an array can be
-    /// made.
+    /// Checks that an array can be created from the definition and written to.
     ///
     /// # Errors
-    /// An enumeration that the schema names has no values, or more than an attribute has indices for; a dictionary filter
-    /// where it doesn't work.
+    /// If values of an enumeration are missing, or if an attribute cannot index all of them. Also
+    /// if a field does not support its dictionary filter.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;
         dictionaries(&self.schema)?;
         self.enumerations.iter().try_for_each(|enumeration| check_room(&self.schema, enumeration))
     }
 
-    /// Checks that the values of all enumerations are there.
+    /// Checks that the values of all enumerations are present.
     ///
     /// # Errors
-    /// An enumeration that the schema names has no values.
+    /// If an enumeration that the schema names has no values.
     pub fn check_complete(&self) -> Result<()> {
         match self.schema.enumerations().iter().find(|reference| self.enumeration(&reference.name).is_none()) {
             Some(reference) => {
@@ -167,10 +175,10 @@ impl ArrayDefinition {
         }
     }
 
-    /// The same with new names for the files of all enumerations.
+    /// Assigns new file names to all enumerations.
     ///
     /// # Errors
-    /// What `name` gives, or a name that can't be that of a file.
+    /// If `name` fails or returns an invalid file name.
     pub fn place_enumerations<E: From<SchemaError>>(
         mut self,
         name: impl FnMut() -> Result<String, E>,
@@ -181,10 +189,10 @@ impl ArrayDefinition {
         self.place_new_enumerations(name)
     }
 
-    /// The same with names for the files of those enumerations that have none yet.
+    /// Assigns file names to the enumerations without one.
     ///
     /// # Errors
-    /// What `name` gives, or a name that can't be that of a file.
+    /// If `name` fails or returns an invalid file name.
     pub fn place_new_enumerations<E: From<SchemaError>>(
         mut self,
         mut name: impl FnMut() -> Result<String, E>,
@@ -199,7 +207,7 @@ impl ArrayDefinition {
     }
 }
 
-/// Cells hold the positions of an enumeration's values: whether those of all attributes can hold the last one.
+/// Checks that the datatype of each attribute with this enumeration can hold the last index.
 pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Result<()> {
     let count = enumeration.len() as u64;
     let is_short = |attribute: &&Attribute| {
@@ -216,7 +224,7 @@ pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Res
     }
 }
 
-/// The schema of the array of a label.
+/// Returns the schema of the array of a label.
 fn label_schema(
     schema: &ArraySchema,
     label: &DimensionLabel,
@@ -237,8 +245,10 @@ fn label_schema(
 }
 
 impl DimensionLabel {
-    /// A label of the dimension at position `dimension`, with an array of its own below the array's folder, to be made
-    /// with it. [`SchemaBuilder::label`](crate::SchemaBuilder::label) gives that its place.
+    /// Creates a label of the dimension at index `dimension`, with a new array below the array's
+    /// folder.
+    ///
+    /// [`SchemaBuilder::label`](crate::SchemaBuilder::label) assigns the URI of the label's array.
     #[must_use]
     pub fn new(dimension: u32, name: impl Into<String>, order: DataOrder, datatype: Datatype) -> Self {
         let cell_val_num = if datatype == Datatype::StringAscii { CellValNum::Var } else { CellValNum::ONE };
@@ -257,10 +267,10 @@ impl DimensionLabel {
 }
 
 impl ArraySchema {
-    /// The payload of the schema's generic tile, for those who filter it themselves, perhaps with a key.
+    /// Returns the payload of the schema's generic tile, to filter or encrypt separately.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// See [`write`](Self::write).
     pub fn to_payload(&self) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         self.write(&mut payload)?;

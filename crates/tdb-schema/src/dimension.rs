@@ -1,4 +1,4 @@
-//! Dimensions: the coordinates that cells have.
+//! Dimensions: the coordinates of cells.
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::DimensionKind;
@@ -9,9 +9,9 @@ use tdb_types::{
 use crate::scalar_bits::unsigned_bits;
 use crate::{SchemaError, Tiling};
 
-/// One dimension of an array: the name, type and bounds of a coordinate, and how it is cut into space tiles.
+/// A dimension of an array: the name, datatype and bounds of a coordinate, and the tile extent.
 ///
-/// The constructors take anything; whether it makes sense is checked when the dimension becomes part of an
+/// The constructors accept any values. Validation happens when the dimension becomes part of an
 /// [`ArraySchema`](crate::ArraySchema).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dimension {
@@ -24,7 +24,8 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// A dimension of a fixed-size datatype, with bounds (both inclusive), no tile extent and no filters of its own.
+    /// Creates a dimension of a fixed-size datatype, with inclusive bounds, no tile extent and no
+    /// filters.
     #[must_use]
     pub fn new(name: impl Into<String>, datatype: Datatype, low: Scalar, high: Scalar) -> Self {
         Self {
@@ -37,7 +38,7 @@ impl Dimension {
         }
     }
 
-    /// A dimension of ASCII strings, which has neither bounds nor tiles.
+    /// Creates a dimension of ASCII strings, without bounds and tile extent.
     #[must_use]
     pub fn string(name: impl Into<String>) -> Self {
         Self {
@@ -50,85 +51,91 @@ impl Dimension {
         }
     }
 
-    /// The same dimension with a tile extent, in values of its datatype.
+    /// Sets the tile extent, in values of the datatype.
     #[must_use]
     pub fn with_tile_extent(mut self, extent: Scalar) -> Self {
         self.tile_extent = Some(extent);
         self
     }
 
-    /// The same dimension with filters of its own for its coordinates.
+    /// Sets the filters of the coordinates.
     #[must_use]
     pub fn with_filters(mut self, filters: FilterPipeline) -> Self {
         self.filters = filters;
         self
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The datatype of the coordinates.
+    /// Returns the datatype of the coordinates.
     #[must_use]
     pub fn datatype(&self) -> Datatype {
         self.datatype
     }
 
-    /// How a coordinate lies in memory.
+    /// Returns the physical type of a coordinate.
     #[must_use]
     pub fn physical(&self) -> PhysicalType {
         self.datatype.physical()
     }
 
-    /// How many values a coordinate has: one, or any number for strings.
+    /// Returns the number of values per coordinate: 1, or variable for strings.
     #[must_use]
     pub fn cell_val_num(&self) -> CellValNum {
         self.cell_val_num
     }
 
-    /// Whether coordinates differ in length.
+    /// `true` if coordinates have variable length.
     #[must_use]
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()
     }
 
-    /// What ranges and trees need to know of the dimension.
+    /// Returns the datatype and length kind, as needed by ranges and R-trees.
     #[must_use]
     pub fn kind(&self) -> DimensionKind {
         DimensionKind { datatype: self.datatype, var: self.is_var() }
     }
 
-    /// The filters as the schema states them. None means that the schema's coordinate filters apply: for the filters
-    /// that tiles went through ask [`ArraySchema::filters_of`](crate::ArraySchema::filters_of).
+    /// Returns the dimension's filters, as stored in the schema.
+    ///
+    /// If empty, the coordinate filters of the schema apply.
+    /// [`ArraySchema::filters_of`](crate::ArraySchema::filters_of) returns the effective filters.
     #[must_use]
     pub fn own_filters(&self) -> &FilterPipeline {
         &self.filters
     }
 
-    /// The lowest and the highest coordinate; nothing for strings.
+    /// Returns the lowest and the highest coordinate, or `None` for strings.
     #[must_use]
     pub fn domain(&self) -> Option<(Scalar, Scalar)> {
         self.domain
     }
 
-    /// The [ordered keys](tdb_types::ordered_key) of the lowest and the highest coordinate; nothing for strings.
+    /// Returns the [ordered keys](tdb_types::ordered_key) of the lowest and the highest coordinate,
+    /// or `None` for strings.
     #[must_use]
     pub fn domain_keys(&self) -> Option<(u64, u64)> {
         self.domain.map(|(low, high)| (low.key(), high.key()))
     }
 
-    /// The tile extent as the schema states it. Extents of signed datatypes are to be taken as unsigned: the extent
-    /// 200 of an `int8` dimension from -100 to 99 is stored as -56.
+    /// Returns the tile extent as stored in the schema.
+    ///
+    /// Extents of signed datatypes are unsigned values. For example, the extent 200 of an `int8`
+    /// dimension from -100 to 99 is stored as -56.
     #[must_use]
     pub fn tile_extent(&self) -> Option<Scalar> {
         self.tile_extent
     }
 
-    /// Coordinates per tile, for integers and dates; without a tile extent the whole domain is one tile.
+    /// Returns the number of coordinates per tile, for integers and dates.
     ///
-    /// Nothing for floats and strings.
+    /// Without a tile extent, the whole domain is a single tile. Returns `None` for floats and
+    /// strings.
     #[must_use]
     pub fn extent_cells(&self) -> Option<u64> {
         let (low, high) = self.domain_keys()?;
@@ -141,30 +148,37 @@ impl Dimension {
         })
     }
 
-    /// How the dimension is cut into space tiles.
+    /// Returns the mapping from coordinates to space tiles.
     #[must_use]
     pub fn tiling(&self) -> Tiling {
         Tiling::of(self.domain.map(|(low, _)| low), self.tile_extent)
     }
 
-    /// The tile that the coordinate with this [ordered key](tdb_types::ordered_key) lies in, counted from the domain's
-    /// low end. Where many are asked for, [`tiling`](Self::tiling) is faster.
+    /// Returns the index of the tile that contains a coordinate, counted from the low end of the
+    /// domain.
+    ///
+    /// `key` is the [ordered key](tdb_types::ordered_key) of the coordinate. For many lookups,
+    /// [`tiling`](Self::tiling) is faster.
     #[must_use]
     pub fn tile_index(&self, key: u64) -> u64 {
         self.tiling().index(key)
     }
 
-    /// How many tiles the domain has along this dimension: for integers and dates exactly, 1 without a tile extent.
+    /// Returns the number of tiles along this dimension. The number is exact for integers and
+    /// dates, and 1 without a tile extent.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.domain_keys().map_or(1, |(_, high)| self.tile_index(high).saturating_add(1))
     }
 
-    /// The ordered keys of the first and the last coordinate of a tile, for integers and dates. The last tile of a
-    /// domain may reach beyond it. Where it reaches beyond the datatype, too, its last coordinate is the datatype's
-    /// highest value, although the tile is stored with as many cells as every other.
+    /// Returns the ordered keys of the first and the last coordinate of a tile, for integers and
+    /// dates.
     ///
-    /// Nothing for floats and strings, nor for tiles that the domain doesn't have.
+    /// The last tile may extend beyond the domain. If it would also exceed the datatype, the last
+    /// coordinate is the datatype's maximum. The tile is still stored with the full number of
+    /// cells.
+    ///
+    /// Returns `None` for floats, strings, and tiles outside of the domain.
     #[must_use]
     pub fn tile_range(&self, index: u64) -> Option<(u64, u64)> {
         let (low, high) = self.domain_keys()?;
@@ -174,7 +188,8 @@ impl Dimension {
         Some((first, last))
     }
 
-    /// Reads a dimension of a schema of format `version`; `shared` is the domain's datatype, where it has one.
+    /// Parses a dimension of a schema of format `version`. `shared` is the datatype of the domain,
+    /// in versions that store it once.
     pub(crate) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion, shared: Option<Datatype>) -> Result<Self> {
         let name = reader.string_u32("name")?;
         let mut dimension = match shared {
@@ -218,7 +233,7 @@ impl Dimension {
         Ok(value)
     }
 
-    /// Writes the dimension into a schema of format `version`.
+    /// Writes the dimension in format `version`.
     pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
         writer.string_u32(&self.name);
         if version.has(Feature::PerDimensionFiles) {
@@ -239,7 +254,7 @@ impl Dimension {
     }
 }
 
-/// The highest ordered key of a type.
+/// Returns the highest ordered key of a type.
 pub(crate) fn max_key(physical: PhysicalType) -> u64 {
     match physical.size() {
         1 => u64::from(u8::MAX),

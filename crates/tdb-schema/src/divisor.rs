@@ -1,9 +1,10 @@
-//! Division by a number that stays the same for millions of cells.
+//! Fast division by a constant.
 
-/// A divisor, prepared so that dividing by it takes a multiplication and two shifts instead of a division.
+/// A divisor with a precomputed reciprocal. A division takes a multiplication and two shifts.
 ///
-/// The method is Granlund and Montgomery's ("Division by Invariant Integers using Multiplication", 1994): with
-/// `l = ceil(log2 d)`, the reciprocal `2^64 (2^l - d) / d + 1` gives the exact quotient of every 64-bit dividend.
+/// The method is Granlund and Montgomery's ("Division by Invariant Integers using Multiplication",
+/// 1994). With `l = ceil(log2 d)`, the reciprocal `2^64 (2^l - d) / d + 1` gives the exact quotient
+/// of every 64-bit dividend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {
     reciprocal: u64,
@@ -13,7 +14,7 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// Prepares `divisor`; nothing for 0.
+    /// Prepares `divisor`. Returns `None` for 0.
     pub(crate) fn new(divisor: u64) -> Option<Self> {
         let log = match divisor {
             0 => return None,
@@ -30,23 +31,24 @@ impl Divisor {
         })
     }
 
-    /// The number divided by.
+    /// Returns the divisor.
     pub(crate) fn get(self) -> u64 {
         self.divisor
     }
 
-    /// `dividend / divisor`.
+    /// Returns `dividend / divisor`.
     #[inline]
     pub(crate) fn divide(self, dividend: u64) -> u64 {
         let high = low_half((u128::from(self.reciprocal) * u128::from(dividend)) >> u64::BITS);
-        // `high` never exceeds `dividend`, and the sum fits: it is less than `dividend + 1`.
+        // `high` never exceeds `dividend`, and the sum does not overflow because it is below
+        // `dividend + 1`.
         (high.wrapping_add(dividend.wrapping_sub(high) >> self.first_shift)) >> self.second_shift
     }
 }
 
-/// The lower 64 bits.
+/// Returns the lower 64 bits.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // cutting off the upper half is what is asked for
+#[allow(clippy::cast_possible_truncation)] // the upper half is cut off on purpose
 fn low_half(value: u128) -> u64 {
     value as u64
 }

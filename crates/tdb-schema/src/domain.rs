@@ -1,4 +1,4 @@
-//! The domain: all dimensions of an array together.
+//! The domain of an array.
 
 use tdb_rtree::DimensionKind;
 use tdb_types::{ByteReader, ByteWriter, Datatype, Feature, FormatVersion, Result};
@@ -16,28 +16,30 @@ impl Domain {
         Self { dimensions }
     }
 
-    /// The dimensions.
+    /// Returns the dimensions.
     #[must_use]
     pub fn dimensions(&self) -> &[Dimension] {
         &self.dimensions
     }
 
-    /// What ranges and trees need to know of each dimension.
+    /// Returns the datatype and length kind of each dimension, as needed by ranges and R-trees.
     #[must_use]
     pub fn kinds(&self) -> Vec<DimensionKind> {
         self.dimensions.iter().map(Dimension::kind).collect()
     }
 
-    /// Whether a dimension is of variable length.
+    /// `true` if a dimension has variable length.
     #[must_use]
     pub fn has_var_dimension(&self) -> bool {
         self.dimensions.iter().any(Dimension::is_var)
     }
 
-    /// Cells in one space tile: the product of the tile extents. Only domains of integers and dates have one.
+    /// Returns the number of cells per space tile: the product of the tile extents.
+    ///
+    /// Defined only for domains of integers and dates.
     ///
     /// # Errors
-    /// A dimension of floats or strings, or a product above `u64::MAX`.
+    /// If a dimension has floats or strings, or if the product exceeds `u64::MAX`.
     pub fn cells_per_tile(&self) -> Result<u64, SchemaError> {
         self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
             let what = || format!("dimension {:?}", dimension.name());
@@ -48,14 +50,15 @@ impl Domain {
         })
     }
 
-    /// Reads the domain of a schema of format `version`.
+    /// Parses the domain of a schema of format `version`.
     pub(crate) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self> {
         let shared = match version.has(Feature::CombinedCoordinates) {
             true => Some(Datatype::read(reader, "datatype")?),
             false => None,
         };
         let count = reader.u32("dimension count")?;
-        // The shortest dimension: an empty name, two bounds of a byte, no tile extent.
+        // The shortest dimension has an empty name, two bounds of one byte each, and no tile
+        // extent.
         let count = reader.count("dimension count", u64::from(count), 7)?;
         let dimensions = (0..count)
             .map(|index| {
@@ -66,10 +69,10 @@ impl Domain {
         Ok(Self { dimensions })
     }
 
-    /// Writes the domain into a schema of format `version`.
+    /// Writes the domain in format `version`.
     pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
         if version.has(Feature::CombinedCoordinates) {
-            // Dimensions share one datatype in these versions, which validation has seen to.
+            // Validation ensures that all dimensions have the same datatype in these versions.
             self.dimensions.first().map_or(Datatype::Int32, Dimension::datatype).write(writer);
         }
         writer.u32(u32::try_from(self.dimensions.len()).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! Schemas as text: for people, and for snapshots, so it changes only where the meaning does.
+//! Schemas as text, for display and snapshot tests. The text changes only if the meaning does.
 
 use std::fmt::{self, Write};
 
@@ -6,15 +6,15 @@ use tdb_types::{CellValNum, DataOrder, Datatype};
 
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef};
 
-/// Most values of an enumeration that a dump shows.
+/// The maximum number of enumeration values in a dump.
 const MOST_VALUES: usize = 20;
 
 impl ArraySchema {
-    /// The schema as text of several lines, which is stable from release to release.
+    /// Returns the schema as text of several lines. The text is stable across releases.
     #[must_use]
     pub fn dump(&self) -> String {
         let mut text = String::new();
-        // Writing to a string can't fail.
+        // Writing to a string cannot fail.
         let _ = self.dump_to(&mut text);
         text
     }
@@ -98,7 +98,7 @@ fn dump_label(label: &DimensionLabel, out: &mut String) -> fmt::Result {
     writeln!(out, " {}, attribute {:?} at {place}{:?}{owner}", label.order, label.attribute, label.uri)
 }
 
-/// The type of a cell: `int32`, `int32 x 3`, `string_ascii var`.
+/// The type of a cell, such as `int32`, `int32 x 3` or `string_ascii var`.
 struct Values(Datatype, CellValNum);
 
 impl fmt::Display for Values {
@@ -112,11 +112,12 @@ impl fmt::Display for Values {
 }
 
 impl Enumeration {
-    /// The enumeration as text of several lines, which is stable from release to release; of many values the first.
+    /// Returns the enumeration as text of several lines, with at most 20 values. The text is stable
+    /// across releases.
     #[must_use]
     pub fn dump(&self) -> String {
         let mut text = String::new();
-        // Writing to a string can't fail.
+        // Writing to a string cannot fail.
         let _ = self.dump_to(&mut text);
         text
     }
@@ -140,7 +141,8 @@ impl Enumeration {
         }
     }
 
-    /// One value as text: strings quoted, one number as a number, all else in hexadecimal.
+    /// Formats one value: strings quoted, single numbers in decimal, everything else in
+    /// hexadecimal.
     fn show(&self, value: &[u8]) -> String {
         if matches!(self.datatype(), Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char) {
             return format!("{:?}", String::from_utf8_lossy(value));

@@ -1,4 +1,4 @@
-//! Enumerations: the lists of values that attributes hold positions in.
+//! Enumerations: lists of values, indexed by attributes.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -8,27 +8,27 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, is_safe_file_name}
 use crate::SchemaError;
 use crate::error::Result;
 
-/// The version of this structure, which counts apart from the format's.
+/// The version of this structure, independent of the format version.
 const VERSION: u32 = 0;
-/// What stands for the name of a file that isn't known yet.
+/// A placeholder for an unknown file name.
 const UNPLACED: &str = "__unplaced";
 
-/// Which file of `__schema/__enumerations` holds an enumeration of a schema.
+/// A reference from a schema to the file of an enumeration in `__schema/__enumerations`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumerationRef {
-    /// The enumeration's name.
+    /// The name of the enumeration.
     pub name: String,
-    /// The file's name, without folders.
+    /// The name of the file, without folders.
     pub file_name: String,
 }
 
 impl EnumerationRef {
-    /// Whether the name of the file isn't known yet.
+    /// `true` if the file name is not known yet.
     pub(crate) fn is_unplaced(&self) -> bool {
         self.file_name == UNPLACED
     }
 
-    /// An enumeration whose file has no name yet: it gets one when the array is made.
+    /// Creates a reference without a file name. Creating the array assigns the file name.
     #[must_use]
     pub fn unplaced(name: impl Into<String>) -> Self {
         Self { name: name.into(), file_name: UNPLACED.to_owned() }
@@ -44,7 +44,7 @@ impl EnumerationRef {
     }
 }
 
-/// A list of distinct values; attributes with an enumeration hold positions in it.
+/// A list of distinct values. Attributes with an enumeration store indices into this list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
     name: String,
@@ -57,11 +57,13 @@ pub struct Enumeration {
 }
 
 impl Enumeration {
-    /// An enumeration of values of fixed size, which follow each other in `data` (little-endian). An empty file name
-    /// stands for one that isn't known yet.
+    /// Creates an enumeration of fixed-size values, stored contiguously in `data` (little-endian).
+    ///
+    /// An empty file name means an unknown name.
     ///
     /// # Errors
-    /// Values that repeat or don't fill `data`, a name that is empty, a file name that isn't one component of a path.
+    /// If values repeat or do not fill `data`, if the name is empty, or if the file name is not a
+    /// single path component.
     pub fn fixed(
         name: impl Into<String>,
         file_name: impl Into<String>,
@@ -80,11 +82,12 @@ impl Enumeration {
         .validated()
     }
 
-    /// An enumeration of strings, or of other values of variable length. An empty file name stands for one that isn't
-    /// known yet.
+    /// Creates an enumeration of strings or other variable-length values.
+    ///
+    /// An empty file name means an unknown name.
     ///
     /// # Errors
-    /// Values that repeat, a name that is empty, a file name that isn't one component of a path.
+    /// If values repeat, if the name is empty, or if the file name is not a single path component.
     pub fn strings<V: AsRef<[u8]>>(
         name: impl Into<String>,
         file_name: impl Into<String>,
@@ -108,36 +111,37 @@ impl Enumeration {
         .validated()
     }
 
-    /// The same enumeration with so many values of its datatype in each of its values of fixed size.
+    /// Sets the number of datatype elements in each fixed-size value.
     ///
     /// # Errors
-    /// Values that repeat or don't fill the data.
+    /// If values repeat or do not fill the data.
     pub fn with_values_per_value(mut self, number: NonZeroU32) -> Result<Self> {
         self.cell_val_num = CellValNum::Fixed(number);
         self.offsets.clear();
         self.validated()
     }
 
-    /// The same enumeration, to be put into the file of this name.
+    /// Sets the file name.
     ///
     /// # Errors
-    /// A name that isn't one component of a path.
+    /// If the name is not a single path component.
     pub fn with_file_name(mut self, file_name: &str) -> Result<Self> {
         self.file_name = file_name.to_owned();
         self.validated()
     }
 
-    /// The same enumeration, to be put into a file whose name isn't known yet.
+    /// Removes the file name. Creating or evolving the array assigns a new name.
     #[must_use]
     pub fn unplaced(mut self) -> Self {
         UNPLACED.clone_into(&mut self.file_name);
         self
     }
 
-    /// The same enumeration with more values of its kind after those that it has.
+    /// Appends values.
     ///
     /// # Errors
-    /// A value that is there already, or isn't of the right size; values, old or new, that end within an element of the datatype.
+    /// If a value repeats or has the wrong size. Also if any value, old or new, ends within an
+    /// element of the datatype.
     pub fn extended<V: AsRef<[u8]>>(mut self, values: impl IntoIterator<Item = V>) -> Result<Self> {
         let size = self.value_size();
         for value in values {
@@ -163,7 +167,7 @@ impl Enumeration {
         self.validated()
     }
 
-    /// The payload of the enumeration's generic tile, for those who filter it themselves, perhaps with a key.
+    /// Returns the payload of the enumeration's generic tile, to filter or encrypt separately.
     #[must_use]
     pub fn to_payload(&self) -> Vec<u8> {
         let mut payload = ByteWriter::new();
@@ -171,56 +175,57 @@ impl Enumeration {
         payload.into_bytes()
     }
 
-    /// The same enumeration, its values being in an order that means something.
+    /// Marks the order of the values as meaningful.
     #[must_use]
     pub fn ordered(mut self) -> Self {
         self.ordered = true;
         self
     }
 
-    /// The name, by which attributes know it.
+    /// Returns the name, used by attributes as a reference.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name of its file, without folders.
+    /// Returns the name of the file, without folders.
     #[must_use]
     pub fn file_name(&self) -> &str {
         &self.file_name
     }
 
-    /// The datatype of the values.
+    /// Returns the datatype of the values.
     #[must_use]
     pub fn datatype(&self) -> Datatype {
         self.datatype
     }
 
-    /// How many values of the datatype one value of the enumeration has.
+    /// Returns the number of datatype elements per value.
     #[must_use]
     pub fn cell_val_num(&self) -> CellValNum {
         self.cell_val_num
     }
 
-    /// Whether the order of the values means something.
+    /// `true` if the order of the values has a meaning.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.ordered
     }
 
-    /// The bytes of all values, one after the other.
+    /// Returns the concatenated bytes of all values.
     #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
-    /// Where each value of variable length begins in [`data`](Self::data); empty for values of fixed size.
+    /// Returns the start of each variable-length value in [`data`](Self::data). Empty for
+    /// fixed-size values.
     #[must_use]
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         match self.value_size() {
@@ -229,13 +234,13 @@ impl Enumeration {
         }
     }
 
-    /// Whether there are no values.
+    /// `true` if the enumeration has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of the value at a position; nothing beyond the last.
+    /// Returns the bytes of the value at `position`, or `None` if out of bounds.
     #[must_use]
     pub fn value(&self, position: usize) -> Option<&[u8]> {
         let (start, end) = match self.value_size() {
@@ -249,41 +254,44 @@ impl Enumeration {
         self.data.get(start..end)
     }
 
-    /// The values in order.
+    /// Iterates over the values in order.
     pub fn values(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map_while(|position| self.value(position))
     }
 
-    /// The position of the first value whose bytes end within an element of the datatype. Some writers declare integers and store
-    /// text: such values have no meaning but their bytes.
+    /// Returns the index of the first value that ends within an element of the datatype.
+    ///
+    /// Some writers declare an integer datatype and store text. For these values, only the bytes
+    /// have a meaning.
     #[must_use]
     pub fn uneven_value(&self) -> Option<usize> {
         self.values().position(|value| !value.len().is_multiple_of(self.datatype.size()))
     }
 
-    /// The position of a value, by its exact bytes. It looks at one value after the other; where many are asked for,
-    /// use a [`positions`](Self::positions) map.
+    /// Returns the index of a value, compared byte by byte.
+    ///
+    /// The search is linear. For many lookups, use a [`positions`](Self::positions) map.
     #[must_use]
     pub fn index_of(&self, value: &[u8]) -> Option<usize> {
         self.values().position(|candidate| candidate == value)
     }
 
-    /// The position of every value, by its exact bytes.
+    /// Returns a map from the bytes of each value to its index.
     #[must_use]
     pub fn positions(&self) -> HashMap<&[u8], usize> {
         self.values().enumerate().map(|(position, value)| (value, position)).collect()
     }
 
-    /// Bytes of one value of fixed size.
+    /// Returns the size of a fixed-size value in bytes.
     fn value_size(&self) -> Option<usize> {
         let values = usize::try_from(self.cell_val_num.fixed()?).ok()?;
         values.checked_mul(self.datatype.size())
     }
 
-    /// Reads the payload of an enumeration's generic tile.
+    /// Parses the payload of the enumeration's generic tile.
     ///
     /// # Errors
-    /// Bytes that aren't an enumeration, or one that contradicts itself.
+    /// If the bytes are not a valid enumeration.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         crate::group(reader, "enumeration", Self::parse_fields)?.validated()
     }
@@ -340,7 +348,7 @@ impl Enumeration {
             Some(_) => {}
             None => self.validate_offsets().map_err(invalid)?,
         }
-        // There are not many different values of a byte or two, however many bytes there are.
+        // Bounds the capacity: values of one or two bytes have at most 2^8 or 2^16 distinct values.
         let different = self.value_size().map_or(usize::MAX, |size| match size {
             1 => 1 << 8,
             2 => 1 << 16,
@@ -371,7 +379,7 @@ impl Enumeration {
     }
 }
 
-/// The name of a file, or what stands for one.
+/// Replaces an empty file name by the placeholder.
 fn placed(file_name: String) -> String {
     if file_name.is_empty() { UNPLACED.to_owned() } else { file_name }
 }

@@ -1,58 +1,58 @@
-//! What can be wrong with a schema.
+//! Errors of schemas.
 
 use tdb_filters::{FilterError, KeyProblem};
 use tdb_generic_tile::GenericTileError;
 use tdb_rtree::RTreeError;
 use tdb_types::DecodeError;
 
-/// Why a schema or an enumeration can't be read, built or used.
+/// An error of reading, building or using a schema or an enumeration.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The bytes aren't a schema (or an enumeration).
+    /// The bytes are not a schema or an enumeration.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around the bytes can't be unfiltered or filtered.
+    /// The generic tile around the bytes cannot be unfiltered or filtered.
     #[error(transparent)]
     GenericTile(#[from] GenericTileError),
-    /// A filter can't be written in the schema's version.
+    /// A filter cannot be written in the schema's version.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// A range can't be written.
+    /// A range cannot be written.
     #[error(transparent)]
     Range(#[from] RTreeError),
-    /// The bytes, or the builder's calls, spell something that contradicts itself or the format.
+    /// The parsed or built schema contradicts itself or the format.
     #[error("{what}: {why}")]
     Invalid {
-        /// Which part of the schema, such as `dimension "rows"`.
+        /// The part of the schema, such as `dimension "rows"`.
         what: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The schema is sound, but uses what this library doesn't know yet.
+    /// The schema is sound but uses an unsupported feature.
     #[error("{what}: {why}; a newer release of this library may read it")]
     Unsupported {
-        /// Which part of the schema.
+        /// The part of the schema.
         what: String,
-        /// What isn't known.
+        /// The unsupported feature.
         why: String,
     },
 }
 
 impl SchemaError {
-    /// Shorthand for [`SchemaError::Invalid`].
+    /// Creates a [`SchemaError::Invalid`].
     #[cold]
     pub(crate) fn invalid(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Invalid { what: what.into(), why: why.into() }
     }
 
-    /// Shorthand for [`SchemaError::Unsupported`].
+    /// Creates a [`SchemaError::Unsupported`].
     #[cold]
     pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), why: why.into() }
     }
 
-    /// What is the matter with the key that was given, or wasn't, if that is the trouble.
+    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {
@@ -61,7 +61,7 @@ impl SchemaError {
         }
     }
 
-    /// Whether the bytes are beyond what this library knows, rather than broken.
+    /// `true` if the bytes use an unsupported feature rather than being damaged.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
@@ -73,5 +73,5 @@ impl SchemaError {
     }
 }
 
-/// A result whose error says what is wrong with a schema.
+/// A result with a [`SchemaError`].
 pub type Result<T, E = SchemaError> = std::result::Result<T, E>;

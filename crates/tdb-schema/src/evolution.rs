@@ -1,4 +1,4 @@
-//! Changing a schema.
+//! Schema evolution.
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{Feature, FormatVersion};
@@ -10,10 +10,11 @@ use crate::{
     validate,
 };
 
-/// Changes to the schema of an array: what [`build`](Self::build) gives is checked as a new schema is.
+/// Changes to the schema of an array. [`build`](Self::build) validates the result like a new
+/// schema.
 ///
-/// Cells that were written before keep the schema that they were written with: attributes that were added read as their
-/// fill value there, and those that were dropped are gone.
+/// Existing fragments keep their schema. In cells of these fragments, added attributes read as the
+/// fill value, and dropped attributes are no longer read.
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
@@ -40,25 +41,30 @@ pub struct SchemaEvolution {
 }
 
 impl SchemaEvolution {
-    /// No change.
+    /// Creates an evolution without changes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes the new schema in this format version, from 10 on. By default it keeps its version, unless that has no place for the
-    /// change: a second schema from 10 on, a current domain from 22 on. Then it becomes [`FormatVersion::DEFAULT`].
+    /// Sets the format version of the new schema, at least 10.
+    ///
+    /// By default the version stays the same if it supports the change. A second schema needs
+    /// version 10, a current domain version 22. Otherwise the version becomes
+    /// [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Adds an attribute after those that the array has.
+    /// Appends an attribute.
     pub fn add_attribute(mut self, attribute: Attribute) -> Self {
         self.add_attributes.push(attribute);
         self
     }
 
-    /// Drops an attribute. This comes after additions, so that its name can't be given anew at the same time.
+    /// Drops an attribute.
+    ///
+    /// Additions happen before drops. The same evolution therefore cannot reuse the name.
     pub fn drop_attribute(mut self, name: impl Into<String>) -> Self {
         self.drop_attributes.push(name.into());
         self
@@ -70,7 +76,7 @@ impl SchemaEvolution {
         self
     }
 
-    /// Adds values, each by its bytes, after those that an enumeration has.
+    /// Appends values to an enumeration, each given as bytes.
     pub fn extend_enumeration<V: Into<Vec<u8>>>(
         mut self,
         name: impl Into<String>,
@@ -80,24 +86,32 @@ impl SchemaEvolution {
         self
     }
 
-    /// Drops an enumeration that no attribute has any more.
+    /// Drops an enumeration. No attribute may still use it.
     pub fn drop_enumeration(mut self, name: impl Into<String>) -> Self {
         self.drop_enumerations.push(name.into());
         self
     }
 
-    /// Sets the part of the domain that may hold cells. It must lie in the domain, and hold the part that was set before, if one was.
-    /// Cells that lie outside of it stay in their fragments, and are not read.
+    /// Sets the current domain.
+    ///
+    /// The new current domain must lie within the domain and contain the previous current domain.
+    /// Cells outside of the current domain stay in their fragments but are not read.
     pub fn expand_current_domain(mut self, ranges: NdRange) -> Self {
         self.current_domain = Some(ranges);
         self
     }
 
-    /// The definition of the array afterwards. Enumerations that are new, or have more values, have no place yet.
+    /// Returns the definition of the array after the changes.
+    ///
+    /// New and extended enumerations have no file name yet.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] for what isn't there to be dropped or extended, is there already, can't be done without,
-    /// or isn't allowed in a new schema either; a current domain that doesn't hold the one before.
+    /// [`SchemaError::Invalid`] in these cases:
+    /// - A dropped attribute, or an extended or dropped enumeration, does not exist.
+    /// - An added field or enumeration already exists.
+    /// - The array cannot do without a dropped field.
+    /// - The new current domain does not contain the previous one.
+    /// - The new schema breaks a rule for new schemas.
     pub fn build(&self, definition: &ArrayDefinition) -> Result<ArrayDefinition> {
         let mut schema = definition.schema().clone();
         let mut enumerations = definition.enumerations().to_vec();
@@ -118,7 +132,7 @@ impl SchemaEvolution {
             references.for_each(|reference| *reference = EnumerationRef::unplaced(name.as_str()));
         }
         schema.attributes.extend(self.add_attributes.iter().cloned());
-        // Checked here already, since what is dropped can hide that a name was given twice.
+        // Validates before the drops, because a drop can hide a duplicate name.
         let both = checked(&schema, self.target(&schema)?)?;
         let added = definition.schema().attr_count()..both.attr_count();
         added.map(FieldRef::Attribute).try_for_each(|added| validate::dictionaries_of(&both, added))?;
@@ -147,7 +161,7 @@ impl SchemaEvolution {
         definition.evolved(checked(&schema, version)?, enumerations)
     }
 
-    /// Whether an enumeration gets values, or an attribute that counts in them.
+    /// `true` if the evolution adds or extends the enumeration, or adds an attribute that uses it.
     fn changes(&self, enumeration: &Enumeration) -> bool {
         let name = enumeration.name();
         self.add_enumerations.iter().any(|added| added.name() == name)
@@ -155,7 +169,7 @@ impl SchemaEvolution {
             || self.add_attributes.iter().any(|attribute| attribute.enumeration() == Some(name))
     }
 
-    /// The version of the new schema.
+    /// Returns the format version of the new schema.
     fn target(&self, schema: &ArraySchema) -> Result<FormatVersion> {
         let needed = if self.current_domain.is_some() { Feature::CurrentDomain } else { Feature::SchemaFolder };
         let kept = if schema.version.has(needed) { schema.version } else { FormatVersion::DEFAULT };
@@ -168,8 +182,8 @@ impl SchemaEvolution {
     }
 }
 
-/// The schema in a version, held to all rules of new schemas, but that fields which are there may have filters that no cell
-/// goes through.
+/// Validates the schema in `version` as a new schema, except that existing fields may have filters
+/// that reject every write.
 fn checked(schema: &ArraySchema, version: FormatVersion) -> Result<ArraySchema> {
     SchemaBuilder::from(schema.clone()).version(version).build_evolved()
 }

@@ -1,35 +1,35 @@
-//! Fields: attributes and dimensions under one roof.
+//! Fields: attributes and dimensions.
 
 use tdb_types::{CellValNum, Datatype};
 
-/// An attribute or a dimension of a schema, by its position.
+/// A reference to an attribute or dimension of a schema, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FieldRef {
-    /// The attribute at this position.
+    /// The attribute at this index.
     Attribute(usize),
-    /// The dimension at this position.
+    /// The dimension at this index.
     Dimension(usize),
 }
 
-/// How the values of a field look, whichever kind of field it is.
+/// The cell type of an attribute or dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldType {
     /// The datatype of the values.
     pub datatype: Datatype,
-    /// How many values a cell has.
+    /// The number of values per cell.
     pub cell_val_num: CellValNum,
-    /// Whether cells may be null.
+    /// `true` if cells may be null.
     pub nullable: bool,
 }
 
 impl FieldType {
-    /// Whether cells differ in length.
+    /// `true` if cells have variable length.
     #[must_use]
     pub fn is_var(self) -> bool {
         self.cell_val_num.is_var()
     }
 
-    /// Bytes of one cell, unless cells differ in length.
+    /// Returns the size of a cell in bytes, or `None` for cells of variable length.
     #[must_use]
     pub fn cell_size(self) -> Option<u64> {
         let values = self.cell_val_num.fixed()?;

@@ -1,4 +1,4 @@
-//! Files: schemas and enumerations inside their generic tiles.
+//! Schema and enumeration files: payloads in generic tiles.
 
 use tdb_generic_tile::{GenericTile, GenericTileEncoder, GenericTileHeader};
 use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits, Spans};
@@ -7,29 +7,31 @@ use crate::error::Result;
 use crate::{ArraySchema, Enumeration};
 
 impl ArraySchema {
-    /// Reads the file of a schema: one generic tile. Also gives the tile's header, whose version is that of the library
-    /// that wrote the file.
+    /// Parses a schema file, a single generic tile.
+    ///
+    /// Also returns the header of the tile. The header has the version of the library that wrote
+    /// the file.
     ///
     /// # Errors
-    /// Bytes that aren't a schema, or one that contradicts itself or the format.
+    /// If the bytes are not a valid schema.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<(Self, GenericTileHeader)> {
         let tile = GenericTile::parse_file(bytes, limits, spans)?;
         let schema = Self::parse_tile(&tile, spans)?;
         Ok((schema, tile.header))
     }
 
-    /// Reads a schema from its generic tile, for those who have unfiltered it themselves, perhaps with a key.
+    /// Parses a schema from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// As [`parse_file`](Self::parse_file).
+    /// See [`parse_file`](Self::parse_file).
     pub fn parse_tile(tile: &GenericTile, spans: Option<&Spans>) -> Result<Self> {
         whole(tile.payload_reader(spans), "array schema", Self::parse)
     }
 
-    /// The bytes of the schema's file.
+    /// Returns the bytes of the schema file.
     ///
     /// # Errors
-    /// As [`write`](Self::write), or this build has no zlib.
+    /// See [`write`](Self::write). Also if the build has no zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         self.write(&mut payload)?;
@@ -38,26 +40,26 @@ impl ArraySchema {
 }
 
 impl Enumeration {
-    /// Reads the file of an enumeration: one generic tile.
+    /// Parses an enumeration file, a single generic tile.
     ///
     /// # Errors
-    /// Bytes that aren't an enumeration, or one that contradicts itself.
+    /// If the bytes are not a valid enumeration.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, spans)
     }
 
-    /// Reads an enumeration from its generic tile, for those who have unfiltered it themselves, perhaps with a key.
+    /// Parses an enumeration from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// As [`parse_file`](Self::parse_file).
+    /// See [`parse_file`](Self::parse_file).
     pub fn parse_tile(tile: &GenericTile, spans: Option<&Spans>) -> Result<Self> {
         whole(tile.payload_reader(spans), "enumeration", Self::parse)
     }
 
-    /// The bytes of the enumeration's file.
+    /// Returns the bytes of the enumeration file.
     ///
     /// # Errors
-    /// This build has no zlib.
+    /// If the build has no zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         self.write(&mut payload);
@@ -65,7 +67,7 @@ impl Enumeration {
     }
 }
 
-/// Runs `parse`, which must read everything.
+/// Runs `parse` and checks that it consumes all bytes.
 fn whole<T>(
     mut reader: ByteReader<'_>,
     name: &'static str,
@@ -76,7 +78,7 @@ fn whole<T>(
     Ok(value)
 }
 
-/// A generic tile as a library of this version writes it.
+/// Encodes a generic tile as a library of this version does.
 fn to_tile(payload: &ByteWriter, version: FormatVersion) -> Result<Vec<u8>> {
     let mut file = ByteWriter::new();
     GenericTileEncoder::new(version).encode(payload.as_slice(), &mut file)?;

@@ -1,16 +1,18 @@
-//! The global order: the order in which the cells of a sparse array lie on disk.
+//! The global order: the order of the cells of a sparse array on disk.
 //!
-//! With row-major or column-major cells, cells are ordered by the space tile that they lie in, tiles in tile order, and
-//! within a tile by their coordinates in cell order. With cells in Hilbert order they are ordered by their Hilbert value,
-//! then by their coordinates, the first dimension first.
+//! With row-major or column-major cell order, cells are sorted by space tile, in tile order. Within
+//! a tile, cells are sorted by coordinates, in cell order. With Hilbert cell order, cells are
+//! sorted by Hilbert value, then by coordinates, first dimension first.
 //!
-//! A [`GlobalOrder`] turns everything that comes before the coordinates into a few `u64` words per cell (mostly one or
-//! none), computed a column at a time: [`leading_word`](GlobalOrder::leading_word). A sorter or merger compares those
-//! words, then the coordinates in the order of [`cell_dimensions`](GlobalOrder::cell_dimensions), and has no need to know
-//! of tiles, extents or curves.
+//! A [`GlobalOrder`] encodes the sort key before the coordinates as a few `u64` words per cell,
+//! usually zero or one. [`leading_word`](GlobalOrder::leading_word) computes a word for a whole
+//! column. A sorter or merger compares these words, then the coordinates in the order of
+//! [`cell_dimensions`](GlobalOrder::cell_dimensions). Neither needs to know tiles, extents or
+//! curves.
 //!
-//! Floats bring one subtlety. In the order, `-0.0` and `0.0` are equal, so pass their keys through [`make_comparable`]
-//! first; but cells that differ in the sign of a zero are no duplicates, so compare the keys themselves there.
+//! `-0.0` and `0.0` are equal in the global order. Pass the keys of floats through
+//! [`make_comparable`] before sorting. Cells with zeros of different sign are not duplicates. To
+//! find duplicates, compare the original keys.
 //!
 //! ```
 //! use tdb_schema::global_order::GlobalOrder;
@@ -40,43 +42,44 @@ use crate::error::Result;
 use crate::hilbert::{CoordinateColumn, HilbertCurve};
 use crate::{ArraySchema, Dimension, Tiling};
 
-/// How the cells of a sparse array are ordered on disk.
+/// The global order of the cells of an array.
 #[derive(Clone, Debug)]
 pub struct GlobalOrder {
     leading: Leading,
     cell_dimensions: Vec<usize>,
-    /// The physical type of each dimension; nothing for strings.
+    /// The physical type of each dimension, or `None` for strings.
     physical: Vec<Option<PhysicalType>>,
 }
 
-/// What comes before the coordinates.
+/// The part of the sort key before the coordinates.
 #[derive(Clone, Debug)]
 enum Leading {
     Hilbert(Box<HilbertCurve>),
-    /// The space tile, as words of one or more dimensions' tile indices.
+    /// The space tile, as words of tile indices.
     Tiles(Vec<Word>),
 }
 
-/// Tile indices of one or more dimensions in one number: the last digit counts ones, the one before it counts as many as
-/// the last can be, and so on.
+/// Tile indices of one or more dimensions, packed into one number in mixed radix. The last digit is
+/// the least significant.
 #[derive(Clone, Debug)]
 struct Word {
     digits: Vec<Digit>,
-    /// How many values the word can have; nothing if it can have all.
+    /// The number of values of the word, or `None` if it may have any `u64` value.
     count: Option<u64>,
 }
 
-/// One dimension's tile index.
+/// The tile index along one dimension.
 #[derive(Clone, Debug)]
 struct Digit {
     dimension: usize,
     physical: PhysicalType,
     tiling: Tiling,
-    /// Tiles along the dimension; nothing if they can't be counted, so that the index needs a word of its own.
+    /// The number of tiles along the dimension. If `None`, the number is unknown and the index
+    /// takes a whole word.
     count: Option<u64>,
 }
 
-/// A coordinate of one cell along one dimension.
+/// A coordinate of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinate<'a> {
     /// The [ordered key](tdb_types::ordered_key) of a fixed-size value.
@@ -86,11 +89,13 @@ pub enum Coordinate<'a> {
 }
 
 impl GlobalOrder {
-    /// The order of the cells of arrays with this schema. Dense arrays have one too: it is that of their sparse fragments,
-    /// which old releases could write.
+    /// Creates the global order of arrays with this schema.
+    ///
+    /// Dense schemas are allowed, because old releases could write sparse fragments into dense
+    /// arrays.
     ///
     /// # Errors
-    /// A Hilbert order over more dimensions than a curve can have.
+    /// If the order is Hilbert and the number of dimensions exceeds the limit of the curve.
     pub fn new(schema: &ArraySchema) -> Result<Self> {
         let leading = match schema.cell_order() {
             Layout::Hilbert => Leading::Hilbert(Box::new(HilbertCurve::new(schema.domain())?)),
@@ -101,7 +106,7 @@ impl GlobalOrder {
         Ok(Self { leading, cell_dimensions, physical })
     }
 
-    /// The Hilbert curve that orders the cells, in Hilbert order.
+    /// Returns the Hilbert curve that sorts the cells, or `None` if the cell order is not Hilbert.
     #[must_use]
     pub fn hilbert(&self) -> Option<&HilbertCurve> {
         match &self.leading {
@@ -110,8 +115,9 @@ impl GlobalOrder {
         }
     }
 
-    /// The dimensions whose space tiles order the cells, the most significant first. Strings and dimensions of a single
-    /// tile are not among them.
+    /// Returns the dimensions whose space tiles sort the cells, most significant first.
+    ///
+    /// Excludes strings and dimensions with a single tile.
     #[must_use]
     pub fn tile_dimensions(&self) -> Vec<usize> {
         match &self.leading {
@@ -120,14 +126,16 @@ impl GlobalOrder {
         }
     }
 
-    /// All dimensions in the order in which coordinates are compared.
+    /// Returns all dimensions in the order of coordinate comparison.
     #[must_use]
     pub fn cell_dimensions(&self) -> &[usize] {
         &self.cell_dimensions
     }
 
-    /// How many words per cell come before the coordinates: one in Hilbert order, else as few as hold the tile indices of
-    /// all dimensions, which is none where everything is one tile.
+    /// Returns the number of words per cell before the coordinates.
+    ///
+    /// Hilbert order has one word. Other orders use the fewest words that hold the tile indices of
+    /// all dimensions, and no word if the domain is a single tile.
     #[must_use]
     pub fn leading_word_count(&self) -> usize {
         match &self.leading {
@@ -136,10 +144,10 @@ impl GlobalOrder {
         }
     }
 
-    /// Appends a leading word of each cell to `words`; word 0 is the most significant. `columns` holds the coordinates, one
-    /// column per dimension, in the order of the schema.
+    /// Appends leading word number `word` of each cell to `words`. Word 0 is the most significant.
     ///
-    /// Nothing is appended for a word that there isn't, or with fewer columns than dimensions.
+    /// `columns` holds the coordinates, one column per dimension, in schema order. Appends no
+    /// values if `word` is out of bounds or columns are missing.
     pub fn leading_word(&self, word: usize, columns: &[CoordinateColumn<'_>], words: &mut Vec<u64>) {
         match &self.leading {
             Leading::Hilbert(curve) if word == 0 => curve.values(columns, words),
@@ -152,9 +160,10 @@ impl GlobalOrder {
         }
     }
 
-    /// Compares two cells by their coordinates, one per dimension, in the order of the schema.
+    /// Compares two cells by their coordinates, one per dimension, in schema order.
     ///
-    /// It works everything out anew: for sorting, compute [leading words](Self::leading_word) instead.
+    /// Each call computes the leading words again. To sort many cells, compute [leading
+    /// words](Self::leading_word) once instead.
     #[must_use]
     pub fn compare(&self, a: &[Coordinate<'_>], b: &[Coordinate<'_>]) -> Ordering {
         let leading = (0..self.leading_word_count()).map(|word| {
@@ -189,7 +198,8 @@ impl GlobalOrder {
     }
 }
 
-/// Makes the keys of floats compare as the format compares floats: `-0.0` becomes `0.0`. Other types stay as they are.
+/// Replaces the key of `-0.0` by the key of `0.0`, as the format compares floats. Keys of other
+/// types are unchanged.
 pub fn make_comparable(physical: PhysicalType, keys: &mut [u64]) {
     let zero = match physical {
         PhysicalType::F32 => Scalar::F32(0.0).key(),
@@ -197,12 +207,12 @@ pub fn make_comparable(physical: PhysicalType, keys: &mut [u64]) {
         _ => return,
     };
     for key in keys {
-        // The key of -0.0 is the one before that of 0.0.
+        // The key of `-0.0` immediately precedes the key of `0.0`.
         *key += u64::from(*key == zero - 1);
     }
 }
 
-/// The dimensions from the most to the least significant.
+/// Returns the dimensions, most significant first.
 fn in_order(order: Layout, dimensions: usize) -> Vec<usize> {
     match order {
         Layout::ColMajor => (0..dimensions).rev().collect(),
@@ -210,7 +220,7 @@ fn in_order(order: Layout, dimensions: usize) -> Vec<usize> {
     }
 }
 
-/// Packs the tile indices of all dimensions into as few words as hold them.
+/// Packs the tile indices of all dimensions into the fewest words.
 fn words(schema: &ArraySchema) -> Vec<Word> {
     let dimensions = schema.dimensions();
     let mut words: Vec<Word> = Vec::new();
@@ -229,9 +239,9 @@ fn words(schema: &ArraySchema) -> Vec<Word> {
 }
 
 impl Digit {
-    /// The dimension's part in the order of tiles; nothing if all cells lie in one tile.
+    /// Returns the digit of a dimension, or `None` if the dimension has a single tile.
     fn new(index: usize, dimension: &Dimension) -> Option<Self> {
-        /// Up to here quotients of floats are exact enough to be counted on.
+        /// The number of tiles up to which quotients of floats are exact.
         const MOST_FLOAT_TILES: u64 = 1 << 53;
         let tiling = dimension.tiling();
         let (_, high) = dimension.domain_keys().filter(|_| !tiling.is_one_tile())?;
@@ -250,7 +260,8 @@ impl Digit {
                 ordered_keys(self.physical, bytes, &mut keys);
                 self.tiling.indices(&keys, indices);
             }
-            // Only fixed-size dimensions have digits; strings in their place count as the first tile.
+            // Only fixed-size dimensions have digits. A mismatched string column counts as the
+            // first tile.
             CoordinateColumn::Strings { offsets, .. } => indices.extend(offsets.iter().map(|_| 0)),
         }
     }
@@ -265,7 +276,8 @@ impl Word {
             if place == 0 {
                 digit.indices(column, words);
                 if let Some(count) = digit.count {
-                    // Coordinates outside of the domain (in broken fragments alone) must not disturb other digits.
+                    // Clamps coordinates outside of the domain to keep the higher digits correct.
+                    // Only damaged fragments have coordinates outside.
                     words.iter_mut().skip(start).for_each(|word| *word = (*word).min(count - 1));
                 }
                 continue;

@@ -1,8 +1,9 @@
 //! The Hilbert curve through the domain of a sparse array.
 //!
-//! In arrays with Hilbert cell order, cells lie in the order of their position along a Hilbert curve. Each coordinate is
-//! first scaled to a *bucket* of `63 / dimensions` bits; Skilling's transform ("Programming the Hilbert curve", 2004) makes
-//! of the buckets one number, the Hilbert value. Cells with equal values are ordered by their coordinates.
+//! In arrays with Hilbert cell order, cells are sorted by their position along a Hilbert curve.
+//! Each coordinate is first scaled to a *bucket* of `63 / dimensions` bits. Skilling's transform
+//! ("Programming the Hilbert curve", 2004) combines the buckets into one number, the Hilbert value.
+//! Cells with equal values are sorted by their coordinates.
 //!
 //! ```
 //! use tdb_schema::hilbert::{CoordinateColumn, HilbertCurve};
@@ -37,23 +38,23 @@ use transform::Transform;
 use crate::error::Result;
 use crate::{Domain, SchemaError};
 
-/// Bits of a Hilbert value.
+/// The number of bits of a Hilbert value.
 const VALUE_BITS: u32 = 63;
-/// The Hilbert curve of a domain: from the coordinates of cells to their positions along the curve.
+/// The Hilbert curve of a domain, which maps the coordinates of cells to positions along the curve.
 #[derive(Clone, Debug)]
 pub struct HilbertCurve {
     axes: Vec<Axis>,
     bits: u32,
     transform: Transform,
-    /// The same with the highest bits alone.
+    /// The transform of the highest bits only.
     short: Transform,
 }
 
 impl HilbertCurve {
-    /// The curve through `domain`.
+    /// Creates the curve through `domain`.
     ///
     /// # Errors
-    /// No dimensions, or more than 16.
+    /// If the domain has no dimensions or more than 16.
     pub fn new(domain: &Domain) -> Result<Self> {
         let count = domain.dimensions().len();
         if count == 0 || count > MOST_DIMENSIONS {
@@ -67,16 +68,17 @@ impl HilbertCurve {
         Ok(Self { axes, bits, transform, short })
     }
 
-    /// Bits of a bucket: 63 shared by the dimensions.
+    /// Returns the number of bits per bucket: 63 divided by the number of dimensions.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Appends the Hilbert value of each cell to `values`; `columns` holds the coordinates of the cells, one column per
-    /// dimension, in order. The shortest column says how many cells there are.
+    /// Appends the Hilbert value of each cell to `values`.
     ///
-    /// A column that doesn't suit its dimension (strings for numbers, or the other way) counts as all zero buckets.
+    /// `columns` holds the coordinates, one column per dimension, in schema order. The shortest
+    /// column determines the number of cells. A column of the wrong kind (strings for a numeric
+    /// dimension, or the reverse) counts as all-zero buckets.
     pub fn values(&self, columns: &[CoordinateColumn<'_>], values: &mut Vec<u64>) {
         self.values_by(&self.transform, columns, values);
     }
@@ -97,13 +99,15 @@ impl HilbertCurve {
         }
     }
 
-    /// Appends the first bits of each cell's Hilbert value to `values`, as [`values`](Self::values) does with all of them. It
-    /// takes a fraction of the time, and only cells very near to each other get the same number.
+    /// Appends the high bits of the Hilbert value of each cell to `values`.
+    ///
+    /// This takes a fraction of the time of [`values`](Self::values). Only cells very close to each
+    /// other get the same prefix.
     pub fn prefixes(&self, columns: &[CoordinateColumn<'_>], values: &mut Vec<u64>) {
         self.values_by(&self.short, columns, values);
     }
 
-    /// The Hilbert value of one cell, given its buckets; missing ones count as 0.
+    /// Returns the Hilbert value of one cell with the given buckets. Missing buckets count as 0.
     #[must_use]
     pub fn value_of_buckets(&self, buckets: &[u64]) -> u64 {
         let mut axes = [0; MOST_DIMENSIONS];

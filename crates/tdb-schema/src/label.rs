@@ -1,20 +1,20 @@
-//! Dimension labels: arrays that give the coordinates of a dimension other names.
+//! Dimension labels: arrays that map labels to the coordinates of a dimension.
 
 use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, Result};
 
-/// One label of a dimension: where the array with the labels lies, and what it holds.
+/// A label of a dimension: the location and the type of the label array.
 ///
-/// The label array is an ordinary dense array with one dimension, which matches the labelled one, and one attribute
-/// whose values are ordered.
+/// The label array is an ordinary dense array. It has a single dimension, equal to the labelled
+/// dimension, and a single attribute with ordered values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimensionLabel {
-    /// The labelled dimension's position.
+    /// The index of the labelled dimension.
     pub dimension: u32,
-    /// The label's name; dimensions, attributes and labels share one space of names.
+    /// The name of the label. Dimensions, attributes and labels share one namespace.
     pub name: String,
-    /// Whether `uri` is relative to the array's folder.
+    /// `true` if `uri` is relative to the array's folder.
     pub relative: bool,
-    /// Where the label array lies, such as `__labels/l0`.
+    /// The URI of the label array, such as `__labels/l0`.
     pub uri: String,
     /// The attribute of the label array that holds the labels.
     pub attribute: String,
@@ -22,9 +22,9 @@ pub struct DimensionLabel {
     pub order: DataOrder,
     /// The datatype of the labels.
     pub datatype: Datatype,
-    /// How many values a label has: one, or any number for strings.
+    /// The number of values per label: 1, or variable for strings.
     pub cell_val_num: CellValNum,
-    /// Whether the label array was made outside of this array.
+    /// `true` if the label array was created separately from this array.
     pub external: bool,
 }
 

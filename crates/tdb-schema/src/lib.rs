@@ -1,14 +1,16 @@
-//! Array schemas of the TileDB array storage format: what an array's dimensions, attributes, orders and filters are.
+//! Array schemas of the TileDB storage format: dimensions, attributes, orders and filters.
 //!
-//! - [`ArraySchema`]: a schema of any format version, read from bytes, checked, and written back byte for byte. It has a
-//!   [`Domain`] of [`Dimension`]s, [`Attribute`]s, [`DimensionLabel`]s, references to [`Enumeration`]s, and maybe a current
-//!   domain.
-//! - [`SchemaBuilder`]: a schema from nothing, which can't build what the reference library would refuse.
-//! - [`ArrayDefinition`]: a schema with the enumerations and label arrays that it refers to; all that an array is made from.
-//! - [`SchemaEvolution`]: changes of a definition.
-//! - [`Tiling`]: from coordinates to the space tiles that they lie in.
+//! - [`ArraySchema`]: a schema of any format version, parsed, validated and written back byte for
+//!   byte. It has a [`Domain`] of [`Dimension`]s, [`Attribute`]s, [`DimensionLabel`]s, references
+//!   to [`Enumeration`]s, and an optional current domain.
+//! - [`SchemaBuilder`]: builds a new schema and rejects everything that the reference library would
+//!   reject.
+//! - [`ArrayDefinition`]: a schema with its enumerations and label arrays, complete enough to
+//!   create an array.
+//! - [`SchemaEvolution`]: changes to a definition.
+//! - [`Tiling`]: maps coordinates to space tiles.
 //! - [`hilbert`]: the Hilbert curve through the domain of sparse arrays.
-//! - [`global_order`]: the order in which the cells of sparse arrays lie on disk.
+//! - [`global_order`]: the order of the cells of sparse arrays on disk.
 //!
 //! ```
 //! use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef, SchemaBuilder};
@@ -30,13 +32,19 @@
 //! # Ok::<(), tdb_schema::SchemaError>(())
 //! ```
 //!
-//! # What is checked
+//! # Invariants
 //!
-//! Whoever holds an [`ArraySchema`] may rely on: at least one dimension, of a datatype that dimensions may have, with
-//! finite bounds in order and a tile extent that is positive and, for integers, no larger than the domain; at least one
-//! attribute, and dimensions of one countable datatype, if the array is dense; a capacity above 0 if it is sparse; Hilbert
-//! order only in sparse arrays; names that differ; fill values of the size of a cell; enumerations and labelled dimensions
-//! that exist; file names that stay in their folder; a current domain within the domain.
+//! Every [`ArraySchema`] has been validated and satisfies these rules:
+//!
+//! - At least one dimension. Its datatype is allowed for dimensions and its bounds are finite and
+//!   in order. Its tile extent is positive and, for integers, no larger than the domain.
+//! - In dense arrays, at least one attribute, and dimensions of a single countable datatype.
+//! - In sparse arrays, a capacity above 0. Only sparse arrays may use Hilbert order.
+//! - Distinct names.
+//! - Fill values of the size of a cell.
+//! - Every referenced enumeration and labelled dimension exists.
+//! - File names stay in their folder.
+//! - The current domain lies within the domain.
 
 mod attribute;
 mod builder;
@@ -62,7 +70,7 @@ mod validate;
 
 use tdb_types::ByteReader;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because the public signatures use types of these crates.
 pub use {tdb_filters, tdb_generic_tile, tdb_rtree, tdb_types};
 
 pub use attribute::Attribute;
@@ -78,8 +86,10 @@ pub use label::DimensionLabel;
 pub use schema::ArraySchema;
 pub use tiling::Tiling;
 
-/// Runs `parse` as the structure `name`, as [`ByteReader::group`] does: decoding errors get its name, other errors have
-/// names of their own and pass through.
+/// Runs `parse` as the structure `name`, like [`ByteReader::group`].
+///
+/// Decode errors get the name of the structure. Other errors already name their structure and pass
+/// through.
 fn group<T>(
     reader: &mut ByteReader<'_>,
     name: &'static str,
@@ -94,8 +104,10 @@ fn group<T>(
     )?
 }
 
-/// The name of the structure that begins at the reader, as a function that is only called if anybody asks: `what`, its
-/// position, and its own name, which lies `skip` bytes ahead.
+/// Returns a function that formats the name of the structure at the reader's position.
+///
+/// The name consists of `what`, `index` and the stored name, which begins `skip` bytes ahead. The
+/// function reads the stored name only when called.
 fn group_name<'a>(
     what: &'static str,
     index: usize,
@@ -112,7 +124,7 @@ fn group_name<'a>(
     }
 }
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "all-codecs"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The payload of a schema's generic tile: bytes to a schema, and back.
+//! Payloads of schema tiles: parsing and writing.
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::NdRange;
@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::{ArraySchema, Attribute, DimensionLabel, Domain, EnumerationRef, current_domain, validate};
 
 impl ArraySchema {
-    /// Reads the payload of a schema's generic tile.
+    /// Parses the payload of a schema's generic tile.
     ///
     /// # Errors
-    /// Bytes that aren't a schema, or one that contradicts itself or the format.
+    /// If the bytes are not a valid schema.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         let schema = crate::group(reader, "array schema", Self::parse_fields)?;
         validate::readable(&schema)?;
@@ -54,10 +54,11 @@ impl ArraySchema {
         })
     }
 
-    /// Writes the payload of the schema's generic tile, in the schema's own version.
+    /// Writes the payload of the schema's generic tile, in the version of the schema.
     ///
     /// # Errors
-    /// A filter that the version can't express. Schemas that were read or built don't have any.
+    /// If the version does not support a filter. This never happens for schemas that were parsed or
+    /// built.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         let version = self.version;
         writer.u32(version.number());
@@ -110,7 +111,8 @@ fn parse_filters(
 }
 
 fn parse_attributes(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<Attribute>> {
-    // The shortest attribute, of the first version: an empty name, a type, a number of values, no filters.
+    // The shortest attribute (version 1) has an empty name, a datatype, a number of values and no
+    // filters.
     parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))
 }
 
@@ -128,7 +130,8 @@ fn parse_enumerations(reader: &mut ByteReader<'_>, version: FormatVersion) -> td
     }
 }
 
-/// Reads a `u32` count and that many items of at least `shortest` bytes, whose names lie `skip` bytes into them.
+/// Parses a `u32` count and as many items of at least `shortest` bytes each. The name of an item
+/// begins `skip` bytes into the item.
 fn parse_list<T>(
     reader: &mut ByteReader<'_>,
     what: &'static str,
@@ -159,6 +162,6 @@ fn parse_current_domain(
 }
 
 fn write_count(writer: &mut ByteWriter, count: usize) {
-    // Counts beyond the field can't have been read, and no builder gets there with real memory.
+    // The parser cannot return larger counts, and a builder would run out of memory first.
     writer.u32(u32::try_from(count).unwrap_or(u32::MAX));
 }

@@ -1,8 +1,8 @@
-//! Integers whatever their type.
+//! Bits of integers of any type.
 
 use tdb_types::Scalar;
 
-/// The bits of a value as an unsigned integer.
+/// Returns the bits of a value, zero-extended to 64 bits.
 pub(crate) fn unsigned_bits(value: Scalar) -> u64 {
     let mut word = [0; 8];
     for (to, from) in word.iter_mut().zip(&*value.to_le_bytes()) {

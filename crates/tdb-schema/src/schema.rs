@@ -10,10 +10,11 @@ use tdb_types::{ArrayType, Feature, FormatVersion, Layout, PhysicalType, Scalar}
 use crate::error::Result;
 use crate::{Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, FieldRef, FieldType};
 
-/// What an array is: its dimensions and attributes, the order of its cells and tiles, the filters of its tiles.
+/// The schema of an array: its dimensions, attributes, cell and tile orders, and filters.
 ///
-/// A value of this type has been validated: readers may rely on its bounds, sizes and names (see the crate's page).
-/// Obtain one from bytes ([`parse_file`](Self::parse_file)) or from a [`SchemaBuilder`](crate::SchemaBuilder).
+/// A schema is always valid: readers may rely on its bounds, sizes and names (see the [crate's
+/// page](crate)). Parse a file ([`parse_file`](Self::parse_file)) or use a
+/// [`SchemaBuilder`](crate::SchemaBuilder) to obtain a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySchema {
     pub(crate) version: FormatVersion,
@@ -33,115 +34,117 @@ pub struct ArraySchema {
 }
 
 impl ArraySchema {
-    /// The format version that the schema was written in.
+    /// Returns the format version that the schema was written in.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version
     }
 
-    /// Whether cells exist everywhere or only where written.
+    /// Returns the type of the array: dense or sparse.
     #[must_use]
     pub fn array_type(&self) -> ArrayType {
         self.array_type
     }
 
-    /// Whether cells exist everywhere in the domain.
+    /// `true` if the array is dense: every coordinate of the domain has a cell.
     #[must_use]
     pub fn is_dense(&self) -> bool {
         self.array_type == ArrayType::Dense
     }
 
-    /// Whether cells with equal coordinates may coexist (sparse arrays).
+    /// `true` if several cells may have equal coordinates (sparse arrays only).
     #[must_use]
     pub fn allows_duplicates(&self) -> bool {
         self.allows_duplicates
     }
 
-    /// The order of space tiles: row-major or column-major.
+    /// Returns the order of space tiles: row-major or column-major.
     #[must_use]
     pub fn tile_order(&self) -> Layout {
         self.tile_order
     }
 
-    /// The order of cells within a tile: row-major, column-major or Hilbert.
+    /// Returns the order of cells within a tile: row-major, column-major or Hilbert.
     #[must_use]
     pub fn cell_order(&self) -> Layout {
         self.cell_order
     }
 
-    /// Cells per data tile of sparse fragments.
+    /// Returns the number of cells per data tile of sparse fragments.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The filters of coordinates, for dimensions that have none of their own.
+    /// Returns the coordinate filters, used by dimensions without their own filters.
     #[must_use]
     pub fn coords_filters(&self) -> &FilterPipeline {
         &self.coords_filters
     }
 
-    /// The filters of the offsets of cells of variable length.
+    /// Returns the filters of the offsets of variable-length cells.
     #[must_use]
     pub fn offsets_filters(&self) -> &FilterPipeline {
         &self.offsets_filters
     }
 
-    /// The filters of validity tiles.
+    /// Returns the filters of validity tiles.
     #[must_use]
     pub fn validity_filters(&self) -> &FilterPipeline {
         &self.validity_filters
     }
 
-    /// The dimensions together.
+    /// Returns the domain.
     #[must_use]
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// The dimensions, in order.
+    /// Returns the dimensions, in schema order.
     #[must_use]
     pub fn dimensions(&self) -> &[Dimension] {
         self.domain.dimensions()
     }
 
-    /// The attributes, in order.
+    /// Returns the attributes, in schema order.
     #[must_use]
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// How many dimensions there are; at least one.
+    /// Returns the number of dimensions, at least 1.
     #[must_use]
     pub fn dim_count(&self) -> usize {
         self.dimensions().len()
     }
 
-    /// How many attributes there are; at least one if the array is dense.
+    /// Returns the number of attributes, at least 1 for dense arrays.
     #[must_use]
     pub fn attr_count(&self) -> usize {
         self.attributes.len()
     }
 
-    /// The dimension labels, in order.
+    /// Returns the dimension labels, in schema order.
     #[must_use]
     pub fn labels(&self) -> &[DimensionLabel] {
         &self.labels
     }
 
-    /// The enumerations and their files, in the order of the file, which means nothing.
+    /// Returns references to the enumerations, in file order. The order has no meaning.
     #[must_use]
     pub fn enumerations(&self) -> &[EnumerationRef] {
         &self.enumerations
     }
 
-    /// The part of the domain that may hold cells for now, one range per dimension; nothing if it's all of the domain.
+    /// Returns the current domain, as a range per dimension.
+    ///
+    /// Returns `None` if cells may be written in the whole domain.
     #[must_use]
     pub fn current_domain(&self) -> Option<&NdRange> {
         self.current_domain.as_ref()
     }
 
-    /// The attribute or dimension with this name.
+    /// Looks up an attribute or dimension by name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldRef> {
         let attribute = self.attributes.iter().position(|attribute| attribute.name() == name);
@@ -149,19 +152,19 @@ impl ArraySchema {
         attribute.map(FieldRef::Attribute).or_else(|| dimension().map(FieldRef::Dimension))
     }
 
-    /// All fields by their names, for those who look up many.
+    /// Maps the name of each field to its reference, for repeated lookups.
     #[must_use]
     pub fn fields_by_name(&self) -> HashMap<&str, FieldRef> {
         self.fields().filter_map(|field| Some((self.field_name(field)?, field))).collect()
     }
 
-    /// All fields: the dimensions, then the attributes.
+    /// Iterates over all fields: the dimensions, then the attributes.
     pub fn fields(&self) -> impl Iterator<Item = FieldRef> + use<> {
         let dimensions = (0..self.dim_count()).map(FieldRef::Dimension);
         dimensions.chain((0..self.attr_count()).map(FieldRef::Attribute))
     }
 
-    /// The name of a field; nothing if the schema has no such field.
+    /// Returns the name of a field, or `None` if the schema does not have the field.
     #[must_use]
     pub fn field_name(&self, field: FieldRef) -> Option<&str> {
         match field {
@@ -170,7 +173,7 @@ impl ArraySchema {
         }
     }
 
-    /// How the values of a field look; nothing if the schema has no such field.
+    /// Returns the type of a field, or `None` if the schema does not have the field.
     #[must_use]
     pub fn field_type(&self, field: FieldRef) -> Option<FieldType> {
         Some(match field {
@@ -189,11 +192,13 @@ impl ArraySchema {
         })
     }
 
-    /// Where coordinates may lie on the dimension of that index: in the current domain, else the domain, else anywhere. Zeros
-    /// of either sign at its ends are both inside.
+    /// Returns the range of coordinates that dimension `index` allows.
+    ///
+    /// This is the range of the current domain if set, else the domain, else unbounded. A bound of
+    /// floating-point zero includes both `-0.0` and `0.0`.
     ///
     /// # Panics
-    /// If there is no such dimension.
+    /// If `index` is out of bounds.
     #[must_use]
     pub fn limits(&self, index: usize) -> DimRange {
         let dimension = &self.domain.dimensions()[index];
@@ -202,7 +207,7 @@ impl ArraySchema {
         match limits {
             Some(DimRange::Fixed { lo, hi }) => {
                 let physical = dimension.datatype().physical();
-                // Zeros of either sign are equal, but have keys one apart.
+                // Zeros of either sign are equal, but the keys differ by 1.
                 let zeros = match physical {
                     PhysicalType::F32 => [Scalar::F32(-0.0), Scalar::F32(0.0)].map(Scalar::key),
                     PhysicalType::F64 => [Scalar::F64(-0.0), Scalar::F64(0.0)].map(Scalar::key),
@@ -215,15 +220,16 @@ impl ArraySchema {
                 }
             }
             Some(limits) => limits,
-            // Very old arrays may leave out a numeric domain.
+            // String dimensions have no domain.
             None => DimRange::everything(dimension.kind()),
         }
     }
 
-    /// The filters that the data tiles of a field go through: a dimension without filters of its own, or of a version
-    /// where dimensions can't have any, uses the schema's coordinate filters.
+    /// Returns the filters of the data tiles of a field.
     ///
-    /// For a field that the schema doesn't have, no filters.
+    /// A dimension without filters uses the coordinate filters of the schema. In versions with
+    /// combined coordinates, every dimension does. The pipeline is empty for a field that the
+    /// schema does not have.
     #[must_use]
     pub fn filters_of(&self, field: FieldRef) -> Cow<'_, FilterPipeline> {
         let filters = match field {
@@ -236,8 +242,11 @@ impl ArraySchema {
         filters.map_or_else(Cow::default, Cow::Borrowed)
     }
 
-    /// The same for a fragment of that version, which may be a later one than the schema's: releases from 2.17 on write
-    /// dimensions without filters into an array whose schema knows only filters of all coordinates; those before took these.
+    /// Returns the filters of the data tiles of a field, in a fragment of version `fragment`.
+    ///
+    /// A fragment may have a later version than the schema. If the schema has combined coordinates,
+    /// releases from 2.17 on write the dimensions without filters. Earlier releases use the
+    /// coordinate filters.
     #[must_use]
     pub fn filters_in(&self, fragment: FormatVersion, field: FieldRef) -> Cow<'_, FilterPipeline> {
         let bare = self.version.has(Feature::CombinedCoordinates) && fragment.has(Feature::BareOldDimensions);
@@ -250,10 +259,11 @@ impl ArraySchema {
         }
     }
 
-    /// Cells in one space tile of a dense array.
+    /// Returns the number of cells per space tile of a dense array.
     ///
     /// # Errors
-    /// A dimension of floats or strings (sparse arrays have them), or a product above `u64::MAX`.
+    /// If a dimension has floats or strings (sparse arrays only), or if the product exceeds
+    /// `u64::MAX`.
     pub fn cells_per_tile(&self) -> Result<u64> {
         self.domain.cells_per_tile()
     }

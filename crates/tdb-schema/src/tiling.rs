@@ -1,23 +1,25 @@
-//! How a dimension is cut into space tiles, ready for use on many coordinates.
+//! Mapping of coordinates to space tiles, prepared for many coordinates.
 
 use tdb_types::{PhysicalType, Scalar};
 
 use crate::divisor::Divisor;
 use crate::scalar_bits::unsigned_bits;
 
-/// The arithmetic from a coordinate to the index of its space tile, along one dimension.
+/// The mapping from a coordinate to the index of its space tile, along a dimension.
 ///
-/// Coordinates are [ordered keys](tdb_types::ordered_key). For integers and dates the index is the distance from the
-/// domain's low end divided by the extent. For floats it is what the reference library computes: difference and quotient
-/// in the dimension's own type, then the truncation of an x86-64 processor, which differs from Rust's for quotients that
-/// no `u64` can hold (the domain of all doubles with a tile extent of infinity has them). Cells lie on disk in the order
-/// that this gives, so it's part of the format.
+/// Coordinates are [ordered keys](tdb_types::ordered_key). For integers and dates, the index is the
+/// distance from the low end of the domain divided by the extent.
+///
+/// For floats, the index matches the reference library: difference and quotient in the type of the
+/// dimension, truncated like on an x86-64 processor. Truncation differs from Rust's for quotients
+/// that exceed `u64`, such as those of the domain of all doubles with an infinite extent. The order
+/// of cells on disk depends on this behavior, so it is part of the format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiling(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Strings, and dimensions without tile extent.
+    /// Strings, and dimensions without a tile extent.
     OneTile,
     Integer {
         low: u64,
@@ -34,7 +36,7 @@ enum Kind {
 }
 
 impl Tiling {
-    /// Of a dimension whose domain begins with `low`.
+    /// Creates the tiling of a dimension whose domain begins at `low`.
     pub(crate) fn of(low: Option<Scalar>, extent: Option<Scalar>) -> Self {
         Self(low.zip(extent).and_then(Self::kind).unwrap_or(Kind::OneTile))
     }
@@ -47,13 +49,13 @@ impl Tiling {
         }
     }
 
-    /// Whether the dimension is a single tile, so that it has no say in the order of tiles.
+    /// `true` if the dimension is a single tile and therefore does not affect the order of tiles.
     #[must_use]
     pub fn is_one_tile(&self) -> bool {
         self.0 == Kind::OneTile
     }
 
-    /// Coordinates per tile, for integers and dates with a tile extent.
+    /// Returns the number of coordinates per tile, for integers and dates with a tile extent.
     #[must_use]
     pub fn extent_cells(&self) -> Option<u64> {
         match self.0 {
@@ -62,7 +64,7 @@ impl Tiling {
         }
     }
 
-    /// The tile of one coordinate; coordinates of integers below the domain count as its low end.
+    /// Returns the tile index of a coordinate. An integer below the domain gets index 0.
     #[inline]
     #[must_use]
     pub fn index(&self, key: u64) -> u64 {
@@ -74,7 +76,7 @@ impl Tiling {
         }
     }
 
-    /// Appends the tile of each coordinate to `indices`.
+    /// Appends the tile index of each coordinate to `indices`.
     pub fn indices(&self, keys: &[u64], indices: &mut Vec<u64>) {
         let keys = keys.iter().copied();
         match self.0 {
@@ -101,7 +103,7 @@ fn float64_index(key: u64, low: f64, extent: f64) -> u64 {
     truncate((float64_of_key(key) - low) / extent)
 }
 
-/// The float with this ordered key.
+/// Returns the float with this ordered key.
 #[inline]
 pub(crate) fn float32_of_key(key: u64) -> f32 {
     match Scalar::from_key(PhysicalType::F32, key) {
@@ -110,7 +112,7 @@ pub(crate) fn float32_of_key(key: u64) -> f32 {
     }
 }
 
-/// The double with this ordered key.
+/// Returns the double with this ordered key.
 #[inline]
 pub(crate) fn float64_of_key(key: u64) -> f64 {
     match Scalar::from_key(PhysicalType::F64, key) {
@@ -119,9 +121,11 @@ pub(crate) fn float64_of_key(key: u64) -> f64 {
     }
 }
 
-/// A double as the `u64` that compiled C++ makes of it on x86-64, also where the language leaves it undefined: values
-/// below 2^63 (and NaN) are truncated to an `i64`, of which the lowest stands for whatever doesn't fit; from 2^63 on, 2^63
-/// is subtracted before and added after.
+/// Converts a double to `u64` like compiled C++ on x86-64, also where the language leaves the
+/// result undefined.
+///
+/// Values below 2^63 and NaN are truncated to an `i64`, with the minimum `i64` for values that do
+/// not fit. For values from 2^63 on, 2^63 is subtracted before and added after.
 #[inline]
 pub(crate) fn truncate(value: f64) -> u64 {
     const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
@@ -129,9 +133,10 @@ pub(crate) fn truncate(value: f64) -> u64 {
     if value >= TWO_TO_THE_63 { truncate_signed(value - TWO_TO_THE_63) ^ SIGN } else { truncate_signed(value) }
 }
 
-/// The bits of a double truncated to an `i64`, or of the lowest `i64` if it doesn't fit.
+/// Truncates a double to an `i64` and returns its bits. Returns the bits of the minimum `i64` if
+/// the value does not fit.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // truncation is what is asked for
+#[allow(clippy::cast_possible_truncation)] // truncation is intended
 fn truncate_signed(value: f64) -> u64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let integer = if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN };

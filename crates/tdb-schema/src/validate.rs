@@ -1,8 +1,8 @@
-//! What a schema must fulfil.
+//! Validation of schemas.
 //!
-//! [`readable`] is what readers rely on; it is asked of every schema, and lenient wherever some release wrote what later
-//! ones refuse. [`creatable`] is what the reference library asks of a schema that it creates; builders are held to it, and to
-//! [`dictionaries`] in all that is new.
+//! [`readable`] checks the rules that readers rely on. Every schema must pass, including schemas of
+//! older releases that newer releases reject. [`creatable`] checks the rules of the reference
+//! library for new schemas. Builders apply it, and apply [`dictionaries`] to all new fields.
 
 mod creatable;
 mod dictionary;
@@ -14,17 +14,17 @@ pub(crate) use readable::readable;
 
 use crate::{Attribute, Dimension, DimensionLabel};
 
-/// How messages name a dimension.
+/// Formats the name of a dimension for messages.
 fn name_of_dimension(dimension: &Dimension) -> String {
     format!("dimension {:?}", dimension.name())
 }
 
-/// How messages name an attribute.
+/// Formats the name of an attribute for messages.
 fn name_of_attribute(attribute: &Attribute) -> String {
     format!("attribute {:?}", attribute.name())
 }
 
-/// How messages name a label.
+/// Formats the name of a label for messages.
 pub(crate) fn name_of_label(label: &DimensionLabel) -> String {
     format!("dimension label {:?}", label.name)
 }

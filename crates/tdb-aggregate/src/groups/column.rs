@@ -1,4 +1,4 @@
-//! What is known of one field, group by group.
+//! The aggregates of a field per group.
 
 use tdb_types::{Cells, PhysicalType};
 
@@ -8,7 +8,7 @@ use crate::statistics::CellStatistics;
 use crate::summary::Summary;
 use crate::total::Total;
 
-/// The summaries of a field, by the number of the group.
+/// The summaries of a field, by group number.
 #[derive(Clone, Debug)]
 pub(super) struct GroupColumn {
     kind: ValueKind,
@@ -22,13 +22,13 @@ enum Summaries {
     Others { summaries: Vec<Summary>, memory: usize },
 }
 
-/// A summary that owns no memory.
+/// A summary without heap memory.
 #[derive(Clone, Copy, Debug)]
 struct NumberSummary {
     values: u64,
     nulls: u64,
     total: Total,
-    /// The least and the greatest value, once there are values.
+    /// The minimum and maximum, valid once there are values.
     low: [u8; 8],
     high: [u8; 8],
 }
@@ -49,7 +49,7 @@ impl NumberSummary {
         self.values = self.values.saturating_add(1);
     }
 
-    /// Takes values between two of them.
+    /// Adds values between `low` and `high`, which must be among the values.
     #[inline]
     fn widen<N: Number>(&mut self, low: N, high: N) {
         let (own_low, own_high) = (N::at(&self.low, 0), N::at(&self.high, 0));
@@ -86,7 +86,7 @@ impl GroupColumn {
         Self { kind, measured: measured.of(kind), summaries }
     }
 
-    /// One without groups for the same field.
+    /// Returns an empty column for the same field.
     pub(super) fn part(&self) -> Self {
         Self::new(self.kind, self.measured)
     }
@@ -100,7 +100,7 @@ impl GroupColumn {
         }
     }
 
-    /// Adds each of the picked cells to its group, if it has one.
+    /// Adds each picked cell to its group, if any.
     pub(super) fn add(&mut self, cells: &Cells<'_>, picked: &[u32], groups: &[u32]) {
         match &mut self.summaries {
             Summaries::Numbers(physical, summaries) => {
@@ -118,7 +118,7 @@ impl GroupColumn {
         }
     }
 
-    /// Adds each group of another column to the group here that is listed for it.
+    /// Adds the groups of another column. `groups` has the number of each group in this column.
     pub(super) fn merge(&mut self, other: Self, groups: &[u32]) {
         match (&mut self.summaries, other.summaries) {
             (Summaries::Numbers(physical, own), Summaries::Numbers(_, others)) => {
@@ -137,12 +137,12 @@ impl GroupColumn {
                     *memory = *memory + summary.memory() - before;
                 }
             }
-            // They are of the same field.
+            // Both columns are of the same field.
             _ => {}
         }
     }
 
-    /// Leaves these groups, in this order.
+    /// Keeps only the listed groups, in this order.
     pub(super) fn keep(&mut self, kept: &[u32]) {
         match &mut self.summaries {
             Summaries::Numbers(_, summaries) => {
@@ -156,7 +156,7 @@ impl GroupColumn {
         }
     }
 
-    /// Bytes of memory that the summaries take.
+    /// Returns the memory use of the summaries in bytes.
     pub(super) fn memory(&self) -> usize {
         match &self.summaries {
             Summaries::Numbers(_, summaries) => summaries.capacity() * size_of::<NumberSummary>(),
@@ -164,7 +164,7 @@ impl GroupColumn {
         }
     }
 
-    /// That of a group.
+    /// Returns the summary of a group.
     pub(super) fn summary(&self, group: usize) -> Summary {
         let mut summary = Summary::new(self.kind, self.measured);
         match &self.summaries {
@@ -174,7 +174,7 @@ impl GroupColumn {
                     let bounds = self.measured.bounds.then_some((&known.low[..size], &known.high[..size]));
                     let cells = known.values.saturating_add(known.nulls);
                     let total = self.measured.sum.then_some(known.total);
-                    // All that is measured is there.
+                    // This cannot fail, because all measured values are present.
                     let _ = summary.add_known(&CellStatistics { cells, nulls: known.nulls, total, bounds });
                 }
             }

@@ -1,16 +1,16 @@
-//! Numbers for keys.
+//! Mapping of keys to group numbers.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A key as it is looked up.
+/// A borrowed key.
 pub(super) trait Key: Ord + Hash {
     type Owned: Borrow<Self> + Ord + Hash + Clone + std::fmt::Debug;
 
     fn to_key(&self) -> Self::Owned;
 
-    /// Bytes of memory that it takes beyond its size.
+    /// Returns the heap memory of an owned key in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -34,24 +34,24 @@ impl Key for [u8] {
     }
 
     fn memory(&self) -> usize {
-        // Allocators have bytes of their own.
+        // Includes the overhead of the allocator.
         self.len() + 16
     }
 }
 
-/// Keys, each with the number of its group, from the first that is taken to the last.
+/// A map from keys to group numbers, for keys in a range.
 #[derive(Debug)]
 pub(super) struct Table<K: Key + ?Sized> {
     groups: HashMap<K::Owned, u32>,
-    /// The first key that is taken.
+    /// The lower end of the key range (inclusive).
     from: Option<K::Owned>,
-    /// The first key beyond those that are taken.
+    /// The upper end of the key range (exclusive).
     until: Option<K::Owned>,
-    /// Bytes that keys take beyond their size.
+    /// The heap memory of the keys in bytes.
     memory: usize,
 }
 
-/// The group of a key that isn't taken.
+/// The group number of a key outside of the range.
 pub(super) const NONE: u32 = u32::MAX;
 
 impl<K: Key + ?Sized> Default for Table<K> {
@@ -61,12 +61,13 @@ impl<K: Key + ?Sized> Default for Table<K> {
 }
 
 impl<K: Key + ?Sized> Table<K> {
-    /// An empty one that takes the same keys.
+    /// Returns an empty table with the same key range.
     pub(super) fn part(&self) -> Self {
         Self { from: self.from.clone(), until: self.until.clone(), ..Self::default() }
     }
 
-    /// One for the keys that weren't taken, if there may be any.
+    /// Returns an empty table for the keys beyond the range, or `None` if the range has no upper
+    /// end.
     pub(super) fn rest(&self) -> Option<Self> {
         let from = self.until.clone()?;
         Some(Self { from: Some(from), ..Self::default() })
@@ -76,19 +77,19 @@ impl<K: Key + ?Sized> Table<K> {
         self.groups.len()
     }
 
-    /// Bytes of memory that keys and numbers take.
+    /// Returns the memory use of the keys and group numbers in bytes.
     pub(super) fn memory(&self) -> usize {
         self.groups.capacity() * (size_of::<(K::Owned, u32)>() + 1) + self.memory
     }
 
-    /// Appends the group of each key; [`NONE`] of one that isn't taken.
+    /// Appends the group number of each key, or [`NONE`] for a key outside of the range.
     pub(super) fn find<'k>(&mut self, keys: impl Iterator<Item = &'k K>, groups: &mut Vec<u32>)
     where
         K: 'k,
     {
         let mut last: Option<(&K, u32)> = None;
         for key in keys {
-            // Cells often lie next to others of their group.
+            // Neighboring cells often have the same group.
             let group = match last {
                 Some((known, group)) if known == key => group,
                 _ => self.group(key),
@@ -116,8 +117,10 @@ impl<K: Key + ?Sized> Table<K> {
         group
     }
 
-    /// Takes the keys of another one, and appends for each of its groups the one here. Whether some that are here aren't taken any
-    /// more.
+    /// Adds the keys of another table, and appends the group number in this table for each of its
+    /// groups.
+    ///
+    /// Returns `true` if the upper end of the key range was lowered.
     pub(super) fn merge(&mut self, other: Self, groups: &mut Vec<u32>) -> bool {
         let mut is_lowered = false;
         if let Some(until) = other.until
@@ -135,7 +138,7 @@ impl<K: Key + ?Sized> Table<K> {
         is_lowered
     }
 
-    /// Takes no keys of the greater half any more.
+    /// Lowers the upper end of the key range to the median key.
     pub(super) fn halve(&mut self) {
         let mut keys: Vec<&K::Owned> = self.groups.keys().collect();
         let middle = keys.len() / 2;
@@ -145,8 +148,10 @@ impl<K: Key + ?Sized> Table<K> {
         }
     }
 
-    /// Lets go of keys that aren't taken any more. The groups that stay, whose numbers are now their places in this list; `None` if
-    /// all stay.
+    /// Removes keys outside of the range and renumbers the remaining groups.
+    ///
+    /// Returns the old numbers of the remaining groups, in the order of their new numbers, or
+    /// `None` if no key was removed.
     pub(super) fn drop_beyond(&mut self) -> Option<Vec<u32>> {
         let until = self.until.as_ref()?;
         if self.groups.keys().all(|key| key < until) {
@@ -168,7 +173,7 @@ impl<K: Key + ?Sized> Table<K> {
         Some(kept)
     }
 
-    /// The keys in order, each with its group.
+    /// Returns the keys in order, each with its group number.
     pub(super) fn into_sorted(self) -> Vec<(K::Owned, u32)> {
         let mut keys: Vec<_> = self.groups.into_iter().collect();
         keys.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));

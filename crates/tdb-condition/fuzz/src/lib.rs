@@ -1,7 +1,9 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that must hold for arbitrary bytes. Called by the drivers in `fuzz_targets` and by
+//! the ordinary tests.
 //!
-//! Input: the payload of a delete or update commit, or a condition as text. What follows the condition are the cells that it
-//! is evaluated over; after a text they begin behind a byte that no text holds.
+//! The input is the payload of a delete or update commit, or a condition as text. The rest of the
+//! input becomes the cells to evaluate. After a text, the cells begin behind a byte that is invalid
+//! in UTF-8.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -11,11 +13,11 @@ use tdb_condition::{BoundCondition, BoundField, CellBounds, Condition, Condition
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_types::{ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity};
 
-/// How many cells conditions are evaluated over.
+/// The number of cells to evaluate.
 const CELLS: usize = 5;
 
-/// A condition that parses is written as the bytes that it was read from, recorded or not; it prints; its negation's
-/// negation is itself without NOT; and evaluated over any cells it is never true together with its negation.
+/// Checks a parsed condition. It must round-trip, with and without recorded spans. Negating twice
+/// must only remove NOT. A condition and its negation must never both be true.
 pub fn condition(data: &[u8]) {
     let mut reader = ByteReader::new(data);
     let parsed = Condition::parse(&mut reader, &Limits::SMALL);
@@ -41,11 +43,11 @@ pub fn condition(data: &[u8]) {
     bound.evaluate(&cells, &mut truth);
     negated.evaluate(&cells, &mut opposite);
     assert!(truth.iter().zip(&opposite).all(|(truth, opposite)| !(truth & opposite)), "{condition}: {cells:?}");
-    // Without its fields only constants are left.
+    // Without cells, only constants can be true.
     bound.evaluate(&vec![None; cells.len()], &mut truth);
 }
 
-/// An update that parses is written as the bytes that it was read from.
+/// Checks that an update round-trips.
 pub fn update(data: &[u8]) {
     let mut reader = ByteReader::new(data);
     let Ok(update) = Update::parse(&mut reader, &Limits::SMALL) else { return };
@@ -54,8 +56,10 @@ pub fn update(data: &[u8]) {
     assert_eq!(writer.as_slice(), &data[..data.len() - reader.remaining()], "the same bytes again");
 }
 
-/// Any text is read, or refused at a place in it. What fits the schema is printed and read again as the same; evaluated over
-/// any cells it is never true together with its negation; and what follows from the bounds of cells is true of the cells.
+/// Checks that a text is parsed, or rejected with a position.
+///
+/// A condition that fits the schema must be displayed as text with the same meaning. A condition
+/// and its negation must never both be true. Results over bounds must be correct for all cells.
 pub fn text(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == 0xff);
     let (read, rest) = (&data[..end.unwrap_or(data.len())], &data[end.map_or(data.len(), |end| end + 1)..]);
@@ -80,7 +84,7 @@ pub fn text(data: &[u8]) {
         let mut truth = [true; CELLS];
         bound.evaluate(&cells, &mut truth);
         bounds_are_true(bound, &columns, truth, read);
-        // The parts hold together where the whole does.
+        // All parts are true exactly if the whole condition is true.
         let parts = bound.parts();
         let mut together = [true; CELLS];
         for part in &parts {
@@ -91,7 +95,7 @@ pub fn text(data: &[u8]) {
             together.iter_mut().zip(one).for_each(|(all, one)| *all &= one);
         }
         assert_eq!(together, truth, "{read:?} in parts");
-        // The other one over the same cells.
+        // Evaluates the negation over the same cells.
         let place = |field| bound.fields().iter().position(|known| known == field).unwrap();
         let cells: Vec<_> = other.fields().iter().map(|field| cells[place(field)]).collect();
         let mut opposite = [true; CELLS];
@@ -100,18 +104,20 @@ pub fn text(data: &[u8]) {
     }
 }
 
-/// What is printed, before values are those of the fields and after, means the same when it is read.
+/// Checks that displayed conditions have the same meaning when parsed, both before and after
+/// resolution.
 fn is_read_again(schema: &ArraySchema, written: &Condition, resolved: &Condition) {
     let read = |printed: &str| match printed.parse::<ConditionText>() {
         Ok(text) => Some(text.resolve(schema, enumeration).unwrap_or_else(|error| panic!("{printed:?}: {error}"))),
-        // A date that became a range needs parentheses, which may be one pair too many.
+        // A date that became a range gets extra parentheses. The text may then exceed the maximum
+        // depth.
         Err(error) => {
             assert!(error.what().contains("nests deeper"), "{printed:?}: {error}");
             None
         }
     };
     let printed = resolved.display(schema).to_string();
-    // NaNs have many bytes and one name, and lists of text and bytes become two.
+    // NaNs lose their bits in text, and lists of text and bytes become two lists.
     let comes_back = |printed: &str| !printed.contains("NaN") && !printed.contains("x'");
     if let Some(again) = read(&printed).filter(|_| comes_back(&printed)) {
         assert_eq!(again.display(schema).to_string(), printed);
@@ -124,7 +130,7 @@ fn is_read_again(schema: &ArraySchema, written: &Condition, resolved: &Condition
     }
 }
 
-/// Holds what bounds say against what was found of each cell.
+/// Compares the result over bounds with the results for each cell.
 fn bounds_are_true(bound: &BoundCondition, columns: &Columns, truth: [bool; CELLS], text: &str) {
     let known: Vec<_> = bound.fields().iter().zip(&columns.0).map(|(field, column)| bounds_of(field, column)).collect();
     for counts_nulls in [true, false] {
@@ -142,10 +148,10 @@ fn bounds_are_true(bound: &BoundCondition, columns: &Columns, truth: [bool; CELL
     }
 }
 
-/// The least and the greatest value.
+/// A minimum and a maximum.
 type Range = (Vec<u8>, Vec<u8>);
 
-/// The range of a column's values, unless one of them is a NaN, and how many nulls there are.
+/// Returns the range of a column's values, unless one is a NaN, and the presence of nulls.
 fn bounds_of(field: &BoundField, column: &Column) -> (Option<Range>, Nulls) {
     let (data, extents, validity) = column;
     let size = extents.as_ref().map_or(1, |size| *size);
@@ -171,13 +177,13 @@ fn bounds_of(field: &BoundField, column: &Column) -> (Option<Range>, Nulls) {
     (range, nulls)
 }
 
-/// The enumerations of the schema's fields.
+/// Returns an enumeration for the fields of the schema.
 fn enumeration(name: &str) -> Option<Arc<Enumeration>> {
     let values = ["red", "b", "blue", "7", "it's \"\\"];
     Some(Arc::new(Enumeration::strings(name, "file", Datatype::StringAscii, values).unwrap()))
 }
 
-/// A schema with fields of every kind, whose names are single letters.
+/// A schema with fields of every kind. Names are single letters.
 pub fn schema() -> ArraySchema {
     let mut builder =
         SchemaBuilder::sparse().dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)));
@@ -202,11 +208,11 @@ pub fn schema() -> ArraySchema {
     builder.enumeration(reference).build().unwrap()
 }
 
-/// Cells made of whatever bytes there are.
+/// Cells built from arbitrary bytes.
 #[derive(Default)]
 struct Columns(Vec<Column>);
 
-/// Values, and bytes of a cell or offsets of cells of variable length, validity.
+/// Values, the size of a cell or the offsets of cells of variable length, and validity.
 type Column = (Vec<u8>, Result<usize, Vec<u64>>, Option<Vec<u8>>);
 
 impl Columns {

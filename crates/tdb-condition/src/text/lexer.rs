@@ -1,4 +1,4 @@
-//! Words, signs and quoted texts.
+//! Tokens: words, symbols and quoted text.
 
 use std::ops::Range;
 
@@ -7,22 +7,22 @@ use tdb_types::hex;
 use super::place::Wrong;
 use crate::tree::Operator;
 
-/// A piece of the text.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    /// Where it stands, in bytes.
+    /// The byte range of the token.
     pub(super) at: Range<usize>,
 }
 
-/// What a piece of the text is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A run of characters that mean nothing else: a name, a keyword, a number, a date.
+    /// A run of other characters: a name, a keyword, a number or a date.
     Word,
-    /// A text in quotes of this kind, without them.
+    /// The text within quotes of this kind.
     Quoted(char, String),
-    /// The bytes of `x'00ff'`.
+    /// The bytes of a literal like `x'00ff'`.
     Bytes(Vec<u8>),
     Operator(Operator),
     Open,
@@ -34,13 +34,13 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// Takes the text apart.
+/// A tokenizer of condition text.
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// Signs, the longest first.
+/// Symbols, longest first.
 const SIGNS: [(&str, TokenKind); 17] = [
     ("<=", TokenKind::Operator(Operator::LessOrEqual)),
     (">=", TokenKind::Operator(Operator::GreaterOrEqual)),
@@ -66,7 +66,7 @@ impl<'t> Lexer<'t> {
         Self { text, at: 0 }
     }
 
-    /// The next piece.
+    /// Returns the next token.
     pub(super) fn next(&mut self) -> Result<Token, Wrong> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -96,7 +96,7 @@ impl<'t> Lexer<'t> {
         Ok(Token { kind, at: start..self.at })
     }
 
-    /// What stands in quotes from here on.
+    /// Parses the quoted text at the current position.
     fn quoted(&mut self, quote: char) -> Result<String, Wrong> {
         let start = self.at;
         let mut letters = self.text[start..].char_indices().skip(1).peekable();
@@ -121,7 +121,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// The character that an escape stands for, whose first character is `code`.
+/// Returns the character of an escape sequence that starts with `code`.
 fn escaped(code: char, letters: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
     Some(match code {
         'n' => '\n',
@@ -132,7 +132,7 @@ fn escaped(code: char, letters: &mut impl Iterator<Item = (usize, char)>) -> Opt
         'u' => {
             let mut digits = letters.map(|(_, letter)| letter);
             digits.next().filter(|letter| *letter == '{')?;
-            // Codes have six digits at most.
+            // Code points have at most six digits.
             let digits: String = digits.take_while(|letter| *letter != '}').take(7).collect();
             char::from_u32(hex::number(&digits)?.try_into().ok()?)?
         }

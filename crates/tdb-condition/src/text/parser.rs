@@ -1,4 +1,4 @@
-//! From pieces of text to the tree.
+//! Parser of conditions.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use super::place::{TestPlace, Wrong};
 use crate::literal::{Literal, LiteralKind};
 use crate::tree::{Condition, Field, Operator, field};
 
-/// How deep parentheses and NOT may nest: no more than any stack holds.
+/// The maximum nesting of parentheses and NOT, low enough for any stack.
 const DEEPEST: usize = 200;
 
 struct Parser<'t> {
     text: &'t str,
     lexer: Lexer<'t>,
-    /// The next piece.
+    /// The next token.
     token: Token,
     tests: Vec<TestPlace>,
     depth: usize,
 }
 
-/// The condition in the text, and where its tests stand, from the left.
+/// Parses a condition. Also returns the positions of its tests, from left to right.
 pub(super) fn parse(text: &str) -> Result<(Condition, Vec<TestPlace>), Wrong> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
@@ -116,7 +116,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// A list of values; values of several kinds become several tests.
+    /// Parses a list of values. Values of several kinds become several tests.
     fn membership(&mut self, field: Field, at: &Range<usize>, negated: bool) -> Result<Condition, Wrong> {
         let (mut literals, mut kinds) = (Vec::new(), Vec::new());
         for (literal, value_at) in self.values()? {
@@ -146,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a value comes first: what begins like a number or stands in single quotes is no name.
+    /// `true` if the next token is a value: it begins like a number or is in single quotes.
     fn is_value_first(&self) -> bool {
         match &self.token.kind {
             TokenKind::Quoted('\'', _) | TokenKind::Bytes(_) => true,
@@ -209,7 +209,7 @@ impl Parser<'_> {
         Ok(literal)
     }
 
-    /// The word that comes next, if it is one.
+    /// Returns the text of the next token.
     fn word(&self) -> &str {
         &self.text[self.token.at.clone()]
     }
@@ -219,7 +219,7 @@ impl Parser<'_> {
         Ok(std::mem::replace(&mut self.token, next))
     }
 
-    /// Whether this sign or word comes next; then it is passed over.
+    /// Consumes the next token if it is this symbol or word. Returns `true` if consumed.
     fn accept(&mut self, kind: &TokenKind, word: &str) -> Result<bool, Wrong> {
         let is_word = || self.token.kind == TokenKind::Word && self.word().eq_ignore_ascii_case(word);
         let is_next = self.token.kind == *kind || is_word();
@@ -255,7 +255,7 @@ impl Parser<'_> {
     }
 }
 
-/// Of one condition itself, and not a list of it.
+/// Returns the only condition, or a list of all conditions.
 fn single(mut conditions: Vec<Condition>, list: impl Fn(Vec<Condition>) -> Condition) -> Condition {
     match (conditions.len(), conditions.pop()) {
         (1, Some(only)) => only,
@@ -266,7 +266,7 @@ fn single(mut conditions: Vec<Condition>, list: impl Fn(Vec<Condition>) -> Condi
     }
 }
 
-/// The operator with its sides changed over.
+/// Returns the operator for exchanged operands.
 fn turned(operator: Operator) -> Operator {
     match operator {
         Operator::Less => Operator::Greater,
@@ -281,7 +281,7 @@ fn is_truth(word: &str) -> bool {
     ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
 }
 
-/// Words that are names only in quotes.
+/// `true` if the word is a name only in quotes.
 pub(crate) fn is_keyword(word: &str) -> bool {
     let keywords = ["and", "or", "not", "in", "is", "null", "between", "true", "false"];
     keywords.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))

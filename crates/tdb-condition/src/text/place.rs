@@ -1,11 +1,11 @@
-//! Places in a text.
+//! Positions in a text.
 
 use std::ops::Range;
 
-/// What is wrong, and where.
+/// An error: its byte range and message.
 pub(super) type Wrong = (Range<usize>, String);
 
-/// Where the parts of a test stand in the text, in bytes.
+/// The byte ranges of the parts of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TestPlace {
     pub(super) field: Range<usize>,

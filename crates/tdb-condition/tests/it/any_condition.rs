@@ -1,4 +1,4 @@
-//! Any condition over any cells, against a model.
+//! Arbitrary conditions over arbitrary cells, compared with a model.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfi
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_types::{CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Validity};
 
-/// The values of the enumeration of `c`, in their order.
+/// The values of the enumeration of `c`, in order.
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 const FLOATS: [f32; 6] = [0.0, -0.0, 1.5, -1.5, f32::NAN, f32::INFINITY];
 
-/// Nullable numbers `a`, strings `s`, positions in an ordered enumeration `c`, and floats `f`.
+/// A nullable number `a`, string `s`, index `c` in an ordered enumeration, and float `f`.
 #[derive(Clone, Debug)]
 struct Row {
     a: Option<i32>,
@@ -49,7 +49,8 @@ fn bind(condition: &Condition) -> BoundCondition {
     condition.bind(&schema(), colours).unwrap()
 }
 
-/// Conditions, some with the ends of a type, values that the enumeration lacks, zeros of both signs and NaNs.
+/// A strategy for conditions. Includes the limits of types, values missing from the enumeration,
+/// zeros of both signs and NaNs.
 fn conditions() -> impl Strategy<Value = Condition> {
     let number = || prop_oneof![-3..3_i32, Just(i32::MIN), Just(i32::MAX)];
     let string = || "[ab]{0,2}";
@@ -91,7 +92,7 @@ fn tests<V: Value + Clone + std::fmt::Debug + 'static>(
     prop_oneof![compare, between, sets]
 }
 
-/// The truth of a comparison; `None` if it is neither true nor false: of nulls, and of an order where there is none.
+/// Returns the result of a comparison, or `None` for nulls and unordered values.
 fn compared(name: &str, row: &Row, operator: Operator, value: &[u8]) -> Option<bool> {
     let order = match name {
         "a" => Some(row.a?.cmp(&i32::from_le_bytes(value.try_into().unwrap()))),
@@ -112,7 +113,7 @@ fn compared(name: &str, row: &Row, operator: Operator, value: &[u8]) -> Option<b
     }
 }
 
-/// The truth of a condition for one row, in three-valued logic as in SQL.
+/// Returns the result of a condition for a row, in three-valued logic as in SQL.
 fn model(condition: &Condition, row: &Row) -> Option<bool> {
     let is_null = |name: &str| match name {
         "a" => row.a.is_none(),
@@ -143,7 +144,7 @@ fn model(condition: &Condition, row: &Row) -> Option<bool> {
     }
 }
 
-/// The cells of each field, and whether they are valid.
+/// The cells of each field, and their validity.
 struct Columns {
     values: [Vec<u8>; 4],
     offsets: Vec<u64>,
@@ -185,7 +186,7 @@ impl Columns {
         }
     }
 
-    /// `validity` gives that of each field.
+    /// Evaluates a condition. `validity` has the validity of each field.
     fn truth<'a>(&'a self, bound: &BoundCondition, validity: [Validity<'a>; 4]) -> Vec<bool> {
         let mut truth = vec![true; self.valid[0].len()];
         let cells = bound.fields().iter().map(|field| {
@@ -197,7 +198,7 @@ impl Columns {
     }
 }
 
-/// The least and the greatest value of a field, if no NaN is among them.
+/// Returns the minimum and maximum of a field, or `None` if a value is a NaN.
 fn range(name: &str, rows: &[Row]) -> Option<(Vec<u8>, Vec<u8>)> {
     fn ends<T: Copy, const N: usize>(
         values: impl Iterator<Item = T> + Clone,
@@ -227,7 +228,7 @@ proptest! {
         let bits = columns.valid.each_ref().map(|valid| -> Vec<u8> {
             valid.chunks(8).map(|eight| (0..).zip(eight).map(|(bit, valid)| valid << bit).sum()).collect()
         });
-        // In tiles there is a byte for each cell, in columns a bit.
+        // Tiles have a validity byte per cell, columns a bit.
         let truth = columns.truth(&bound, columns.valid.each_ref().map(|valid| Validity::Bytes(valid)));
         let of_columns = columns.truth(&bound, bits.each_ref().map(|bits| Validity::bits(bits)));
         prop_assert_eq!(&truth, &of_columns);
@@ -236,7 +237,7 @@ proptest! {
         }
     }
 
-    /// Bounds tell the truth of every cell.
+    /// Results over bounds are correct for every cell.
     #[test]
     fn bounds_never_lie(
         condition in conditions(),
@@ -271,7 +272,7 @@ proptest! {
         }
     }
 
-    /// What a delete stores means for its bytes what the condition means for its values.
+    /// The stored form has the same meaning as the original condition.
     #[test]
     fn what_is_stored_means_the_same(condition in conditions(), rows in prop::collection::vec(rows(), 0..20)) {
         let (schema, columns) = (schema(), Columns::of(&rows));

@@ -1,4 +1,5 @@
-//! What follows from bounds and known values, for all cells between small numbers: no less, and no more.
+//! Results over bounds and known values, for all ranges of small numbers. The results must be
+//! correct and as precise as possible.
 
 use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfilment, Nulls, Operator, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -15,7 +16,7 @@ fn bind(condition: &Condition, datatype: Datatype) -> BoundCondition {
     condition.bind(&schema(&[("a", datatype)]), |_| None).unwrap()
 }
 
-/// What is said of cells between two values.
+/// Evaluates a condition over cells between two values.
 fn between(condition: &Condition, datatype: Datatype, low: &[u8], high: &[u8], nulls: Nulls) -> Fulfilment {
     bind(condition, datatype).over_bounds(|_| CellBounds { range: Some((low, high)), nulls })
 }
@@ -31,7 +32,7 @@ fn holds(operator: Operator, cell: i32, value: i32) -> bool {
     }
 }
 
-/// What is true of these cells.
+/// Summarizes the results of cells.
 fn of_all(mut truth: impl Iterator<Item = bool> + Clone) -> Fulfilment {
     match (truth.clone().any(|truth| truth), truth.all(|truth| truth)) {
         (false, _) => Fulfilment::None,
@@ -50,12 +51,12 @@ fn tests_are_decided_just_where_bounds_decide_them() {
                 let condition = field("a").compare(operator, value);
                 let expected = of_all((low..=high).map(|cell| holds(operator, cell, value)));
                 assert_eq!(found(&condition, Nulls::None), expected, "{condition} in {low}..={high}");
-                // Nulls fulfil nothing.
+                // Null cells satisfy no condition.
                 let expected = if expected == Fulfilment::All { Fulfilment::Unknown } else { expected };
                 assert_eq!(found(&condition, Nulls::Unknown), expected, "{condition} in {low}..={high}, or null");
                 assert_eq!(found(&condition, Nulls::All), Fulfilment::None, "{condition} of nulls");
             }
-            // Sets are looked at value by value: all is said of cells of one value, and of those apart from the set.
+            // Sets are decided only for ranges of a single value and for ranges without members.
             let members = [value, value + 2];
             let is_apart = members.iter().all(|member| *member < low || *member > high);
             for (condition, is_negated) in [(field("a").is_in(members), false), (field("a").not_in(members), true)] {
@@ -77,7 +78,7 @@ fn zeros_are_equal_and_nans_equal_nothing() {
     };
     for zero in [0.0, -0.0] {
         assert_eq!(within(field("a").eq(0.0), zero, zero), Fulfilment::All);
-        // Bounds do not say which bytes cells have, and sets compare bytes.
+        // Equal floats may differ in bytes, and sets compare bytes.
         assert_eq!(within(field("a").is_in([0.0]), zero, zero), Fulfilment::Unknown);
         assert_eq!(within(field("a").not_in([0.0]), zero, zero), Fulfilment::Unknown);
     }
@@ -101,7 +102,7 @@ fn zeros_are_equal_and_nans_equal_nothing() {
     assert_eq!(unknown, Fulfilment::Unknown);
 }
 
-/// They are compared as signed ones, and their bounds are those of unsigned bytes.
+/// Characters compare as signed bytes, but their bounds are those of unsigned bytes.
 #[test]
 fn bounds_of_signed_characters_say_nothing() {
     for operator in Operator::ALL {
@@ -141,7 +142,7 @@ fn parts_know_their_own_fields() {
     let parts = two_fields(&condition).parts();
     let names = |part: &BoundCondition| part.fields().iter().map(|field| field.name.to_string()).collect::<Vec<_>>();
     let mut of_parts: Vec<_> = parts.iter().map(names).collect();
-    // The cheapest first.
+    // The cheapest part comes first.
     assert_eq!(of_parts[0], ["b"]);
     of_parts.iter_mut().for_each(|names| names.sort());
     assert_eq!(of_parts[1..], [["a", "b"], ["a", "b"]]);

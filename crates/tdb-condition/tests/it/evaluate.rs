@@ -1,4 +1,4 @@
-//! What is true of which cells: the rules one by one.
+//! The semantics of conditions, rule by rule.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn fixed<V: Value>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
     values.into_iter().flat_map(|value| value.into_literal().bytes().to_vec()).collect()
 }
 
-/// The truth of a condition on one attribute of fixed-size cells.
+/// Evaluates a condition on an attribute of fixed-size cells.
 fn over(attribute: Attribute, condition: &Condition, cells: &[u8], validity: Option<&[u8]>) -> Vec<u8> {
     let size = attribute.cell_size().unwrap() as usize;
     let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
@@ -24,7 +24,7 @@ fn over(attribute: Attribute, condition: &Condition, cells: &[u8], validity: Opt
     truth.into_iter().map(u8::from).collect()
 }
 
-/// The truth of a condition on one attribute of strings.
+/// Evaluates a condition on an attribute of strings.
 fn over_strings(condition: &Condition, cells: &[&[u8]], validity: Option<&[u8]>) -> Vec<u8> {
     let attribute = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false);
     let bound = condition.bind(&schema([attribute]), |_| None).unwrap();
@@ -118,7 +118,7 @@ fn sets_of_stored_conditions_compare_bytes() {
     assert_eq!(truth(&a().not_in([-0.0_f32])), [1, 0, 1, 1]);
     assert_eq!(truth(&a().is_in([f32::NAN])), [0, 0, 1, 0]);
     assert_eq!(truth(&a().eq(0.0_f32)), [1, 1, 0, 0]);
-    // What is written means the same by bytes.
+    // The stored form, compared by bytes, has the same result.
     for condition in [a().is_in([0.0_f32, f32::NAN, 1.5]), a().not_in([-0.0_f32]), a().is_in([f32::NAN])] {
         let mut by_value = [false; 4];
         condition.bind(&schema, |_| None).unwrap().evaluate(&[Some(Cells::fixed(&cells, 4))], &mut by_value);
@@ -197,7 +197,7 @@ fn enumerations_are_compared_by_position() {
     assert_eq!(truth(&a().eq("green"), false).unwrap(), [0, 1, 0, 0]);
     assert_eq!(truth(&a().ne("green"), false).unwrap(), [1, 0, 1, 0]);
     assert_eq!(truth(&a().eq("black"), false).unwrap(), [0; 4]);
-    // Nulls fulfil no comparison, be it decided without them.
+    // Null cells satisfy no comparison, also if the result is constant for all other cells.
     assert_eq!(truth(&a().ne("black"), false).unwrap(), [1, 1, 1, 0]);
     assert_eq!(truth(&a().eq("black").not(), false).unwrap(), [1, 1, 1, 0]);
     assert_eq!(truth(&a().gt("black").not(), true).unwrap(), [0; 4]);
@@ -212,14 +212,14 @@ fn enumerations_are_compared_by_position() {
     assert_eq!(truth(&a().le("black"), true).unwrap(), [0; 4]);
     assert!(matches!(truth(&a().gt("red"), false), Err(ConditionError::Unordered { .. })));
     assert!(matches!(a().eq("red").bind(&schema, |_| None), Err(ConditionError::EnumerationMissing { .. })));
-    // Delete commits hold positions.
+    // Delete commits store indices.
     let stored = a().eq(1_u8).bind_stored(&schema, &schema).unwrap();
     let mut stays = [false; 3];
     stored.evaluate(&[Some(Cells::fixed(&[0, 1, 2], 1))], &mut stays);
     assert_eq!(stays, [false, true, false]);
 }
 
-/// A position in an enumeration of floats fulfils the condition that its value fulfils in a column of its own.
+/// An index in an enumeration of floats has the same result as its value in a column of floats.
 #[test]
 fn floats_of_enumerations_compare_as_floats() {
     let values = [2.5_f64, -0.0, 0.0, f64::NAN, 7.0, f64::INFINITY];
@@ -259,7 +259,7 @@ fn floats_of_enumerations_compare_as_floats() {
                 assert_eq!(found, expected, "{condition} of {:?}", &values[first..first + count]);
             }
         }
-        // The order is that of positions, in which zeros of both signs are one.
+        // Indices define the order. Zeros of both signs are equal.
         let truth = |condition: Condition| {
             let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
             let mut found = vec![false; count + 1];

@@ -1,4 +1,4 @@
-//! Bytes by hand, as the reference library stores them, and what they mean.
+//! Stored conditions as bytes, written by hand like the reference library stores them.
 
 use tdb_condition::{Condition, ConditionError, Update};
 use tdb_types::{ByteReader, ByteWriter, DecodeErrorKind, FormatVersion, Limits, Spans};
@@ -16,10 +16,10 @@ fn written(condition: &Condition) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// `n in [1, 3]`, as release 2.30.0 stores its deletion.
+/// The stored form of a deletion of `n in [1, 3]` by release 2.30.0.
 const NOT_IN: [u8; 47] = [
     1, 7, 1, 0, 0, 0, b'n', 8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, // two values
-    16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, // where they begin
+    16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, // their offsets
 ];
 
 #[test]
@@ -90,10 +90,10 @@ fn what_is_refused() {
     assert_eq!(message(&[0, 3]), "condition: operator: found 3 at 0x1, expected 0 (and), 1 (or) or 2 (not)");
     let not_two = [0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(message(&not_two), "condition: count: found 2 at 0x2, expected 1, for that is what can be negated");
-    // A count beyond the bytes.
+    // The count exceeds the bytes.
     let endless = [0, 0, 255, 255, 255, 255, 255, 255, 255, 255];
     assert!(matches!(parse(&endless).unwrap_err().kind(), DecodeErrorKind::Truncated { .. }));
-    // Offsets that run backwards, or don't begin at 0.
+    // The offsets descend, or do not begin with 0.
     let mut members = NOT_IN;
     members[31] = 5;
     assert!(message(&members).contains("expected ascending offsets from 0 within the values"));

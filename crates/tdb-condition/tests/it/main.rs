@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-condition`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Integration tests of the public interface of `tdb-condition`.
+#![allow(clippy::unwrap_used)] // helpers belong to the tests
 
 mod any_condition;
 mod bounds;

@@ -1,4 +1,4 @@
-//! What is stored in place of the values of enumerations.
+//! Stored conditions on enumerations.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn schema(datatype: Datatype) -> ArraySchema {
     builder.attribute(colour).attribute(size).build().unwrap()
 }
 
-/// The values `v0`, `v1` and so on.
+/// Returns an enumeration with the values `v0`, `v1` and so on.
 fn enumeration(name: &str, count: usize) -> Option<Arc<Enumeration>> {
     let values = (0..count).map(|value| format!("v{value}"));
     (name == "colours").then(|| Arc::new(Enumeration::strings(name, "", Datatype::StringAscii, values).unwrap()))
@@ -34,7 +34,7 @@ fn positions_stand_for_values() {
     assert_eq!(stored(colour().ne("v0").or(size)), colour().ne(&[0, 0]).or(Condition::field("size").lt(&[5, 0, 0, 0])));
 }
 
-/// Cut to a byte, position 299 would be that of another value.
+/// Truncated to a byte, index 299 would be the index of another value.
 #[test]
 fn positions_that_no_cell_can_hold_are_refused() {
     let refused = |datatype, value: &str, count| {
@@ -55,7 +55,7 @@ fn cells_of(attribute: Attribute) -> ArraySchema {
     SchemaBuilder::sparse().dimension(rows).attribute(attribute).build().unwrap()
 }
 
-/// The reference library refuses an array with a set that has no bytes.
+/// The reference library rejects an array with a set without bytes.
 #[test]
 fn no_set_without_bytes_is_stored() {
     let stored = |datatype, number, condition: &str| {
@@ -72,7 +72,7 @@ fn no_set_without_bytes_is_stored() {
     assert_eq!(number("a not in ()"), "a == 0 or a != 0");
 }
 
-/// As the reference library has them, which compares the first character alone outside of sets.
+/// Outside of sets, the reference library compares only the first character.
 #[test]
 fn stored_comparisons_of_characters_mean_the_first() {
     let schema = cells_of(Attribute::new("a", Datatype::Char).with_cell_val_num(CellValNum::from_code(3).unwrap()));
@@ -95,7 +95,7 @@ fn stored_comparisons_of_characters_mean_the_first() {
     assert!(matches!(stored(a().lt("abc")), Err(ConditionError::OrderOfCharacters { .. })));
 }
 
-/// The reference library deletes more cells than the condition says if an OR stands within an OR.
+/// With an OR within an OR, the reference library deletes more cells than the condition matches.
 #[test]
 fn nested_combinations_of_one_kind_are_stored_flat() {
     let size = |value: i32| Condition::field("size").lt(value);

@@ -1,4 +1,4 @@
-//! Conditions in words: what they mean, what is wrong with those that mean nothing, and that what is printed is read again.
+//! Conditions as text: meaning, errors, and round trips.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ fn a_date_stands_for_all_that_lies_in_it() {
         ("day not in (1970-02)", "day not in () and (day < 1970-02-01 or day > 1970-02-28)"),
         ("day = 31", "day == 1970-02-01"),
         ("year = 1980 or year = 10", "year == 1980 or year == 1980"),
-        // Nothing lies within a day where years are counted.
+        // The range is empty, because a field of years has no value within a day.
         ("year = 1980-03-01", "year >= 1981 and year <= 1980"),
         ("year < 1980-03-01", "year < 1981"),
         ("time = '2024-05-01T12:00:00.5Z'", "time >= 2024-05-01T12:00:00.500 and time <= 2024-05-01T12:00:00.599"),
@@ -154,12 +154,13 @@ fn nesting_is_bounded() {
     assert!(nested(150).parse::<Condition>().is_ok());
     assert!(nested(100_000).parse::<Condition>().unwrap_err().to_string().contains("nests deeper"));
     assert!(format!("{}qual > 1", "not ".repeat(100_000)).parse::<Condition>().is_err());
-    // What is long isn't deep.
+    // A long condition is not deep.
     let long = vec!["qual > 1"; 10_000].join(" or ");
     assert!(matches!(long.parse().unwrap(), Condition::Or(nodes) if nodes.len() == 10_000));
 }
 
-/// Cells of a field with an enumeration hold positions, and values may have as many bytes as these.
+/// Fields with an enumeration store indices, and values may have the same number of bytes as an
+/// index.
 #[test]
 fn values_of_enumerations_are_no_positions() {
     let schema = schema();
@@ -210,7 +211,7 @@ proptest! {
         let printed = condition.display(&schema).to_string();
         let again: ConditionText = printed.parse().unwrap();
         let again = again.resolve(&schema, colours).unwrap();
-        // NaNs lose their payload on the way, and lists of text and bytes become two.
+        // NaNs lose the payload in text, and lists of text and bytes become two lists.
         if !printed.contains("NaN") && !printed.contains("x'") {
             prop_assert_eq!(&again, &condition, "{}", printed);
         }

@@ -1,4 +1,4 @@
-//! What holds for fragment metadata of any bytes, so far as it parses. The first byte chooses the schema.
+//! Properties of fragment metadata parsed from arbitrary bytes. The first byte selects the schema.
 
 pub mod schemas;
 
@@ -14,7 +14,7 @@ fn encoder() -> GenericTileEncoder {
     GenericTileEncoder::new(FormatVersion::DEFAULT)
 }
 
-/// A footer is written as it was read, and all that it says can be asked for.
+/// Checks that a footer round-trips, and calls its accessors.
 pub fn footer(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let schema = schema(choice);
@@ -62,8 +62,10 @@ fn ask_tiles(tiles: &Tiles) {
     }
 }
 
-/// A whole file says the same after it was written anew. The second byte is the version in the fragment's name, the
-/// third whether there is `__coords.tdb`.
+/// Checks that a whole file round-trips.
+///
+/// The second byte is the version in the fragment's name. The third is nonzero if `__coords.tdb`
+/// exists.
 pub fn file(data: &[u8]) {
     let Some((&[choice, version, coordinates], bytes)) = data.split_first_chunk() else { return };
     let Ok(version) = FormatVersion::new(u32::from(version)) else { return };
@@ -83,8 +85,10 @@ pub fn file(data: &[u8]) {
     assert_eq!((again.footer.header(), &again.contents), (header, &file.contents));
 }
 
-/// The payload of one section. The second byte chooses the section, the third is the number of tiles, then come 8 bytes
-/// of file size.
+/// Parses the payload of a section.
+///
+/// The second byte selects the section, the third is the number of tiles. The next 8 bytes are the
+/// file size.
 pub fn section(data: &[u8]) {
     let Some((&[choice, kind, tiles], rest)) = data.split_first_chunk() else { return };
     let Some((size, payload)) = rest.split_first_chunk() else { return };
@@ -160,7 +164,7 @@ fn check_values(values: &TileValues, tiles: u8) {
     assert_eq!(values.get(u64::from(tiles)), None);
 }
 
-/// Consolidated footers, as a file and as the payload of one, survive being written anew.
+/// Checks that consolidated footers round-trip, as a file and as the payload of a file.
 pub fn consolidated(data: &[u8]) {
     let mut wrapped = ByteWriter::new();
     encoder().encode(data, &mut wrapped).expect("any payload can be wrapped");
@@ -171,7 +175,8 @@ pub fn consolidated(data: &[u8]) {
         for (_, footer) in footers.iter() {
             let _ = FragmentFooter::parse(footer, &schema(0));
         }
-        // A small file can claim the same bytes for many fragments; written anew that is as much as it claims.
+        // A small file can claim the same bytes for many fragments. The written file would then be
+        // huge.
         if fragments.iter().map(|(_, footer)| footer.len()).sum::<usize>() > 1 << 20 {
             continue;
         }
@@ -182,7 +187,8 @@ pub fn consolidated(data: &[u8]) {
     }
 }
 
-/// Steps towards a footer get nearer to it. The second byte is the version, the third how much was read at first.
+/// Checks that each step reads more of the footer. The second byte is the version, the third the
+/// number of bytes read first.
 pub fn locate(data: &[u8]) {
     let Some((&[choice, version, first], file)) = data.split_first_chunk() else { return };
     let Ok(version) = FormatVersion::new(u32::from(version)) else { return };

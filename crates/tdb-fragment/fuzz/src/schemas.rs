@@ -1,12 +1,12 @@
-//! The schemas that fuzzed fragments are read by.
+//! Schemas for the fuzz targets.
 
 use tdb_fragment::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_fragment::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
 
-/// How many there are.
+/// The number of schemas.
 pub const COUNT: u8 = 5;
 
-/// The schema that stands for a byte.
+/// Returns the schema selected by a byte.
 pub fn schema(choice: u8) -> ArraySchema {
     let rows = || Dimension::new("row", Datatype::Int32, Scalar::I32(-10), Scalar::I32(30));
     let columns = || Dimension::new("column", Datatype::UInt64, Scalar::U64(5), Scalar::U64(u64::MAX - 7));

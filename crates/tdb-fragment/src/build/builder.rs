@@ -1,4 +1,4 @@
-//! The metadata of a fragment, from its tiles one after the other.
+//! Builder of fragment metadata, fed tile by tile.
 
 use std::sync::Arc;
 
@@ -18,26 +18,27 @@ use crate::header::FooterHeader;
 use crate::sections::{FragmentStatistics, ProcessedConditions, TileOffsets, TileVarSizes};
 use crate::tiles::Tiles;
 
-/// What became of one tile of one field.
+/// A stored tile of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredTile {
-    /// Bytes that were appended to the file of cells, or of offsets of cells of variable length.
+    /// The number of bytes appended to the file of cells, or of offsets of variable-length cells.
     pub fixed: u64,
-    /// Bytes that were appended to the file of values of variable length.
+    /// The number of bytes appended to the file of variable-length values.
     pub var: u64,
-    /// How many bytes those were before the filters.
+    /// The unfiltered size of the variable-length values, in bytes.
     pub var_unfiltered: u64,
-    /// Bytes that were appended to the file of validity.
+    /// The number of bytes appended to the file of validity.
     pub validity: u64,
     /// The statistics of the cells.
     pub summary: TileSummary,
 }
 
-/// Takes a fragment's tiles, one after the other, and gives its metadata in any version.
+/// A builder that collects the tiles of a fragment and creates the metadata, in any version.
 ///
-/// Each field that the fragment stores gets the same number of tiles, in the order in which they lie in the data files;
-/// which field comes first doesn't matter. The others, `__coords` and the dimensions of dense fragments, get no tiles; before
-/// format 5 it is the other way round, `__coords` has the tiles of all dimensions of a sparse fragment.
+/// Push the same number of tiles for each stored field, in the order of the data files. Fields may
+/// be interleaved in any way. `__coords` and the dimensions of dense fragments are not stored and
+/// get no tiles. Before format 5, `__coords` gets the tiles of all dimensions of a sparse fragment,
+/// and dimensions get no tiles.
 ///
 /// ```
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
@@ -73,7 +74,7 @@ pub struct FragmentBuilder {
     conditions: ProcessedConditions,
 }
 
-/// What is known of a field so far.
+/// The collected data of a field.
 #[derive(Clone, Debug)]
 struct Field {
     statistics: FieldSummariser,
@@ -102,10 +103,12 @@ impl File {
 }
 
 impl FragmentBuilder {
-    /// A dense fragment with the tiles that `domain` touches. `schema_name` is the name of the schema's file.
+    /// Creates a builder of a dense fragment with all tiles that overlap `domain`.
+    ///
+    /// `schema_name` is the file name of the schema.
     ///
     /// # Errors
-    /// The array is sparse, or the domain isn't one of its dimensions.
+    /// If the array is sparse, or if the domain does not match the dimensions.
     pub fn dense(
         version: FormatVersion,
         schema: &Arc<ArraySchema>,
@@ -120,7 +123,7 @@ impl FragmentBuilder {
         Ok(Self::of(header, schema))
     }
 
-    /// A sparse fragment, without tiles so far.
+    /// Creates a builder of a sparse fragment without tiles.
     #[must_use]
     pub fn sparse(version: FormatVersion, schema: &Arc<ArraySchema>, schema_name: &str) -> Self {
         Self::of(header(version, schema_name, false, None, 0), schema)
@@ -148,59 +151,60 @@ impl FragmentBuilder {
         }
     }
 
-    /// The same, with a time per cell, or with a deletion time and condition per cell; before the first tile.
+    /// Adds a time per cell, or a deletion time and condition per cell. Call this before the first
+    /// tile.
     #[must_use]
     pub fn with_cell_times(self, timestamps: bool, delete_metadata: bool) -> Self {
         let header = FooterHeader { has_timestamps: timestamps, has_delete_metadata: delete_metadata, ..self.header };
         Self { conditions: self.conditions, ..Self::of(header, &self.schema) }
     }
 
-    /// The same, with conditions that were applied already.
+    /// Sets the conditions that are already applied.
     #[must_use]
     pub fn with_processed_conditions(self, conditions: ProcessedConditions) -> Self {
         Self { conditions, ..self }
     }
 
-    /// The same dense fragment of another part of the array: for writers that learn only on the way where it ends.
+    /// Moves a dense fragment to another domain, for writers that learn the end of the domain late.
     ///
     /// # Errors
-    /// As [`dense`](Self::dense).
+    /// See [`dense`](Self::dense).
     pub fn with_domain(self, domain: NdRange) -> Result<Self> {
         let header = FooterHeader { non_empty_domain: Some(domain), ..self.header };
         Tiles::new(&header, &self.schema)?;
         Ok(Self { header, ..self })
     }
 
-    /// The fields, and the place of each.
+    /// Returns the fields and their slots.
     #[must_use]
     pub fn slots(&self) -> &FieldSlots {
         &self.slots
     }
 
-    /// How the cells are divided into tiles, so far.
+    /// Returns the division of the cells into tiles so far.
     ///
     /// # Errors
-    /// More cells than 64 bits can count.
+    /// If the number of cells exceeds 64 bits.
     pub fn tiles(&self) -> Result<Tiles> {
         Tiles::new(&self.header, &self.schema)
     }
 
-    /// Bytes of all data files so far.
+    /// Returns the size of all data files so far, in bytes.
     #[must_use]
     pub fn data_size(&self) -> u64 {
         self.fields.iter().map(|field| field.fixed.size + field.var.size + field.validity.size).sum()
     }
 
-    /// How many tiles of a sparse fragment there are so far.
+    /// Returns the number of tiles of a sparse fragment so far.
     #[must_use]
     pub fn sparse_tile_count(&self) -> u64 {
         self.mbrs.len() as u64
     }
 
-    /// Takes a field's next tile.
+    /// Adds the next tile of a field.
     ///
     /// # Errors
-    /// The fragment has no such field.
+    /// If the fragment does not have the field.
     pub fn push(&mut self, field: FragmentField, tile: &StoredTile) -> Result<()> {
         let slot = self.slots.slot(field).and_then(|slot| self.fields.get_mut(slot));
         let slot = slot.ok_or(FragmentError::NoSuchField { field })?;
@@ -208,8 +212,9 @@ impl FragmentBuilder {
         Ok(())
     }
 
-    /// Takes the smallest ranges around the cells of a sparse fragment's next tile, which has so many cells: as many as
-    /// the capacity, unless it is the last one.
+    /// Adds the MBR and the number of cells of the next tile of a sparse fragment.
+    ///
+    /// All tiles except the last must be filled to the capacity.
     pub fn push_mbr(&mut self, mbr: NdRange, cells: u64) {
         match &mut self.header.non_empty_domain {
             Some(domain) => domain.expand(&mbr),
@@ -220,18 +225,21 @@ impl FragmentBuilder {
         self.header.last_tile_cells = cells;
     }
 
-    /// Takes the coordinates of the first and of the last cell of a sparse fragment's next tile, each with all dimensions:
-    /// metadata of formats 1 and 2 has them, though no reader uses them. Those of other formats ignore it.
+    /// Adds the coordinates of the first and the last cell of the next tile of a sparse fragment,
+    /// with all dimensions.
+    ///
+    /// Metadata of formats 1 and 2 contains these coordinates, although no reader uses them. Later
+    /// formats ignore them.
     pub fn push_bounding_coordinates(&mut self, first_and_last: &[u8]) {
         if self.header.version.has(Feature::LegacyFragmentMetadata) {
             self.bounding_coordinates.extend_from_slice(first_and_last);
         }
     }
 
-    /// What the metadata says.
+    /// Returns the header and the contents of the metadata.
     ///
     /// # Errors
-    /// Fields have different numbers of tiles.
+    /// If fields have different numbers of tiles.
     pub fn finish(self) -> Result<(FooterHeader, FragmentContents)> {
         let tiles = self.tiles()?.count();
         let rtree = RTree::build(&self.schema.domain().kinds(), &self.mbrs, RTree::FANOUT)?;
@@ -260,10 +268,10 @@ impl FragmentBuilder {
         Ok((self.header, contents))
     }
 
-    /// The bytes of the file `__fragment_metadata.tdb`.
+    /// Returns the bytes of the file `__fragment_metadata.tdb`.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish), and what the encoder refuses.
+    /// See [`finish`](Self::finish). Also if the encoder fails.
     pub fn write(self, encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
         let schema = Arc::clone(&self.schema);
         let (header, contents) = self.finish()?;

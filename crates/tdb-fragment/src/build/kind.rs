@@ -1,45 +1,47 @@
-//! Which statistics the reference library computes for a field.
+//! Selection of the statistics that the reference library computes for a field.
 
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_types::{CellValNum, Datatype, PhysicalType};
 
 use crate::field::FragmentField;
 
-/// Which statistics a fragment has of a field's tiles, and how they are computed.
+/// The statistics of a field's tiles, and their computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatisticsKind {
     pub(super) bounds: Option<Bounds>,
     pub(super) sum: Option<PhysicalType>,
     pub(super) nullable: bool,
-    /// Whether nulls are counted; if not, 0 is stored.
+    /// `true` if nulls are counted. Otherwise 0 is stored.
     pub(super) counts_nulls: bool,
 }
 
-/// How least and greatest values are found and stored.
+/// The kind of minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bounds {
     /// Numbers.
     Number(PhysicalType),
-    /// Strings of so many bytes.
+    /// Strings of this many bytes.
     FixedString(usize),
-    /// Strings of any length.
+    /// Strings of variable length.
     VarString,
-    /// So many zeros in the place of values: what lies in the place of `__coords`.
+    /// Zeros instead of values, in the slot of `__coords`.
     Zeros {
-        /// In the lists of the tiles.
+        /// The number of zero bytes per tile.
         tile: usize,
-        /// In the totals.
+        /// The number of zero bytes in the totals.
         total: usize,
     },
 }
 
 impl StatisticsKind {
-    /// The statistics of a field in fragments of arrays with this schema.
+    /// Returns the statistics of a field in fragments of arrays with this schema.
     ///
-    /// - Attributes have a least and a greatest value if their cells are one number, or `char` or ASCII strings of any
-    ///   length; a sum if their cells are one number or `char`; a count of nulls if they are nullable.
-    /// - Coordinates of sparse arrays have a sum alone, if they are numbers: their bounds are in the R-tree.
-    /// - The place of `__coords` has zeros, as if it were an attribute of the first dimension's type.
+    /// - Attributes have a minimum and maximum if their cells are single numbers, or `char` or
+    ///   ASCII strings of any length. Attributes of single numbers or a single `char` have a sum.
+    ///   Nullable attributes have a null count.
+    /// - Coordinates of sparse arrays have only a sum, and only if they are numbers. The R-tree has
+    ///   their bounds.
+    /// - The slot of `__coords` has zeros, like an attribute with the type of the first dimension.
     #[must_use]
     pub fn of(schema: &ArraySchema, field: FragmentField) -> Self {
         match field {
@@ -80,7 +82,7 @@ impl StatisticsKind {
         Self { bounds: kind.bounds.map(|_| zeros), ..kind }
     }
 
-    /// The type of the cells, if they are numbers of which something is computed.
+    /// Returns the type of the cells if statistics of numbers are computed.
     pub(super) fn numbers(self) -> Option<PhysicalType> {
         match self.bounds {
             Some(Bounds::Number(physical)) => Some(physical),

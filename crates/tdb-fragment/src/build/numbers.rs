@@ -1,4 +1,4 @@
-//! Least and greatest numbers, and sums that stop at the ends of their range.
+//! Minimums, maximums and saturating sums of numbers.
 
 mod blocks;
 mod sums;
@@ -10,11 +10,11 @@ use tdb_types::{Cells, PhysicalType, Validity};
 use blocks::InBlocks;
 use sums::Sum;
 
-/// A number as the reference library treats it in statistics.
+/// A number, with the semantics of the reference library's statistics.
 trait Number: InBlocks {
-    /// Greater than, or as great as, every other.
+    /// The initial minimum, not less than any other number.
     const GREATEST: Self;
-    /// Less than, or as little as, every other.
+    /// The initial maximum, not greater than any other number.
     const LEAST: Self;
     fn read(bytes: &[u8]) -> Self;
     fn write(self) -> [u8; 8];
@@ -40,16 +40,16 @@ macro_rules! number {
 
 number!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
-/// What becomes of a sum that has left its range.
+/// The behavior of a sum after an overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
-    /// It stays at the end of the range.
+    /// The sum stays at the end of the range.
     Stops,
-    /// It goes on from there.
+    /// The sum continues from the end of the range.
     GoesOn,
 }
 
-/// Runs a generic function for the type that values lie in memory as.
+/// Calls a generic function with the Rust type of the values.
 macro_rules! for_type {
     ($physical:expr, $function:ident($($argument:expr),*)) => {
         match $physical {
@@ -67,7 +67,7 @@ macro_rules! for_type {
     };
 }
 
-/// The least and the greatest of no numbers: the greatest and the least that there are.
+/// Returns the initial minimum and maximum: the greatest and the least number.
 pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
     fn of<T: Number>() -> ([u8; 8], [u8; 8]) {
         (T::GREATEST.write(), T::LEAST.write())
@@ -75,10 +75,10 @@ pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
     for_type!(physical, of())
 }
 
-/// What is known of numbers so far.
+/// The statistics of the numbers so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// The bytes of the least and of the greatest one.
+    /// The bytes of the minimum and of the maximum.
     pub(super) min: [u8; 8],
     pub(super) max: [u8; 8],
     /// The bits of the sum.
@@ -90,7 +90,7 @@ pub(super) fn add(physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>, 
     for_type!(physical, add_of(cells, run, to, overflow));
 }
 
-/// The sum of two sums' bits; an error is the end of the range.
+/// Returns the bits of the sum of two sums. On overflow, the error is the end of the range.
 pub(super) fn plus(physical: PhysicalType, a: u64, b: u64) -> Result<u64, u64> {
     fn of<T: Number>(a: u64, b: u64) -> Result<u64, u64> {
         T::Sum::from_bits(a).plus(T::Sum::from_bits(b)).map(Sum::bits).map_err(Sum::bits)
@@ -98,7 +98,7 @@ pub(super) fn plus(physical: PhysicalType, a: u64, b: u64) -> Result<u64, u64> {
     for_type!(physical, of(a, b))
 }
 
-/// The lesser of the least and the greater of the greatest values, the latter two being of a later tile.
+/// Merges the minimums and maximums of two tiles, of which the second is the later.
 pub(super) fn join(physical: PhysicalType, min: &mut [u8], max: &mut [u8], later_min: &[u8], later_max: &[u8]) {
     fn of<T: Number>(min: &mut [u8], max: &mut [u8], later_min: &[u8], later_max: &[u8]) {
         let least = less(T::read(min), T::read(later_min));
@@ -110,7 +110,7 @@ pub(super) fn join(physical: PhysicalType, min: &mut [u8], max: &mut [u8], later
     for_type!(physical, of(min, max, later_min, later_max));
 }
 
-/// Of equal ones, and where there is no order, the later one.
+/// Returns the lesser value. Returns the later value if they are equal or unordered.
 fn less<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
@@ -119,7 +119,7 @@ fn greater<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
-/// The numbers of a run, and its validity.
+/// Returns the numbers of a run, and their validity.
 fn run_of<'a, T: Number>(
     cells: &Cells<'a>,
     run: Range<usize>,
@@ -130,7 +130,7 @@ fn run_of<'a, T: Number>(
     (values.map(T::read), cells.validity().map(|validity| validity.slice(run)))
 }
 
-/// Runs a loop over the values that are valid. Which layout says so is decided once, outside of it.
+/// Runs a loop over the valid values. The layout of the validity is matched outside of the loop.
 macro_rules! for_valid {
     ($values:expr, $validity:expr, |$valid:ident| $loop:expr) => {
         match $validity {
@@ -171,21 +171,22 @@ fn add_of<T: Number>(cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, ove
     *to = Numbers { min: so_far.min.write(), max: so_far.max.write(), sum: so_far.sum.bits() };
 }
 
-/// So many numbers stay in the fastest cache while they are gone over twice.
+/// The number of values per block, small enough that a second pass hits the fastest cache.
 const BLOCK: usize = 512;
 
-/// What is known of the numbers of a run, and of those before it.
+/// The statistics of the numbers of a run and of the numbers before the run.
 struct SoFar<T: Number> {
     min: T,
     max: T,
     sum: T::Sum,
     overflow: Overflow,
-    /// Whether the sum stays at the end of its range for the rest of the run.
+    /// `true` if the sum stays at the end of its range for the rest of the run.
     stopped: bool,
 }
 
 impl<T: Number> SoFar<T> {
-    /// Adds the numbers of a block, several at once as far as nobody can tell.
+    /// Adds the numbers of a block. Vectorizes if the result is the same as for a loop over single
+    /// numbers.
     fn add_block(&mut self, block: &[u8]) {
         let values = block.chunks_exact(size_of::<T>()).map(T::read);
         let Some((min, max)) = T::bounds(block) else { return self.add_each(values) };
@@ -200,7 +201,7 @@ impl<T: Number> SoFar<T> {
         }
     }
 
-    /// Adds numbers one after the other.
+    /// Adds numbers in order.
     fn add_each(&mut self, values: impl Iterator<Item = T>) {
         for value in values {
             self.min = less(self.min, value);

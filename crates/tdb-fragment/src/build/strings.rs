@@ -1,8 +1,8 @@
-//! Strings as the reference library compares them for statistics: up to the first NUL.
+//! Comparison of strings in statistics. Like the reference library, it stops at the first NUL.
 
 use std::cmp::Ordering;
 
-/// Compares strings of the same length: what comes after a NUL that both have in the same place doesn't count.
+/// Compares strings of the same length. Ignores the bytes after a NUL at the same position in both.
 pub(super) fn compare_fixed(a: &[u8], b: &[u8]) -> Ordering {
     for (a, b) in a.iter().zip(b) {
         if a != b {
@@ -15,7 +15,7 @@ pub(super) fn compare_fixed(a: &[u8], b: &[u8]) -> Ordering {
     Ordering::Equal
 }
 
-/// Compares strings of any length: as far as both go, then the shorter one comes first.
+/// Compares strings of any length: the common length first, then the shorter string sorts first.
 pub(super) fn compare_var(a: &[u8], b: &[u8]) -> Ordering {
     compare_fixed(a, b).then(a.len().cmp(&b.len()))
 }

@@ -1,4 +1,4 @@
-//! The statistics of one tile.
+//! Statistics of a tile.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,23 +10,24 @@ use super::numbers::{self, Numbers, Overflow, for_valid};
 use super::strings;
 use crate::sections::TileStatistics;
 
-/// The statistics of one tile of one field, as they are stored.
+/// The statistics of a tile of a field, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileSummary {
-    /// The least value; empty if the format stores none for the field. Zeros, or no byte of a string, if all cells are null.
+    /// The minimum. Empty if the format stores no minimum for the field. Zeros, or an empty
+    /// variable-length string, if all cells are null.
     pub min: Vec<u8>,
-    /// The greatest value, likewise.
+    /// The maximum, with the same rules.
     pub max: Vec<u8>,
-    /// The bits of the sum; 0 if the format stores no sum for the field.
+    /// The bits of the sum, or 0 if the format stores no sum for the field.
     pub sum: u64,
-    /// How many cells are null, as far as the reference library counts them.
+    /// The number of null cells, as counted by the reference library.
     pub null_count: u64,
-    /// Whether the tile consists of nulls, so that the totals do without it.
+    /// `true` if all cells are null, which excludes the tile from the totals.
     pub(super) all_null: bool,
 }
 
 impl TileSummary {
-    /// For a tile of a format that stores no statistics.
+    /// Returns the summary of a tile in a format without statistics.
     #[must_use]
     pub fn unknown(kind: StatisticsKind) -> Self {
         let zeros = match kind.bounds {
@@ -37,8 +38,10 @@ impl TileSummary {
         Self { min: zeros.clone(), max: zeros, ..Self::default() }
     }
 
-    /// The statistics that a fragment has of one of its tiles, for another fragment that takes the tile as it is stored.
-    /// `cells` is how many cells the tile has. None if statistics that a field of this kind has are missing.
+    /// Returns the stored statistics of a tile, for another fragment that copies the tile.
+    ///
+    /// `cells` is the number of cells in the tile. Returns `None` if statistics of this kind of
+    /// field are missing.
     #[must_use]
     pub fn stored(kind: StatisticsKind, statistics: &TileStatistics, tile: u64, cells: u64) -> Option<Self> {
         let at = |numbers: &[u64]| numbers.get(usize::try_from(tile).ok()?).copied();
@@ -58,12 +61,16 @@ impl TileSummary {
     }
 }
 
-/// Goes over the cells of a tile, run by run, and keeps their statistics.
+/// An accumulator of the statistics of a tile, fed run by run.
 ///
-/// What the reference library would make of the same runs, oddities included: a NaN takes the place of the least and
-/// greatest value met before it, and the next value takes its place; strings are compared up to their first NUL; a sum
-/// that leaves its range stops at the end of the range for the rest of the run. What it gets wrong is not repeated:
-/// nulls in tiles of several runs are known from the cells' own validity, and counted once.
+/// The results equal those of the reference library for the same runs, with these quirks:
+///
+/// - A NaN replaces the minimum and maximum found before, and the next value replaces the NaN.
+/// - Strings are compared up to their first NUL.
+/// - A sum that overflows stays at the end of its range for the rest of the run.
+///
+/// Errors of the reference library are not reproduced: nulls in tiles of several runs are counted
+/// once, from the validity of the cells.
 #[derive(Clone, Debug)]
 pub struct TileSummariser {
     kind: StatisticsKind,
@@ -72,7 +79,7 @@ pub struct TileSummariser {
     null_count: u64,
 }
 
-/// The least and greatest values found so far.
+/// The minimum and maximum found so far.
 #[derive(Clone, Debug)]
 enum Found {
     Nothing,
@@ -81,7 +88,7 @@ enum Found {
         min: [u8; 8],
         max: [u8; 8],
     },
-    /// Cells that hold strings.
+    /// The indices of the cells with the strings.
     Strings {
         min: usize,
         max: usize,
@@ -89,13 +96,13 @@ enum Found {
 }
 
 impl TileSummariser {
-    /// Nothing is known yet.
+    /// Creates an instance without cells.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
         Self { kind, bounds: Found::Nothing, sum: 0, null_count: 0 }
     }
 
-    /// The statistics of a whole tile, gone over in one run.
+    /// Returns the statistics of a whole tile, processed as a single run.
     #[must_use]
     pub fn whole(kind: StatisticsKind, cells: &Cells<'_>) -> TileSummary {
         let mut summariser = Self::new(kind);
@@ -103,13 +110,14 @@ impl TileSummariser {
         summariser.finish(cells)
     }
 
-    /// Goes over a run of the tile's cells. `cells` are all of them, each time.
+    /// Adds a run of the tile's cells. `cells` must be all cells of the tile in each call.
     pub fn add(&mut self, cells: &Cells<'_>, run: Range<usize>) {
         self.go_over(cells, run, Overflow::Stops);
     }
 
-    /// Goes over cells as if each were a run of its own: a sum that leaves its range goes on from the end of the range with
-    /// the next cell. So does the reference library where cells are given in another order than they are stored in.
+    /// Adds cells as if each were a run: a sum that overflows continues from the end of the range.
+    ///
+    /// The reference library does the same for cells in an order other than the stored order.
     pub fn add_each(&mut self, cells: &Cells<'_>, run: Range<usize>) {
         self.go_over(cells, run, Overflow::GoesOn);
     }
@@ -150,7 +158,7 @@ impl TileSummariser {
         }
     }
 
-    /// `strings` are those of the run.
+    /// Adds `strings`, the strings of the run.
     fn add_strings<'a>(
         &mut self,
         cells: &Cells<'a>,
@@ -170,7 +178,7 @@ impl TileSummariser {
         }
     }
 
-    /// The statistics of the tile, which is stored with these cells, gone over or not.
+    /// Returns the statistics of the tile. `cells` are the stored cells, including those not added.
     #[must_use]
     pub fn finish(self, cells: &Cells<'_>) -> TileSummary {
         let all_null = self.kind.nullable && self.null_count == cells.len() as u64;
@@ -189,16 +197,16 @@ impl TileSummariser {
     }
 }
 
-/// How many cells of a run are null. A view without validity has no nulls.
+/// Returns the number of null cells in a run. Cells without validity have no nulls.
 fn nulls(cells: &Cells<'_>, run: &Range<usize>) -> u64 {
     let Some(validity) = cells.validity() else { return 0 };
     validity.slice(run.clone()).null_count(run.len()) as u64
 }
 
-/// A string, and the cell that holds it.
+/// A string and the index of its cell.
 type Placed<'a> = (usize, &'a [u8]);
 
-/// The least and the greatest of these two and of strings; `None` without either.
+/// Returns the minimum and maximum of `found` and of `strings`, or `None` if both are empty.
 fn extremes<'a>(
     found: Option<[Placed<'a>; 2]>,
     mut strings: impl Iterator<Item = Placed<'a>>,
@@ -241,7 +249,7 @@ mod tests {
         attributes.fold(SchemaBuilder::dense().dimension(x), SchemaBuilder::attribute).build().expect("a schema")
     }
 
-    /// The statistics of a part of a column are those of the tile that it is written to.
+    /// The statistics of a slice of a column equal those of the tile written from the slice.
     #[test]
     fn either_layout_has_the_same_statistics() {
         let bytes: Vec<u8> = (0..400u32).map(|byte| (byte * 97 % 251) as u8).collect();
@@ -276,7 +284,7 @@ mod tests {
                 let tile = tile.with_validity(nullable.then_some(Validity::Bytes(&valid[run.clone()])));
                 let of_tile = TileSummariser::whole(kind, &tile);
                 assert_eq!(TileSummariser::whole(kind, &column.slice(run.clone())), of_tile, "{} {run:?}", of.name());
-                // The same, cell by cell, as strided slabs are gone over.
+                // Adds single cells, as for strided slabs.
                 let mut one_by_one = TileSummariser::new(kind);
                 (0..run.len()).for_each(|cell| one_by_one.add_each(&tile, cell..cell + 1));
                 assert_eq!(one_by_one.finish(&tile), of_tile, "{} {run:?}", of.name());

@@ -1,11 +1,11 @@
-//! The statistics of all tiles of a field, and of the field over the whole fragment.
+//! Statistics of all tiles of a field, and of the field in the whole fragment.
 
 use super::kind::{Bounds, StatisticsKind};
 use super::tile::TileSummary;
 use super::{numbers, strings};
 use crate::sections::{FieldTotals, TileStatistics, TileValues};
 
-/// Takes the statistics of a field's tiles, in their order, and gives those of all of them together, both as they are stored.
+/// An accumulator of the statistics of a field's tiles, in order, and of the fragment's totals.
 ///
 /// ```
 /// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -28,14 +28,14 @@ pub struct FieldSummariser {
     kind: StatisticsKind,
     tiles: TileStatistics,
     totals: FieldTotals,
-    /// Whether the sum left its range.
+    /// `true` if the sum overflowed.
     stopped: bool,
-    /// Whether `totals` has a least and a greatest string.
+    /// `true` if `totals` has a minimum and maximum string.
     found: bool,
 }
 
 impl FieldSummariser {
-    /// Nothing is known yet.
+    /// Creates an instance without tiles.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
         let mut totals = FieldTotals::default();
@@ -50,7 +50,7 @@ impl FieldSummariser {
         Self { kind, tiles: TileStatistics::default(), totals, stopped: false, found: false }
     }
 
-    /// Takes the statistics of the next tile.
+    /// Adds the statistics of the next tile.
     pub fn push(&mut self, tile: &TileSummary) {
         match self.kind.bounds {
             Some(Bounds::Number(_) | Bounds::FixedString(_)) => {
@@ -97,7 +97,7 @@ impl FieldSummariser {
         self.found = true;
     }
 
-    /// Characters have sums of tiles, but no total.
+    /// Adds the sum of a tile. Fields of a single `char` have sums per tile but no total.
     fn add(&mut self, sum: u64) {
         let text = matches!(self.kind.bounds, Some(Bounds::FixedString(_)));
         let Some(physical) = self.kind.sum.filter(|_| !self.stopped && !text) else { return };
@@ -110,13 +110,14 @@ impl FieldSummariser {
         }
     }
 
-    /// The statistics of the tiles that came since the last time, which are then forgotten; the totals keep them.
+    /// Removes and returns the statistics of the tiles added since the last call. The totals still
+    /// include them.
     #[must_use]
     pub fn take_tiles(&mut self) -> TileStatistics {
         std::mem::take(&mut self.tiles)
     }
 
-    /// The statistics of the tiles, and of the field over all of them.
+    /// Returns the statistics of the tiles, and the totals.
     #[must_use]
     pub fn finish(self) -> (TileStatistics, FieldTotals) {
         (self.tiles, self.totals)

@@ -1,4 +1,4 @@
-//! The optional sections at the end of a footer (format 23), which say themselves what they are and how long.
+//! The optional sections at the end of a footer (format 23), each with an identifier and a size.
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
 
@@ -13,24 +13,24 @@ const GLOBAL_ORDER_BOUNDS: u64 = 0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionalSection {
-    /// Where the global order bounds of each dimension are.
+    /// The offsets of the global order bounds.
     GlobalOrderBounds {
-        /// Offsets of the generic tiles with the first cells' coordinates, one per dimension.
+        /// Offsets of the generic tiles with the coordinates of first cells, one per dimension.
         mins: Vec<u64>,
-        /// Offsets of the generic tiles with the last cells' coordinates, one per dimension.
+        /// Offsets of the generic tiles with the coordinates of last cells, one per dimension.
         maxs: Vec<u64>,
     },
-    /// A section that this library doesn't know; it is kept, and written as it was.
+    /// An unknown section, which is written back unchanged.
     Unknown {
-        /// What kind of section it is.
+        /// The identifier of the section.
         id: u64,
-        /// What is in it; less than 4 GiB.
+        /// The contents of the section, less than 4 GiB.
         data: Vec<u8>,
     },
 }
 
 impl OptionalSection {
-    /// Reads the number of sections, and the sections.
+    /// Parses the number of sections, then the sections.
     pub(super) fn parse_all(reader: &mut ByteReader<'_>, dimensions: usize) -> Result<Vec<Self>> {
         let count = reader.u32("optional section count")?;
         let count = reader.count("optional sections", u64::from(count), 12)?;
@@ -40,7 +40,7 @@ impl OptionalSection {
         sections.collect()
     }
 
-    /// Writes the number of sections, and the sections.
+    /// Writes the number of sections, then the sections.
     pub(super) fn write_all(sections: &[Self], writer: &mut ByteWriter) {
         writer.u32(u32::try_from(sections.len()).unwrap_or(u32::MAX));
         for section in sections {

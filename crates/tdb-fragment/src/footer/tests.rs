@@ -117,7 +117,7 @@ fn optional_sections() {
     assert_eq!(parsed.section_range(SectionId::GlobalOrderMaxs(0), 1000).unwrap(), 200..1000);
     assert_eq!(parsed.section_range(SectionId::RTree, 1000).unwrap(), 50..100);
     assert!(parsed.section_range(SectionId::GlobalOrderMaxs(1), 1000).is_err());
-    // Of the last section, which holds two offsets, the size is the last but 16 bytes.
+    // The last section has two offsets (16 bytes), preceded by its size.
     let mut damaged = bytes.clone();
     let size = damaged.len() - 20;
     damaged[size] = 8;

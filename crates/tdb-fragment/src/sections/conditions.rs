@@ -1,8 +1,9 @@
-//! The delete and update conditions that were applied to a fragment when it was made.
+//! Delete and update conditions already applied to a fragment.
 
 use tdb_types::{ByteReader, ByteWriter, Result};
 
-/// Which conditions consolidation has already applied to the fragment's cells, so that a reader must not apply them again.
+/// The conditions that consolidation has already applied to the fragment's cells. Readers must not
+/// apply them again.
 ///
 /// ```text
 /// u64 count | count × { u64 length | path of the condition's commit file, relative to the array }
@@ -11,10 +12,10 @@ use tdb_types::{ByteReader, ByteWriter, Result};
 pub struct ProcessedConditions(pub Vec<String>);
 
 impl ProcessedConditions {
-    /// Reads the conditions.
+    /// Parses the conditions.
     ///
     /// # Errors
-    /// Truncated, or a path that isn't UTF-8.
+    /// If the bytes are truncated or a path is not UTF-8.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         let count = reader.u64("condition count")?;
         let count = reader.count("conditions", count, 8)?;
@@ -22,7 +23,7 @@ impl ProcessedConditions {
         conditions.map(Self)
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the format that [`parse`](Self::parse) reads.
     pub fn write(&self, writer: &mut ByteWriter) {
         writer.u64(self.0.len() as u64);
         for condition in &self.0 {
@@ -30,7 +31,7 @@ impl ProcessedConditions {
         }
     }
 
-    /// The place of a condition in the list, which is what the delete condition index of a cell gives.
+    /// Returns the index of a condition, as stored in the delete condition index of cells.
     #[must_use]
     pub fn index_of(&self, path: &str) -> Option<usize> {
         self.0.iter().position(|condition| condition == path)

@@ -2,10 +2,10 @@
 
 use super::TileValues;
 
-/// The coordinates, in one dimension, of the first and the last cell of each tile in global order.
+/// The coordinates, in one dimension, of each tile's first and last cell in global order.
 ///
-/// With those of all dimensions a reader can see whether fragments overlap in global order, and merge them tile by tile
-/// instead of cell by cell.
+/// The bounds of all dimensions show whether fragments overlap in global order. Readers can then
+/// merge fragments tile by tile instead of cell by cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobalOrderBounds {
     /// The coordinate of each tile's first cell.
@@ -15,7 +15,7 @@ pub struct GlobalOrderBounds {
 }
 
 impl GlobalOrderBounds {
-    /// The coordinates of a tile's first and last cell.
+    /// Returns the coordinates of a tile's first and last cell.
     #[must_use]
     pub fn get(&self, tile: u64) -> Option<(&[u8], &[u8])> {
         Some((self.mins.get(tile)?, self.maxs.get(tile)?))

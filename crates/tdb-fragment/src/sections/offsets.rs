@@ -1,4 +1,4 @@
-//! Where the tiles lie in the data files.
+//! The offsets of tiles in the data files.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Result};
 
 use super::{per_tile, write_counted};
 
-/// Where each tile of one data file begins, checked: ascending, and within the file.
+/// The offsets of the tiles of a data file, validated to be ascending and within the file.
 ///
 /// ```text
 /// u64 count | count × u64 offset of the filtered tile in the data file
 /// ```
 ///
-/// A tile ends where the next one begins, and the last one with the file. Fields to which a data file doesn't apply have
-/// a list of zeros, and a file size of 0 in the footer.
+/// Each tile ends at the start of the next tile, and the last tile at the end of the file. Fields
+/// without this data file have a list of zeros, and a file size of 0 in the footer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileOffsets {
     starts: Vec<u64>,
@@ -21,20 +21,22 @@ pub struct TileOffsets {
 }
 
 impl TileOffsets {
-    /// The offsets of a data file of `file_size` bytes.
+    /// Creates the offsets of a data file of `file_size` bytes.
     ///
     /// # Errors
-    /// The offsets descend, or lead out of the file.
+    /// If the offsets descend or exceed the file.
     pub fn new(starts: Vec<u64>, file_size: u64) -> Result<Self> {
         check(&starts, file_size, 0)?;
         Ok(Self { starts, file_size })
     }
 
-    /// Reads the offsets of `tiles` tiles in a data file of `file_size` bytes; with `surplus` there may be more, which mean
-    /// nothing.
+    /// Parses the offsets of `tiles` tiles in a data file of `file_size` bytes.
+    ///
+    /// With `surplus`, the list may have extra values, which are discarded.
     ///
     /// # Errors
-    /// Truncated; not one offset per tile; offsets that descend or lead out of the file.
+    /// If the bytes are truncated, if the number of offsets is wrong, or if offsets descend or
+    /// exceed the file.
     pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, file_size: u64, surplus: bool) -> Result<Self> {
         let offset = reader.offset();
         let starts = per_tile(reader, "tile offsets", tiles, surplus)?;
@@ -50,12 +52,12 @@ impl TileOffsets {
         Ok(Self { starts, file_size })
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the format that [`parse`](Self::parse) reads.
     pub fn write(&self, writer: &mut ByteWriter) {
         write_counted(&self.starts, writer);
     }
 
-    /// Where tile `tile` lies in the data file; `None` if there is no such tile.
+    /// Returns the byte range of a tile in the data file, or `None` if the tile does not exist.
     #[must_use]
     #[inline]
     pub fn range(&self, tile: u64) -> Option<Range<u64>> {
@@ -65,35 +67,35 @@ impl TileOffsets {
         Some(start..end)
     }
 
-    /// How many tiles there are; 0 also if the list was left out because nothing lies in the data file.
+    /// Returns the number of tiles, or 0 if the list was omitted because the data file is empty.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there are none.
+    /// `true` if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Where each tile begins.
+    /// Returns the start of each tile.
     #[must_use]
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
-    /// Bytes of the data file, as the footer says.
+    /// Returns the size of the data file in bytes, as stored in the footer.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.file_size
     }
 }
 
-/// Checks that offsets ascend to at most `file_size`; the first of them was read at `offset`.
+/// Checks that offsets ascend to at most `file_size`. The first offset was read at `offset`.
 fn check(starts: &[u64], file_size: u64, offset: u64) -> Result<()> {
     let ends = starts.iter().skip(1).chain(std::iter::once(&file_size));
-    // Without an early exit, so that the comparison of many tiles is vectorised.
+    // The fold has no early exit, to make the loop vectorize.
     if starts.iter().zip(ends.clone()).fold(true, |sound, (start, end)| sound & (start <= end)) {
         return Ok(());
     }
@@ -104,7 +106,7 @@ fn check(starts: &[u64], file_size: u64, offset: u64) -> Result<()> {
     Err(error.inside(format!("tile {tile} of a data file of {file_size} bytes")))
 }
 
-/// How many bytes the values of each tile have before the filters.
+/// The unfiltered size of each tile of values, in bytes.
 ///
 /// ```text
 /// u64 count | count × u64 bytes
@@ -113,20 +115,21 @@ fn check(starts: &[u64], file_size: u64, offset: u64) -> Result<()> {
 pub struct TileVarSizes(pub Vec<u64>);
 
 impl TileVarSizes {
-    /// Reads the sizes of `tiles` tiles; with `surplus` there may be more, which mean nothing.
+    /// Parses the sizes of `tiles` tiles. With `surplus`, the list may have extra values, which are
+    /// discarded.
     ///
     /// # Errors
-    /// Truncated; not one size per tile.
+    /// If the bytes are truncated or the number of sizes is wrong.
     pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, surplus: bool) -> Result<Self> {
         per_tile(reader, "tile var sizes", tiles, surplus).map(Self)
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the format that [`parse`](Self::parse) reads.
     pub fn write(&self, writer: &mut ByteWriter) {
         write_counted(&self.0, writer);
     }
 
-    /// Bytes of the values of tile `tile` before the filters.
+    /// Returns the unfiltered size of the values of a tile, in bytes.
     #[must_use]
     pub fn get(&self, tile: u64) -> Option<u64> {
         self.0.get(usize::try_from(tile).ok()?).copied()

@@ -1,4 +1,4 @@
-//! Reads sections out of their generic tiles.
+//! Reader of sections in generic tiles.
 
 use tdb_generic_tile::GenericTileDecoder;
 use tdb_rtree::RTree;
@@ -15,11 +15,12 @@ use crate::field::{FragmentField, Part};
 use crate::footer::FragmentFooter;
 use crate::section::SectionId;
 
-/// Reads the sections of one fragment, checked against its footer and schema.
+/// A reader of a fragment's sections, which validates them against the footer and the schema.
 ///
-/// Each method takes the bytes of the section: those of the file from [`section_offset`](FragmentFooter::section_offset)
-/// on, as many as [`section_range`](FragmentFooter::section_range) says or more. All of them fail if the fragment has no
-/// such section, if the generic tile can't be unfiltered, and if its payload contradicts the footer.
+/// Each method takes the bytes of the section, starting at its
+/// [`section_offset`](FragmentFooter::section_offset). Pass at least the bytes of
+/// [`section_range`](FragmentFooter::section_range). All methods fail if the fragment does not have
+/// the section, if the generic tile cannot be unfiltered, or if its payload contradicts the footer.
 #[derive(Debug)]
 pub struct SectionReader<'a> {
     pub(crate) parser: SectionParser<'a>,
@@ -28,20 +29,23 @@ pub struct SectionReader<'a> {
 }
 
 impl<'a> SectionReader<'a> {
-    /// A reader of the sections of the fragment with this footer and schema. The decoder knows the limits, and the key
-    /// if the array is encrypted; it can serve many fragments.
+    /// Creates a reader for the fragment with this footer and schema.
+    ///
+    /// The decoder holds the limits, and the key of an encrypted array. A decoder can be shared by
+    /// many fragments.
     #[must_use]
     pub fn new(footer: &'a FragmentFooter, schema: &'a ArraySchema, decoder: &'a mut GenericTileDecoder) -> Self {
         Self { parser: SectionParser { footer, schema }, decoder, spans: None }
     }
 
-    /// The same reader, recording what it reads.
+    /// Records the spans of all sections read.
     #[must_use]
     pub fn recording(self, spans: Option<&'a Spans>) -> Self {
         Self { spans, ..self }
     }
 
-    /// The R-tree of the tiles' MBRs. Its leaves are as many as a sparse fragment has tiles; a dense one has none.
+    /// Reads the R-tree of the MBRs of tiles. It has a leaf per tile in a sparse fragment, and no
+    /// leaves in a dense one.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -49,7 +53,7 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::RTree, bytes, SectionParser::parse_rtree)
     }
 
-    /// Where the tiles of one part of a field lie in its data file.
+    /// Reads the offsets of the tiles of one part of a field.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -59,7 +63,7 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// The sizes of the tiles of a field's variable-size values before the filters.
+    /// Reads the unfiltered sizes of the tiles of a field's variable-size values.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -67,7 +71,7 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::TileVarSizes(field), bytes, SectionParser::parse_var_sizes)
     }
 
-    /// The tiles' least values of a field.
+    /// Reads the minimum of each tile of a field.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -75,7 +79,7 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::TileMins(field), bytes, |parser, reader| parser.parse_values(field, reader))
     }
 
-    /// The tiles' greatest values of a field.
+    /// Reads the maximum of each tile of a field.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -83,7 +87,8 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::TileMaxs(field), bytes, |parser, reader| parser.parse_values(field, reader))
     }
 
-    /// The bits of the tiles' sums of a field; none, or one per tile. See [`TileStatistics`] for what they mean.
+    /// Reads the bits of the sum of each tile of a field. The list may be empty. See
+    /// [`TileStatistics`] for the meaning of the bits.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -91,7 +96,7 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::TileSums(field), bytes, |parser, reader| parser.parse_per_tile("tile sums", reader))
     }
 
-    /// The tiles' null counts of a field; none, or one per tile.
+    /// Reads the null count of each tile of a field. The list may be empty.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -100,8 +105,9 @@ impl<'a> SectionReader<'a> {
         self.payload(id, bytes, |parser, reader| parser.parse_per_tile("tile null counts", reader))
     }
 
-    /// All statistics of a field's tiles, from the bytes of the four sections with the least values, the greatest
-    /// values, the sums and the null counts.
+    /// Reads all statistics of a field's tiles.
+    ///
+    /// `sections` has the bytes of four sections: minimums, maximums, sums and null counts.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -115,7 +121,7 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// The statistics of the whole fragment, one entry per field.
+    /// Reads the statistics of the whole fragment, one entry per field.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -125,7 +131,7 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// The conditions that were applied to the fragment already.
+    /// Reads the conditions that are already applied to the fragment.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -133,8 +139,10 @@ impl<'a> SectionReader<'a> {
         self.payload(SectionId::ProcessedConditions, bytes, |_, reader| Ok(ProcessedConditions::parse(reader)?))
     }
 
-    /// The coordinates, in one dimension, of the tiles' first and last cells in global order, from the bytes of the
-    /// sections with the first and with the last ones.
+    /// Reads the coordinates, in one dimension, of each tile's first and last cell in global order.
+    ///
+    /// `mins` has the bytes of the section of first coordinates, `maxs` those of the section of
+    /// last coordinates.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -147,7 +155,8 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// Unfilters the generic tile of a section, and parses all of its payload.
+    /// Unfilters the generic tile of a section and parses its payload, which must be consumed
+    /// completely.
     fn payload<T>(
         &mut self,
         id: SectionId,
@@ -164,7 +173,7 @@ impl<'a> SectionReader<'a> {
     }
 }
 
-/// Reads the payloads of sections, once they are out of their generic tiles.
+/// A parser of the unfiltered payloads of sections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SectionParser<'a> {
     pub(crate) footer: &'a FragmentFooter,
@@ -210,7 +219,7 @@ impl SectionParser<'_> {
         Ok(TileValues::parse(reader, self.footer.tile_count(), shape)?)
     }
 
-    /// Whether lists may have more entries than there are tiles.
+    /// `true` if lists may have more entries than the fragment has tiles.
     fn has_surplus(&self) -> bool {
         let nullable = self.schema.attributes().iter().any(tdb_schema::Attribute::is_nullable);
         nullable && self.footer.version().has(Feature::SurplusTileEntries)
@@ -221,7 +230,8 @@ impl SectionParser<'_> {
     }
 }
 
-/// Unfilters the generic tile that `reader` is at, and parses all of its payload as the section `id`.
+/// Unfilters the generic tile at `reader` and parses its payload as section `id`. The payload must
+/// be consumed completely.
 pub(crate) fn parse_section<T>(
     id: SectionId,
     reader: &mut ByteReader<'_>,

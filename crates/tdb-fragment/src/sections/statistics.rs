@@ -1,7 +1,8 @@
-//! Least and greatest values, sums and null counts: of each tile, and of the whole fragment.
+//! Minimums, maximums, sums and null counts, per tile and for the whole fragment.
 //!
-//! The reference library computes them in ways that at times make them wrong (see [`Distrust`]); what is known to be
-//! sound comes as [`Statistic::Present`], and only that may decide what a query returns.
+//! Some statistics computed by the reference library are wrong (see [`Distrust`]). Reliable
+//! statistics are returned as [`Statistic::Present`], and only these may affect the result of a
+//! query.
 
 mod judge;
 mod known;
@@ -18,27 +19,27 @@ pub use trust::{Distrust, Statistic};
 use super::TileValues;
 use crate::tiles::Tiles;
 
-/// The statistics of all tiles of a field, as they are stored.
+/// The statistics of all tiles of a field, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileStatistics {
-    /// The least values.
+    /// The minimums.
     pub mins: TileValues,
-    /// The greatest values.
+    /// The maximums.
     pub maxs: TileValues,
-    /// The bits of the sums; none, or one per tile.
+    /// The bits of the sums, one per tile. May be empty.
     pub sums: Vec<u64>,
-    /// The null counts; none, or one per tile.
+    /// The null counts, one per tile. May be empty.
     pub null_counts: Vec<u64>,
 }
 
 impl TileStatistics {
-    /// What is known of one tile.
+    /// Returns the statistics of a tile.
     #[must_use]
     pub fn tile(&self, tile: u64, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
         self.entry(tile, tile, tiles, rules)
     }
 
-    /// What is known of one tile, where these are the statistics of some tiles only: those of the tile stand at `entry`.
+    /// Returns the statistics of a tile from a partial list, in which the tile has index `entry`.
     #[must_use]
     pub fn entry(&self, entry: u64, tile: u64, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
         let at = |values: &[u64]| values.get(usize::try_from(entry).ok()?).copied();
@@ -54,23 +55,23 @@ impl TileStatistics {
         })
     }
 
-    /// Bytes of memory that the statistics take.
+    /// Returns the memory use of the statistics in bytes.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         self.mins.memory_used() + self.maxs.memory_used() + 8 * (self.sums.capacity() + self.null_counts.capacity())
     }
 }
 
-/// The statistics of one field over the whole fragment, as they are stored.
+/// The statistics of a field in the whole fragment, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldTotals {
-    /// The least value; empty if there is none.
+    /// The minimum. Empty if absent.
     pub min: Vec<u8>,
-    /// The greatest value; empty if there is none.
+    /// The maximum. Empty if absent.
     pub max: Vec<u8>,
     /// The bits of the sum.
     pub sum: u64,
-    /// How many cells are null.
+    /// The number of null cells.
     pub null_count: u64,
 }
 
@@ -91,10 +92,11 @@ impl FieldTotals {
         writer.u64_list(&[self.sum, self.null_count]);
     }
 
-    /// What is known of the field in the whole fragment.
+    /// Returns the statistics of the field, judged by `rules`.
     #[must_use]
     pub fn judge(&self, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
-        // A string may be empty, so only when both are does an empty one mean that there is none.
+        // An empty string is a valid minimum. The statistics are therefore absent only if both are
+        // empty.
         let there = !(self.min.is_empty() && self.max.is_empty());
         let cells = tiles.visible_cell_count();
         rules.judge(&Stored {
@@ -116,7 +118,7 @@ fn source_of_tiles(tiles: &Tiles) -> Source {
     }
 }
 
-/// The statistics of the whole fragment: one entry per field, in the order of the footer's lists.
+/// The statistics of the whole fragment, one entry per field in slot order.
 ///
 /// ```text
 /// fields × { u64 size | min | u64 size | max | 8 bytes sum | u64 null count }
@@ -125,17 +127,17 @@ fn source_of_tiles(tiles: &Tiles) -> Source {
 pub struct FragmentStatistics(pub Vec<FieldTotals>);
 
 impl FragmentStatistics {
-    /// Reads the statistics of `fields` fields.
+    /// Parses the statistics of `fields` fields.
     ///
     /// # Errors
-    /// Truncated.
+    /// If the bytes are truncated.
     pub fn parse(reader: &mut ByteReader<'_>, fields: usize) -> Result<Self> {
         let fields = reader.count("fragment statistics", fields as u64, 32)?;
         let totals = (0..fields).map(|field| reader.group(|| format!("field {field}"), FieldTotals::parse));
         totals.collect::<Result<_>>().map(Self)
     }
 
-    /// Writes what [`parse`](Self::parse) reads.
+    /// Writes the format that [`parse`](Self::parse) reads.
     pub fn write(&self, writer: &mut ByteWriter) {
         for totals in &self.0 {
             totals.write(writer);

@@ -1,15 +1,15 @@
-//! One value per tile: least and greatest values, first and last coordinates.
+//! A value per tile: minimums and maximums, first and last coordinates.
 
 use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 
-/// One value per tile, of fixed or variable size; or none at all, where the format computes none.
+/// A value per tile, of fixed or variable size. Absent if the format computes no values.
 ///
 /// ```text
 /// u64 F | u64 V | F bytes | V bytes
 /// ```
 ///
-/// Of a fixed-size field the F bytes are the tiles' values; of a variable-size one they are the `u64` offset of each
-/// tile's value in the V bytes.
+/// For a fixed-size field, the F bytes are the values of the tiles. For a variable-size field, they
+/// are the `u64` offsets of the values in the V bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TileValues {
     /// No values.
@@ -17,33 +17,33 @@ pub enum TileValues {
     Absent,
     /// Values of the same size.
     Fixed {
-        /// Bytes of one value; at least 1.
+        /// The size of a value in bytes, at least 1.
         size: usize,
-        /// The values, one after the other.
+        /// The concatenated values.
         bytes: Vec<u8>,
     },
-    /// Values of any size.
+    /// Values of variable size.
     Var {
-        /// Where each value begins in `bytes`; ascending.
+        /// The start of each value in `bytes`, ascending.
         offsets: Vec<u64>,
-        /// The values, one after the other.
+        /// The concatenated values.
         bytes: Vec<u8>,
     },
 }
 
-/// What is known of the values before they are read.
+/// The expected size of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueShape {
-    /// As many bytes each.
+    /// This number of bytes per value.
     Fixed(u64),
-    /// The same number of bytes each, whichever it is: `__coords`, of which nobody relies on anything.
+    /// Any size, equal for all values. Used for `__coords`, whose values are never used.
     AnyFixed,
-    /// Any number of bytes.
+    /// Variable size.
     Var,
 }
 
 impl TileValues {
-    /// Reads the values of `tiles` tiles.
+    /// Parses the values of `tiles` tiles.
     pub(crate) fn parse(reader: &mut ByteReader<'_>, tiles: u64, shape: ValueShape) -> Result<Self> {
         let offset = reader.offset();
         let fixed_len = reader.u64("fixed size")?;
@@ -75,13 +75,14 @@ impl TileValues {
                     return Err(wrong(fixed_len, "values of the same size, one per tile"));
                 }
                 let bytes = reader.bytes("values", fixed_len)?.to_vec();
-                // The bytes are there, so their length fits; a value is no longer than all of them.
+                // The length fits `usize`, because the bytes were read. A value is not longer than
+                // all bytes.
                 Ok(Self::Fixed { size: saturating_len(size), bytes })
             }
         }
     }
 
-    /// Writes what was parsed.
+    /// Writes the values in the format of the section.
     pub fn write(&self, writer: &mut ByteWriter) {
         match self {
             Self::Absent => writer.u64_list(&[0, 0]),
@@ -97,7 +98,7 @@ impl TileValues {
         }
     }
 
-    /// The bytes of a tile's value; `None` if there are no values or no such tile.
+    /// Returns the bytes of a tile's value, or `None` if absent or out of bounds.
     #[must_use]
     pub fn get(&self, tile: u64) -> Option<&[u8]> {
         let index = usize::try_from(tile).ok()?;
@@ -115,7 +116,7 @@ impl TileValues {
         }
     }
 
-    /// How many tiles have a value.
+    /// Returns the number of tiles with a value.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -125,13 +126,13 @@ impl TileValues {
         }
     }
 
-    /// Whether there are no values.
+    /// `true` if there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of memory that the values take.
+    /// Returns the memory use of the values in bytes.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         match self {

@@ -8,7 +8,8 @@ use super::check_dense;
 use crate::error::{FragmentError, Result};
 use crate::header::FooterHeader;
 
-/// The tiles of a dense fragment: those tiles of the array's grid that its non-empty domain touches, each stored whole.
+/// The tiles of a dense fragment: the tiles of the array's grid that overlap its non-empty domain,
+/// stored whole.
 ///
 /// Tiles are numbered within the fragment, in the schema's tile order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,31 +20,32 @@ pub struct DenseGrid {
     cells_per_tile: u64,
 }
 
-/// One dimension of a [`DenseGrid`].
+/// A dimension of a [`DenseGrid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridDimension {
     /// The index of the fragment's first tile in the array's grid.
     pub first: u64,
-    /// How many tiles the fragment has along the dimension; at least 1.
+    /// The number of tiles along the dimension, at least 1.
     pub count: u64,
-    /// By how much a tile's number grows from one tile to the next along the dimension.
+    /// The difference in tile number between neighbors along the dimension.
     pub stride: u64,
-    /// Cells of a tile along the dimension.
+    /// The number of cells of a tile along the dimension.
     pub extent: u64,
-    /// Cells of the first tile that lie before the non-empty domain.
+    /// The number of cells of the first tile before the non-empty domain.
     pub before: u64,
-    /// Cells of the last tile that lie behind the non-empty domain.
+    /// The number of cells of the last tile behind the non-empty domain.
     pub behind: u64,
 }
 
 impl GridDimension {
-    /// Cells along the dimension that lie in the non-empty domain.
+    /// Returns the number of cells along the dimension in the non-empty domain.
     fn visible(&self) -> u64 {
-        // The product was checked with those of all dimensions.
+        // `DenseGrid::new` has checked the product of all dimensions.
         self.count.saturating_mul(self.extent).saturating_sub(self.before + self.behind)
     }
 
-    /// Cells of the tile at `position` (from the first tile of the fragment on) that lie in the non-empty domain.
+    /// Returns the number of cells in the non-empty domain of the tile at `position`, counted from
+    /// the fragment's first tile.
     fn visible_at(&self, position: u64) -> u64 {
         let before = if position == 0 { self.before } else { 0 };
         let behind = if position == self.count - 1 { self.behind } else { 0 };
@@ -84,32 +86,33 @@ impl DenseGrid {
         Ok(Self { dimensions: grid, order, tile_count, cells_per_tile })
     }
 
-    /// The grid along each dimension.
+    /// Returns the grid along each dimension.
     #[must_use]
     pub fn dimensions(&self) -> &[GridDimension] {
         &self.dimensions
     }
 
-    /// The order in which the tiles are numbered.
+    /// Returns the order of the tile numbers.
     #[must_use]
     pub fn order(&self) -> Layout {
         self.order
     }
 
-    /// How many tiles there are.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.tile_count
     }
 
-    /// How many cells each tile has, also at the edge of the domain.
+    /// Returns the number of cells per tile, including tiles at the edge of the domain.
     #[must_use]
     pub fn cells_per_tile(&self) -> u64 {
         self.cells_per_tile
     }
 
-    /// The number in the fragment of the tile with these indices in the array's grid; `None` if the fragment doesn't
-    /// have it.
+    /// Returns the number, within the fragment, of the tile at these indices of the array's grid.
+    ///
+    /// Returns `None` if the fragment does not have the tile.
     #[must_use]
     pub fn index_of(&self, tile: &[u64]) -> Option<u64> {
         if tile.len() != self.dimensions.len() {
@@ -121,29 +124,31 @@ impl DenseGrid {
         })
     }
 
-    /// The index in the array's grid, along one dimension, of the fragment's tile `tile`; `None` if there is no such
-    /// tile or dimension.
+    /// Returns the index of a tile in the array's grid, along one dimension.
+    ///
+    /// Returns `None` if the tile or the dimension does not exist.
     #[must_use]
     pub fn tile_index(&self, tile: u64, dimension: usize) -> Option<u64> {
         let dimension = self.dimensions.get(dimension)?;
         (tile < self.tile_count).then(|| dimension.first + tile / dimension.stride % dimension.count)
     }
 
-    /// How many cells of a tile lie in the non-empty domain; `None` if there is no such tile.
+    /// Returns the number of cells of a tile in the non-empty domain, or `None` if the tile does
+    /// not exist.
     #[must_use]
     pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
         let along = |dimension: &GridDimension| dimension.visible_at(tile / dimension.stride % dimension.count);
         (tile < self.tile_count).then(|| self.dimensions.iter().map(along).product())
     }
 
-    /// How many cells the non-empty domain has.
+    /// Returns the number of cells in the non-empty domain.
     #[must_use]
     pub fn visible_cell_count(&self) -> u64 {
         self.dimensions.iter().map(GridDimension::visible).product()
     }
 }
 
-/// The tiles that a range touches along a dimension.
+/// Returns the tiles that a range overlaps along a dimension.
 fn along(dimension: &Dimension, range: &DimRange) -> Result<GridDimension> {
     let outside = |found: String, expected: String| {
         Err(FragmentError::inconsistent(
@@ -160,14 +165,15 @@ fn along(dimension: &Dimension, range: &DimRange) -> Result<GridDimension> {
     if lo > hi || lo < domain_lo || extent == 0 {
         return outside(format!("keys {lo} to {hi}"), format!("a range in the domain from key {domain_lo}"));
     }
-    // Consolidation by old releases stored domains that end with their last tile, even where the domain ends before.
+    // Consolidation by old releases extended the non-empty domain to the end of its last tile, even
+    // beyond the domain.
     let last_tile = domain_hi.saturating_sub(domain_lo) / extent;
     let (first, last) = ((lo - domain_lo) / extent, (hi - domain_lo) / extent);
     let (before, behind) = ((lo - domain_lo) % extent, extent - 1 - (hi - domain_lo) % extent);
     if last > last_tile {
         return outside(format!("keys {lo} to {hi}"), format!("a range in the tiles of the domain to key {domain_hi}"));
     }
-    // All 2^64 tiles of 1 cell would overflow.
+    // A count of 2^64 tiles of a single cell would overflow.
     let count = product_sum(last - first)?;
     Ok(GridDimension { first, count, stride: 0, extent, before, behind })
 }

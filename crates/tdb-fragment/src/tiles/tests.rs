@@ -20,7 +20,7 @@ fn header(dense: bool, domain: &[(i32, i32)]) -> FooterHeader {
     }
 }
 
-/// A dense schema; each dimension has a low and a high end, and a tile extent.
+/// A dense schema. Each dimension has a low end, a high end and a tile extent.
 fn schema(order: Layout, dimensions: &[(i32, i32, i32)]) -> ArraySchema {
     let mut builder = SchemaBuilder::dense().tile_order(order).attribute(Attribute::new("a", Datatype::UInt8));
     for (index, (low, high, extent)) in dimensions.iter().enumerate() {
@@ -112,7 +112,7 @@ fn sparse_tiles() {
 }
 
 proptest! {
-    /// The grid says of every cell of the non-empty domain in which tile it lies; tiles are counted cell by cell.
+    /// Compares the grid with a count, cell by cell, of the tiles of the non-empty domain.
     #[test]
     fn grid_against_cells(
         extents in prop::collection::vec(1..6i32, 1..4),

@@ -1,4 +1,4 @@
-//! The fuzz bodies over everything that was ever kept for them, and over damaged versions of it.
+//! The fuzz bodies, run on all stored inputs and on mutations of them.
 
 #[allow(unreachable_pub, clippy::expect_used)]
 #[path = "../../fuzz/src/lib.rs"]
@@ -12,7 +12,7 @@ use tdb_fragment::{
 use tdb_testkit::hostile::{seeded_mutations, single_byte_changes, truncations};
 use tdb_testkit::replay_target;
 
-/// Replays a target's corpus, then damages each of its files.
+/// Replays a target's corpus, and mutations of each of its files.
 fn replay(target: &str, body: fn(&[u8]), mutations: usize) {
     let count = replay_target(env!("CARGO_MANIFEST_DIR"), target, |data| {
         body(data);
@@ -50,7 +50,7 @@ fn steps_to_the_footer() {
     replay("locate", fuzz::locate, 1000);
 }
 
-/// Makes the seeds anew: `cargo test -p tdb-fragment --test it fuzz_replay::seeds -- --ignored`.
+/// Writes the seeds: `cargo test -p tdb-fragment --test it fuzz_replay::seeds -- --ignored`.
 #[test]
 #[ignore = "writes into the checkout"]
 fn seeds() {
@@ -87,7 +87,7 @@ fn seeds() {
     }
 }
 
-/// One seed for each kind of section, of a field that fills it.
+/// Writes a seed for each kind of section, for a field that has the section.
 fn section_seeds(choice: u8, made: &Made, file: &[u8]) {
     let parsed =
         FragmentFile::parse(file, made.folder(), &made.schema, &mut GenericTileDecoder::new(Limits::SMALL), None);

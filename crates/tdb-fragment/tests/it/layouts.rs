@@ -1,4 +1,4 @@
-//! Metadata of old formats, put together by hand from the description of each: what the reader must make of it.
+//! Metadata of old formats, written by hand from the specification, and parsed.
 
 use tdb_fragment::{
     FragmentField, FragmentFile, FragmentFolder, FragmentFooter, GenericTileDecoder, GenericTileEncoder,
@@ -7,7 +7,8 @@ use tdb_fragment::{
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Limits, Scalar};
 
-/// Two attributes, of which the second is of variable size, and one dimension with tiles of 4 cells.
+/// A schema with two attributes, the second of variable size, and a dimension with tiles of 4
+/// cells.
 fn schema(version: u32, dense: bool) -> ArraySchema {
     let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
@@ -39,7 +40,7 @@ fn wrap(payload: &[u8], file: &mut ByteWriter) {
     GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, file).unwrap();
 }
 
-/// A fragment of format 2, sparse: two tiles, of rows 1 to 9 and 20 to 33.
+/// A sparse fragment of format 2 with two tiles, of rows 1 to 9 and 20 to 33.
 #[test]
 fn format_2_sparse() {
     let mut payload = ByteWriter::new();
@@ -86,7 +87,7 @@ fn format_2_sparse() {
     assert_eq!(FragmentFile::write(footer.header(), &parsed.contents, &schema, &mut encoder).unwrap(), file.as_slice());
 }
 
-/// A fragment of format 1, dense: no MBRs, three tiles.
+/// A dense fragment of format 1 with three tiles and no MBRs.
 #[test]
 fn format_1_dense() {
     let mut payload = ByteWriter::new();
@@ -107,7 +108,7 @@ fn format_1_dense() {
     assert_eq!(parsed.footer.version().number(), 1);
 }
 
-/// The footers of formats 3 to 9, which no length follows.
+/// The footers of formats 3 to 9, without a length.
 #[test]
 fn footers_without_length() {
     for version in 3..=9u32 {
@@ -135,7 +136,7 @@ fn footers_without_length() {
         let schema = schema(version, false);
         let mut file = vec![0; 5000];
         file.extend_from_slice(footer.as_slice());
-        // Fragments of format 3 have names that stand for 4.
+        // The names of format 3 fragments denote version 4.
         let named = FormatVersion::new(version.max(4)).unwrap();
         let step = locate(named, Some(&schema), file.len() as u64, &file).unwrap();
         assert_eq!(step, Step::Footer(5000..file.len() as u64), "version {version}");
@@ -150,7 +151,8 @@ fn footers_without_length() {
     }
 }
 
-/// The footer of format 11 as release 2.7 and as newer releases write it, and that of format 16.
+/// The footer of format 11, as release 2.7 and as newer releases write it, and the footer of format
+/// 16.
 #[test]
 fn footers_with_length() {
     for (version, extra) in [(10u32, 0), (11, 0), (11, 1), (12, 1), (13, 1), (14, 1), (15, 1), (16, 2), (22, 2)] {
@@ -188,7 +190,7 @@ fn footers_with_length() {
     }
 }
 
-/// With a dimension of strings a length follows in formats 5 to 9 as well.
+/// With a string dimension, a length also follows in formats 5 to 9.
 #[test]
 fn strings_make_a_length_necessary() {
     for version in 5..=9 {

@@ -1,4 +1,4 @@
-//! Fragment metadata of every version: written, read back, and written again.
+//! Round trips of fragment metadata of every version.
 
 use crate::support::{Made, any_fragment, make};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ proptest! {
     }
 }
 
-/// The bytes of the footer, and the rest of the file before it.
+/// Returns the bytes of the footer, and the size of the file before it.
 fn footer_bytes<'a>(made: &Made, bytes: &'a [u8]) -> (&'a [u8], usize) {
     match locate(made.header.version, Some(&made.schema), bytes.len() as u64, bytes).unwrap() {
         Step::Footer(range) => {

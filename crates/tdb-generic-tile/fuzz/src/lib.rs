@@ -1,19 +1,20 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that must hold for arbitrary bytes. Called by the drivers in `fuzz_targets` and by
+//! the ordinary tests.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use tdb_generic_tile::{GenericTile, GenericTileEncoder, GenericTileHeader};
 use tdb_types::{ByteReader, ByteWriter, Limits, Spans};
 
-/// A header that parses comes back from what is written of it; a tile that parses does so recorded or not, has the length
-/// that its header says, and its payload comes back from what is written of it.
+/// Checks that headers and tiles round-trip. A tile must parse equally with and without recorded
+/// spans, and have the length given by its header.
 pub fn generic_tile(data: &[u8]) {
     let Ok(header) = GenericTileHeader::parse(&mut ByteReader::new(data)) else { return };
     let mut writer = ByteWriter::new();
     if header.write(&mut writer).is_ok() {
         let mut again = GenericTileHeader::parse(&mut ByteReader::new(writer.as_slice())).unwrap();
         assert_eq!(again.header_len(), writer.len() as u64);
-        // Options may be stored longer than they need to be, and are not written so.
+        // Options may be stored with excess length, which writing removes.
         again.pipeline_size = header.pipeline_size;
         assert_eq!(again, header);
     }

@@ -1,4 +1,4 @@
-//! Every generic tile in the arrays that the reference library wrote.
+//! All generic tiles in arrays written by the reference library.
 
 #![cfg(feature = "all-codecs")]
 
@@ -11,7 +11,7 @@ use tdb_generic_tile::{GenericTile, GenericTileDecoder, GenericTileEncoder, Gene
 use tdb_testkit::fixtures;
 use tdb_types::{ByteReader, ByteWriter, Datatype, Encryption, Limits, Spans};
 
-/// Unfilters a tile whose pipeline is zlib alone, without any of the workspace's code.
+/// Unfilters a tile with a zlib pipeline, without code of this workspace.
 fn inflate(stored: &[u8]) -> Vec<u8> {
     let u32_at = |at: usize| u32::from_le_bytes(stored[at..at + 4].try_into().unwrap()) as usize;
     let filtered = 34 + u32_at(30);
@@ -29,7 +29,7 @@ fn inflate(stored: &[u8]) -> Vec<u8> {
     payload
 }
 
-/// Name and bytes of every file that consists of one generic tile.
+/// Returns the names and contents of all files that are a single generic tile.
 fn whole_files() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for fixture in fixtures::all() {
@@ -61,7 +61,8 @@ fn files_of_one_tile() {
     }
 }
 
-/// Our own tile has the same header, its size excepted, the same chunks, and a payload that another zlib reads.
+/// Checks that encoding the payload gives the same header except for the size, the same chunks, and
+/// data that another zlib reads.
 fn written_like_the_reference(tile: &GenericTile, bytes: &[u8]) {
     let mut writer = ByteWriter::new();
     GenericTileEncoder::new(tile.header.version).encode(&tile.payload, &mut writer).unwrap();
@@ -79,7 +80,7 @@ fn fragment_metadata_is_a_sequence_of_tiles() {
             let mut reader = ByteReader::new(&bytes);
             let mut decoder = GenericTileDecoder::new(Limits::default());
             let mut count = 0;
-            // The footer follows the tiles; it doesn't parse as one.
+            // The footer follows the tiles and does not parse as a tile.
             loop {
                 let before = usize::try_from(reader.offset()).unwrap();
                 let Ok(tile) = decoder.decode(&mut reader) else { break };
@@ -89,7 +90,8 @@ fn fragment_metadata_is_a_sequence_of_tiles() {
                 assert_eq!(tile.payload, inflate(stored), "{path} tile {count}");
                 count += 1;
             }
-            // One section per field and kind, and the R-tree, at least: an attribute, the old coordinates, a dimension.
+            // At least the R-tree, and a section per kind and field: an attribute, `__coords`, a
+            // dimension.
             assert!(count > 3 * 3, "{}/{path}: {count}", fixture.name());
             files += 1;
         }
@@ -123,7 +125,8 @@ fn encrypted_tiles_need_the_key() {
     }
 }
 
-/// Our own tile has the same header, its size excepted, and comes back.
+/// Checks that encoding the payload gives the same header except for the size, and that the tile
+/// round-trips.
 fn encrypted_like_the_reference(tile: &GenericTile, bytes: &[u8], key: EncryptionKey) {
     let mut writer = ByteWriter::new();
     let mut encoder = GenericTileEncoder::new(tile.header.version).encrypting(key.clone(), counter());
@@ -134,7 +137,7 @@ fn encrypted_like_the_reference(tile: &GenericTile, bytes: &[u8], key: Encryptio
     assert_eq!(decoder.decode_file(&ours, None).unwrap().payload, tile.payload);
 }
 
-/// Initialisation vectors that don't repeat.
+/// Returns distinct initialization vectors.
 fn counter() -> impl FnMut() -> [u8; 12] + Send + Sync + 'static {
     let mut count = 0u8;
     move || {
@@ -174,7 +177,7 @@ fn recorded() {
     for span in spans.to_vec() {
         let indent = usize::try_from(span.depth).unwrap() * 2 + 2;
         let value = [&*span.name, &span.value, &span.meaning].join(" ");
-        // Compressed bytes are the encoder's affair.
+        // Compressed bytes depend on the encoder.
         let value = if span.name == "data" { "data" } else { value.trim() };
         writeln!(text, "{}  {:>#6x} {:>4}{:indent$}{value}", spans.space_name(span.space), span.offset, span.len, "")
             .unwrap();

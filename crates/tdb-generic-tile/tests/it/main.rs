@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-generic-tile`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Integration tests of the public interface of `tdb-generic-tile`.
+#![allow(clippy::unwrap_used)] // helpers belong to the tests
 
 mod fixtures;
 mod fuzz_replay;

@@ -1,4 +1,4 @@
-//! What people read when something is wrong, and that hostile sizes reserve nothing.
+//! Error messages, and bounds on memory for hostile sizes.
 
 #![cfg(feature = "all-codecs")]
 
@@ -14,7 +14,7 @@ fn good(pipeline: FilterPipeline) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// The error of a good tile after `damage`, which lies at 0x200 of a file.
+/// Returns the error of a valid tile at 0x200 after `damage`.
 fn refused(damage: impl FnOnce(&mut Vec<u8>)) -> GenericTileError {
     refused_in(FilterPipeline::generic_tile(), damage)
 }
@@ -29,7 +29,7 @@ fn put(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Says that the tile is encrypted, and turns its only filter into the encrypting one.
+/// Marks the tile as encrypted, and changes its only filter to the encryption filter.
 fn encrypt(bytes: &mut [u8]) {
     bytes[29] = 1;
     bytes[42] = 11;
@@ -84,7 +84,7 @@ fn messages() {
 fn hostile_sizes_reserve_nothing() {
     let limits = Limits::default();
     let peak = |bytes: &[u8]| {
-        // What the codec keeps for itself doesn't depend on the bytes.
+        // Warms up the decoder, because the memory of the codec does not depend on the bytes.
         let mut decoder = GenericTileDecoder::new(limits);
         decoder.decode_file(&good(FilterPipeline::generic_tile()), None).unwrap();
         peak_while(|| {

@@ -1,4 +1,5 @@
-//! Tiles of any payload, version and pipeline come back, in the chunks that the reference library cuts.
+//! Round trips of tiles with any payload, version and pipeline, in the same chunks as in the
+//! reference library.
 
 #![cfg(feature = "all-codecs")]
 
@@ -7,7 +8,7 @@ use tdb_filters::{ChunkIndex, Filter, FilterPipeline};
 use tdb_generic_tile::{GenericTile, GenericTileDecoder, GenericTileEncoder, GenericTileHeader};
 use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits, Spans};
 
-/// Bytes that compress, and bytes that don't.
+/// Compressible and incompressible bytes.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..3000),
@@ -19,7 +20,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Pipelines that work on bytes.
+/// Pipelines that support bytes.
 fn pipeline() -> impl Strategy<Value = FilterPipeline> {
     let filters = vec![
         Filter::None,
@@ -88,7 +89,7 @@ proptest! {
         for payload in &payloads {
             let mut writer = ByteWriter::new();
             encoder.encode(payload, &mut writer).unwrap();
-            // Of another key, and so with nothing that was kept.
+            // The encoder has another header, so no cached state applies.
             let new = encoded(payload, version, &FilterPipeline::new(vec![Filter::Gzip { level: 1 }]));
             prop_assert_eq!(writer.as_slice(), new);
         }
@@ -104,7 +105,7 @@ proptest! {
     }
 }
 
-/// Sizes that the reference library was seen to cut 200044 bytes into.
+/// The chunk sizes of 200044 bytes in a tile of the reference library.
 #[test]
 fn chunks_have_64_kib() {
     let bytes = encoded(&vec![1; 200_044], FormatVersion::DEFAULT, &FilterPipeline::generic_tile());
@@ -119,7 +120,7 @@ fn chunks_have_64_kib() {
     assert_eq!(sizes, [65_536, 65_536, 65_536, 3_436]);
 }
 
-/// Field by field what every library writes before the filtered bytes.
+/// Compares every field that all libraries write before the filtered bytes.
 #[test]
 fn the_header_has_the_bytes_of_the_format() {
     let mut writer = ByteWriter::new();
@@ -143,11 +144,11 @@ fn the_header_has_the_bytes_of_the_format() {
 fn nothing_can_be_inside() {
     let mut writer = ByteWriter::new();
     GenericTile::write(b"", &mut writer).unwrap();
-    // No chunks.
+    // The tile has no chunks.
     assert_eq!(writer.as_slice()[52..], [0; 8]);
     let tile = GenericTile::parse_file(writer.as_slice(), &Limits::default(), None).unwrap();
     assert_eq!(tile.payload, b"");
-    // Or one chunk with nothing in it, as some libraries write it.
+    // Some libraries write a single empty chunk instead.
     let mut bytes = writer.into_bytes();
     bytes.truncate(52);
     bytes.extend([1, 0, 0, 0, 0, 0, 0, 0].iter().chain(&[0; 12]));

@@ -1,12 +1,13 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that must hold for arbitrary bytes. Called by the drivers in `fuzz_targets` and by
+//! the ordinary tests.
 //!
-//! Input: a schema as text.
+//! The input is a schema as text.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use tdb_schema_text::{additions_from_toml, from_toml, to_toml};
 
-/// Whatever is read is printed, and what was printed is read and printed as it was.
+/// Checks that a parsed schema is printed as text that parses and prints identically.
 pub fn schema(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Err(error) = additions_from_toml(text) {

@@ -1,4 +1,4 @@
-//! The schemas of all fixtures as text and back, and arrays made from the text.
+//! Round trips of the schemas of all fixtures, and arrays created from the text.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tdb_schema_text::{from_toml, to_toml};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 
-/// How to open the array of a fixture, and to make one like it.
+/// Returns options to open the array of a fixture, and to create a similar array.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
     match fixture.expected().key() {
         Some(key) => {
@@ -24,7 +24,7 @@ fn every_array() -> impl Iterator<Item = Fixture> {
     fixtures::all().into_iter().chain(fixtures::of_older_releases())
 }
 
-/// The schema without what chance decides.
+/// Returns the schema with fixed names instead of random names.
 fn placed(definition: &ArrayDefinition) -> ArraySchema {
     definition.clone().place_enumerations(|| Ok::<_, tdb_schema::SchemaError>("e".to_owned())).unwrap().schema().clone()
 }

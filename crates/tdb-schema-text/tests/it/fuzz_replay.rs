@@ -1,4 +1,4 @@
-//! The fuzz body over everything that was ever kept for it, and over damaged versions of it.
+//! The fuzz body, run on all stored inputs and on mutations of them.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]
@@ -11,7 +11,7 @@ use tdb_testkit::replay_target;
 fn schemas() {
     let seeds = replay_target(env!("CARGO_MANIFEST_DIR"), "schema", |data| {
         fuzz::schema(data);
-        // Digits and letters in the place of others give more that is still TOML than any byte would.
+        // Replaces bytes by digits and letters, because random bytes rarely yield valid TOML.
         for at in 0..data.len() {
             let mut changed = data.to_vec();
             for byte in *b"09-\"a[" {

@@ -1,6 +1,8 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties of parsers that must hold for arbitrary bytes. Called by the drivers in
+//! `fuzz_targets` and by the ordinary tests.
 //!
-//! Input: the payload of a generic tile, that is, what stands in the file of a schema or an enumeration once unfiltered.
+//! The input is the payload of a generic tile: the unfiltered contents of a schema or enumeration
+//! file.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -9,8 +11,8 @@ use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Dimension, Enumeration};
 use tdb_types::{ByteReader, ByteWriter, Spans};
 
-/// A schema that parses is written as bytes that parse to an equal one, recorded or not; and whatever readers ask of it
-/// has an answer.
+/// Checks that a parsed schema round-trips, with and without recorded spans. Calls the accessors to
+/// check for panics.
 pub fn schema(data: &[u8]) {
     let parsed = ArraySchema::parse(&mut ByteReader::new(data));
     let spans = Spans::new();
@@ -45,7 +47,7 @@ fn write(schema: &ArraySchema) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// Tiles follow each other without gaps from one end of the domain to the other.
+/// Checks that tiles cover the domain without gaps.
 fn tiles(dimension: &Dimension) {
     let Some((low, high)) = dimension.domain_keys() else { return };
     assert!(low <= high);
@@ -64,7 +66,7 @@ fn tiles(dimension: &Dimension) {
     }
 }
 
-/// The corners of the domain are in order.
+/// Checks that the corners of the domain are in order.
 fn order(schema: &ArraySchema) {
     let Ok(order) = GlobalOrder::new(schema) else { return };
     let corners: Vec<[u64; 2]> = schema
@@ -90,7 +92,7 @@ fn order(schema: &ArraySchema) {
     }
 }
 
-/// An enumeration that parses is written as the bytes that it was read from, and knows the place of every value.
+/// Checks that a parsed enumeration round-trips to the same bytes and finds every value.
 pub fn enumeration(data: &[u8]) {
     let mut reader = ByteReader::new(data);
     let enumeration = match Enumeration::parse(&mut reader) {

@@ -30,7 +30,8 @@ fn values_of_several_numbers() {
     let mut writer = ByteWriter::new();
     Enumeration::fixed("n", "__0_0", Datatype::UInt8, [1, 2, 3, 4, 5, 6]).expect("distinct").write(&mut writer);
     let mut bytes = writer.into_bytes();
-    // Three numbers per value: the field stands between the datatype and the flag, both one byte, before the data's size.
+    // Three numbers per value. The one-byte fields before the data size are the datatype, this
+    // field and the flag.
     let at = bytes.len() - 6 - 8 - 1 - 4;
     bytes[at] = 3;
     let enumeration = Enumeration::parse(&mut ByteReader::new(&bytes)).expect("an enumeration");

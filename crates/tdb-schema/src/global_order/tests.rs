@@ -11,7 +11,7 @@ fn byte(name: &str, extent: u8) -> Dimension {
     Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(199)).with_tile_extent(Scalar::U8(extent))
 }
 
-/// A dimension with as many tiles as bits can count, or nearly.
+/// A dimension with up to almost 2^64 tiles.
 fn wide(name: &str, extent: u64) -> Dimension {
     Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1000))
         .with_tile_extent(Scalar::U64(extent))
@@ -58,7 +58,7 @@ fn where_all_is_one_tile_nothing_leads() {
 fn words_are_packed_while_they_fit() {
     let dimensions = [byte("a", 10), byte("b", 10), wide("c", 1), wide("d", 1 << 32), wide("e", 1 << 34), byte("f", 1)];
     let order = GlobalOrder::new(&schema(Layout::RowMajor, Layout::RowMajor, dimensions)).expect("an order");
-    // a and b; c alone; d and e; f.
+    // The words are `a` and `b`, then `c`, then `d` and `e`, then `f`.
     assert_eq!((order.leading_word_count(), order.tile_dimensions().len()), (4, 6));
     let keys = [199, 42, u64::MAX - 1000, 5 << 32, 7 << 34, 3];
     let columns: Vec<_> = keys.iter().map(|key| CoordinateColumn::Keys(std::slice::from_ref(key))).collect();
@@ -106,7 +106,7 @@ fn zeros_of_both_signs_are_one_place() {
     assert_eq!(order.expect("an order").compare(&cell(0.0, 1), &cell(-0.0, 2)), Ordering::Less);
 }
 
-/// Tile coordinates, then coordinates, one dimension after the other: the definition, word for word.
+/// The definition of the order: tile coordinates, then coordinates, one dimension after the other.
 fn by_definition(schema: &ArraySchema, a: &[u64], b: &[u64]) -> Ordering {
     let dimensions = |order| -> Box<dyn Iterator<Item = usize>> {
         match order {
@@ -134,7 +134,7 @@ proptest! {
         let small = extents.iter().enumerate().map(|(i, extent)| byte(&format!("s{i}"), *extent as u8));
         let large = wide_extents.iter().enumerate().map(|(i, extent)| wide(&format!("w{i}"), extent % most + 1));
         let dimensions: Vec<_> = small.chain(large).filter(|dimension| {
-            // Last tiles that reach beyond the type are not what this is about.
+            // Skips last tiles that extend beyond the datatype.
             dimension.tile_range(dimension.tile_count() - 1).is_some_and(|(first, last)| {
                 Some(last - first + 1) == dimension.extent_cells() && last <= if dimension.physical().size() == 1 { 255 } else { u64::MAX - 1 }
             })

@@ -1,4 +1,4 @@
-//! From coordinates to buckets, along one dimension.
+//! Scaling of coordinates to buckets, along a dimension.
 
 use tdb_types::PhysicalType;
 
@@ -7,12 +7,13 @@ use super::column::CoordinateColumn;
 use crate::Dimension;
 use crate::tiling::{float32_of_key, float64_of_key, truncate};
 
-/// How the coordinates of one dimension are scaled to buckets.
+/// The scaling of a dimension's coordinates to buckets.
 #[derive(Clone, Debug)]
 pub(super) enum Axis {
-    /// In double arithmetic, whatever the datatype: the format's buckets carry its rounding.
+    /// Scales in double precision for every datatype, because the format's buckets depend on its
+    /// rounding.
     Number { physical: PhysicalType, scale: Scale },
-    /// The first eight bytes, of which the highest `bits` remain.
+    /// Uses the highest `bits` bits of the first eight bytes.
     String { bits: u32 },
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The buckets of values, up to a block of them.
+    /// Computes the buckets of up to a block of values.
     #[inline]
     fn buckets(self, values: impl Iterator<Item = f64>, buckets: &mut [u64]) {
         let mut places = [0.0; BLOCK];
@@ -36,10 +37,13 @@ impl Scale {
     }
 }
 
-/// Truncates doubles as [`truncate`] does. Without a branch per double as long as all of them are small and none negative,
-/// as those of coordinates within their domain are.
+/// Truncates doubles like [`truncate`].
+///
+/// Avoids a branch per double if all are small and not negative, which holds for coordinates within
+/// the domain.
 fn truncate_block(places: &[f64; BLOCK], buckets: &mut [u64]) {
-    /// Doubles between this one and its double are integers: adding it rounds to the nearest one.
+    /// Doubles between this number and twice this number are integers. Adding this number therefore
+    /// rounds to the nearest integer.
     const ROUNDER: f64 = 4_503_599_627_370_496.0;
     let are_small = places.iter().fold(true, |all, place| all & (*place >= 0.0) & (*place < ROUNDER));
     if are_small {
@@ -56,7 +60,7 @@ fn truncate_block(places: &[f64; BLOCK], buckets: &mut [u64]) {
 }
 
 impl Axis {
-    #[allow(clippy::cast_precision_loss)] // the reference rounds the number of buckets to a double as well
+    #[allow(clippy::cast_precision_loss)] // the reference library also rounds the number of buckets to a double
     pub(super) fn new(dimension: &Dimension, bits: u32) -> Self {
         match dimension.domain() {
             Some((low, high)) => {
@@ -68,10 +72,12 @@ impl Axis {
         }
     }
 
-    /// How many of a bucket's highest bits differ between most coordinates of a dimension.
+    /// Returns the number of high bits of a bucket that distinguish most coordinates of the
+    /// dimension.
     pub(super) fn telling_bits(dimension: &Dimension) -> u32 {
         match dimension.domain_keys() {
-            // One more than the coordinates have, since rounding moves some of them together.
+            // One bit more than the coordinates have, because rounding maps some coordinates to the
+            // same bucket.
             Some((low, high)) if !dimension.physical().is_float() => {
                 u64::BITS + 1 - high.saturating_sub(low).leading_zeros()
             }
@@ -79,7 +85,7 @@ impl Axis {
         }
     }
 
-    /// Bytes of a value, for columns of values; 1 for strings.
+    /// Returns the size of a value in bytes, or 1 for strings.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Number { physical, .. } => physical.size(),
@@ -87,7 +93,7 @@ impl Axis {
         }
     }
 
-    /// The buckets of the cells of `column` from `start` on, as many as `buckets` has room for.
+    /// Computes the buckets of the cells of `column` from `start` on, until `buckets` is full.
     pub(super) fn buckets(&self, column: &CoordinateColumn<'_>, start: usize, buckets: &mut [u64]) {
         match (self, column) {
             (Self::Number { physical, scale }, CoordinateColumn::Keys(keys)) => {
@@ -107,8 +113,9 @@ impl Axis {
         }
     }
 
-    /// Between which buckets lie those of all coordinates from the first to the second one of `column`; none if it hasn't
-    /// two.
+    /// Returns bounds for the buckets of all coordinates between the two coordinates of `column`.
+    ///
+    /// Returns `None` if the column does not have exactly two coordinates.
     pub(super) fn range(&self, column: &CoordinateColumn<'_>) -> Option<(u64, u64)> {
         match (self, column) {
             (Self::String { bits }, CoordinateColumn::Strings { offsets: [_, _], .. }) => {
@@ -116,7 +123,8 @@ impl Axis {
                 if low == high {
                     return Some((string_bucket(low, *bits), string_bucket(low, *bits)));
                 }
-                // Bytes from 0x80 on bring a string into the upper half, wherever it begins; others compare as they are.
+                // A byte of 0x80 or above moves a string into the upper half, regardless of the
+                // preceding bytes. Buckets of ASCII strings sort like the strings.
                 let ascii = low.split(|byte| !byte.is_ascii()).next().unwrap_or_default();
                 Some((string_bucket(ascii, *bits), (1 << bits) - 1))
             }
@@ -130,14 +138,14 @@ impl Axis {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // rounding to a double is what the format does
+#[allow(clippy::cast_precision_loss)] // the format rounds to a double
 fn scale_keys(physical: PhysicalType, scale: Scale, keys: &[u64], buckets: &mut [u64]) {
     let keys = keys.iter().copied();
     match physical {
         PhysicalType::F32 => scale.buckets(keys.map(|key| f64::from(float32_of_key(key))), buckets),
         PhysicalType::F64 => scale.buckets(keys.map(float64_of_key), buckets),
         signed if signed.is_signed_integer() => {
-            // The key of a signed integer is its distance from the lowest.
+            // The key of a signed integer is the distance from the minimum.
             let lowest = 1_u64 << (8 * signed.size() - 1);
             scale.buckets(keys.map(|key| key.wrapping_sub(lowest).cast_signed() as f64), buckets);
         }
@@ -145,7 +153,7 @@ fn scale_keys(physical: PhysicalType, scale: Scale, keys: &[u64], buckets: &mut 
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // rounding to a double is what the format does
+#[allow(clippy::cast_precision_loss)] // the format rounds to a double
 fn scale_values(physical: PhysicalType, scale: Scale, bytes: &[u8], buckets: &mut [u64]) {
     fn values<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
         bytes.as_chunks::<N>().0.iter().copied()
@@ -164,10 +172,10 @@ fn scale_values(physical: PhysicalType, scale: Scale, bytes: &[u8], buckets: &mu
     }
 }
 
-/// The bucket of a string: its first eight bytes, the first one highest, cut to `bits`.
+/// Returns the bucket of a string: its first eight bytes in big-endian order, cut to `bits`.
 ///
-/// The reference adds each byte as a signed number: one of 0x80 or above fills everything above it with ones, whatever
-/// stood there. Cells lie on disk in the order that this gives.
+/// The reference library adds each byte as a signed number. A byte of 0x80 or above therefore sets
+/// all bits above it. The order of cells on disk depends on this behavior.
 fn string_bucket(string: &[u8], bits: u32) -> u64 {
     let first = (0..8).map(|place| string.get(place).copied().unwrap_or(0));
     let word = first.fold(0_u64, |word, byte| (word << 8) | i64::from(byte.cast_signed()).cast_unsigned());

@@ -1,8 +1,9 @@
-//! The block of cells that is worked on at once.
+//! Blocks of cells, transformed together.
 
-/// Cells that are worked on together: enough to amortise what is done once per block, few enough to stay in the cache.
+/// The number of cells per block: enough to amortize the cost per block, few enough to stay in the
+/// cache.
 pub(super) const BLOCK: usize = 64;
-/// Most dimensions: with more, buckets would have less than three bits.
+/// The maximum number of dimensions. With more, buckets would have less than three bits.
 pub(super) const MOST_DIMENSIONS: usize = 16;
 
 /// The buckets of a block of cells along one dimension.

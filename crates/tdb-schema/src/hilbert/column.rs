@@ -1,24 +1,23 @@
-//! Coordinates of many cells along one dimension.
+//! Columns of coordinates along a dimension.
 
-/// The coordinates of cells along one dimension.
+/// The coordinates of cells along a dimension.
 #[derive(Clone, Copy, Debug)]
 pub enum CoordinateColumn<'a> {
     /// [Ordered keys](tdb_types::ordered_key) of a fixed-size datatype.
     Keys(&'a [u64]),
-    /// Little-endian values of a fixed-size datatype, one after the other.
+    /// Contiguous little-endian values of a fixed-size datatype.
     Values(&'a [u8]),
-    /// Strings: the one of cell `i` begins at `offsets[i]` in `values` and ends where the next begins, the last one at the
-    /// end of `values`.
+    /// Strings. Each string ends at the start of the next string, the last at the end of `values`.
     Strings {
-        /// Where each string begins; one per cell.
+        /// The start of each string in `values`, one offset per cell.
         offsets: &'a [u64],
-        /// The bytes of all strings.
+        /// The concatenated bytes of all strings.
         values: &'a [u8],
     },
 }
 
 impl<'a> CoordinateColumn<'a> {
-    /// How many cells the column has, if values take `size` bytes each.
+    /// Returns the number of cells, for values of `size` bytes.
     pub(crate) fn len(&self, size: usize) -> usize {
         match self {
             Self::Keys(keys) => keys.len(),
@@ -27,7 +26,7 @@ impl<'a> CoordinateColumn<'a> {
         }
     }
 
-    /// The string of a cell; empty if there is none.
+    /// Returns the string of a cell, or an empty string if out of bounds.
     #[must_use]
     pub fn string(&self, cell: usize) -> &'a [u8] {
         let Self::Strings { offsets, values } = self else { return &[] };

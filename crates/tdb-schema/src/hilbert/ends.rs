@@ -1,17 +1,19 @@
-//! Between which positions along the curve a box lies.
+//! Bounds for the Hilbert values of a box.
 
 use super::block::MOST_DIMENSIONS;
 use super::transform;
 use super::{CoordinateColumn, HilbertCurve};
 
-/// Orthants that are looked at in one cell of the curve: in many dimensions a box reaches into very many.
+/// The maximum number of orthants to examine per cell of the curve. In many dimensions a box
+/// overlaps a large number of orthants.
 const MOST_ORTHANTS: usize = 256;
 
 impl HilbertCurve {
-    /// Hilbert values between which those of all cells in a box lie: mostly the least and the greatest one of a place in the
-    /// box. `corners` has a column per dimension, with the box's lowest and its highest coordinate.
+    /// Returns bounds for the Hilbert values of all cells in a box.
     ///
-    /// Columns that aren't so give the whole curve.
+    /// The bounds are usually the minimum and maximum value in the box. `corners` has a column per
+    /// dimension, with the lowest and the highest coordinate of the box. Returns the whole curve if
+    /// `corners` has another shape.
     #[must_use]
     pub fn ends(&self, corners: &[CoordinateColumn<'_>]) -> (u64, u64) {
         const ALL: (u64, u64) = (0, u64::MAX);
@@ -21,7 +23,7 @@ impl HilbertCurve {
         }
         for (index, (axis, column)) in self.axes.iter().zip(corners).enumerate() {
             match axis.range(column) {
-                // Buckets with more bits than a bucket should have lie on no curve.
+                // Buckets with excess bits are on no curve.
                 Some((from, to)) if from <= to && to >> self.bits == 0 => (low[index], high[index]) = (from, to),
                 _ => return ALL,
             }
@@ -40,10 +42,11 @@ struct Box<'a> {
 }
 
 impl Box<'_> {
-    /// The first or the last position along the curve that lies in the box, or one before or after it.
+    /// Returns the first or last position along the curve in the box, or a lower or upper bound of
+    /// the position.
     ///
-    /// The curve goes through all of an orthant before it enters the next one, and within each of them likewise: of those
-    /// that the box reaches into, the first one has the first position.
+    /// The curve passes through all of an orthant before it enters the next orthant, recursively.
+    /// The first position is therefore in the first orthant that overlaps the box.
     fn end(&self, last: bool) -> u64 {
         let mut prefix = [0; MOST_DIMENSIONS];
         let prefix = &mut prefix[..self.low.len()];
@@ -62,12 +65,14 @@ impl Box<'_> {
         value
     }
 
-    /// Of the orthants of a cell of the curve that the box reaches into, the first or the last one, and its position; none
-    /// if they are too many.
+    /// Returns the first or last orthant of a cell of the curve that overlaps the box, and its
+    /// position.
+    ///
+    /// Returns `None` if too many orthants overlap the box.
     fn next(&self, prefix: &[u64], level: u32, last: bool) -> Option<([u64; MOST_DIMENSIONS], u64)> {
         let rest = self.bits - level;
         let dimensions = prefix.len();
-        // Along each dimension the lower half, the upper half, or both.
+        // Along each dimension, the box overlaps the lower half, the upper half, or both.
         let reaches = |axis: usize, half: u64| {
             let start = (prefix[axis] << 1 | half) << rest;
             start <= self.high[axis] && self.low[axis] <= start | ((1 << rest) - 1)
@@ -91,7 +96,7 @@ impl Box<'_> {
         if last { orthants.max_by_key(|(_, value)| *value) } else { orthants.min_by_key(|(_, value)| *value) }
     }
 
-    /// Whether the box has all of a cell of the curve.
+    /// `true` if the box contains the whole cell of the curve.
     fn covers(&self, prefix: &[u64], rest: u32) -> bool {
         let ends = self.low.iter().zip(self.high);
         prefix.iter().zip(ends).all(|(prefix, (low, high))| {
@@ -100,7 +105,7 @@ impl Box<'_> {
         })
     }
 
-    /// The first or the last position in a cell of the curve, whose own position is given.
+    /// Returns the first or last position in the cell of the curve at position `value`.
     fn fill(&self, value: u64, rest: u32, last: bool) -> u64 {
         let bits = rest * u32::try_from(self.low.len()).unwrap_or(u32::MAX);
         (value << bits) | if last { (1 << bits) - 1 } else { 0 }

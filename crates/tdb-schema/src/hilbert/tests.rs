@@ -4,7 +4,7 @@ use tdb_types::{Datatype, Scalar, ordered_keys};
 use super::{CoordinateColumn, HilbertCurve, transform};
 use crate::{Dimension, Domain};
 
-/// A curve over `dimensions` dimensions whose coordinates are their own buckets.
+/// A curve over `dimensions` dimensions whose coordinates are identical to their buckets.
 fn plain(dimensions: usize) -> HilbertCurve {
     let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
     let high = Scalar::U64((1 << bits) - 1);
@@ -18,7 +18,7 @@ fn values(curve: &HilbertCurve, columns: &[CoordinateColumn<'_>]) -> Vec<u64> {
     values
 }
 
-/// The inverse of the transform, written on its own: from a position along the curve to buckets.
+/// An independent inverse of the transform: from a position along the curve to buckets.
 fn buckets_of(value: u64, dimensions: usize, bits: u32) -> Vec<u64> {
     let mut axes = vec![0_u64; dimensions];
     for (place, axis) in (0..bits).rev().flat_map(|bit| (0..dimensions).map(move |axis| (bit, axis))).rev().enumerate()
@@ -47,8 +47,9 @@ fn buckets_of(value: u64, dimensions: usize, bits: u32) -> Vec<u64> {
 
 #[test]
 fn the_first_cells_of_a_plane() {
-    // The beginning of the curve as it is usually drawn, the first dimension to the right. Whether the first step is to the
-    // right or up depends on the number of bits: the drawing has 4, an even number; with 31 it is mirrored.
+    // The start of the curve as usually drawn, with the first dimension to the right. The number of
+    // bits determines whether the first step goes right or up. The usual drawing has 4 bits, an
+    // even number. With 31 bits it is mirrored.
     let path = [(0, 0), (1, 0), (1, 1), (0, 1), (0, 2), (0, 3), (1, 3), (1, 2), (2, 2), (2, 3), (3, 3), (3, 2)];
     let (right, up): (Vec<u64>, Vec<u64>) = path.into_iter().unzip();
     let expected: Vec<u64> = (0..12).collect();
@@ -76,7 +77,8 @@ fn neighbours_along_the_curve_are_neighbours_in_space() {
 
 #[test]
 fn one_dimension_ends_where_rounding_puts_it() {
-    // The highest bucket of 63 bits is rounded up to 2^63 as a double; all its bits come out set.
+    // As a double, the highest bucket of 63 bits rounds up to 2^63. All bits of the value are
+    // therefore set.
     let side = Dimension::new("d", Datatype::Int32, Scalar::I32(-5), Scalar::I32(5));
     let curve = HilbertCurve::new(&Domain::new(vec![side])).expect("a curve");
     let keys = [-5, 0, 5].map(|value| Scalar::I32(value).key());
@@ -85,7 +87,8 @@ fn one_dimension_ends_where_rounding_puts_it() {
 
 #[test]
 fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
-    // Scaling divides zero by zero here. The reference library (2.30.0, x86-64) orders the cells by the other dimension.
+    // Scaling divides zero by zero here. The reference library (2.30.0, x86-64) sorts the cells by
+    // the other dimension.
     let point = Dimension::new("d", Datatype::Float64, Scalar::F64(2.5), Scalar::F64(2.5));
     let line = Dimension::new("e", Datatype::UInt8, Scalar::U8(0), Scalar::U8(200));
     let points = [Scalar::F64(2.5).key(); 21];
@@ -101,7 +104,7 @@ fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
 
 #[test]
 fn sixteen_dimensions_as_the_reference_library_orders_them() {
-    // Twelve cells by 2.30.0, one row per dimension, and the order in which they lie on disk.
+    // Twelve cells written by release 2.30.0, one row per dimension, and their order on disk.
     const COORDINATES: [&[u8; 12]; 16] = [
         &[6, 0, 1, 1, 1, 6, 6, 4, 0, 0, 2, 3],
         &[4, 3, 2, 1, 5, 5, 0, 0, 3, 3, 7, 4],
@@ -133,7 +136,7 @@ fn sixteen_dimensions_as_the_reference_library_orders_them() {
 fn strings_count_by_their_first_bytes() {
     let curve = HilbertCurve::new(&Domain::new(vec![Dimension::string("s")])).expect("a curve");
     let text = b"cat\xff\x01ab\x80";
-    // "cat", "\xff\x01", "a", "", "b\x80": bytes from 0x80 on set all bits above them.
+    // "cat", "\xff\x01", "a", "", "b\x80": a byte of 0x80 or above sets all bits above it.
     let offsets = [0, 3, 5, 6, 6];
     let found = values(&curve, &[CoordinateColumn::Strings { offsets: &offsets, values: text }]);
     let expected = [
@@ -173,7 +176,7 @@ proptest! {
     fn many_at_a_time_as_one_by_one(dimensions in 1_usize..=16, cells in 0_usize..200, seed: u64) {
         let curve = plain(dimensions);
         let bits = curve.bits();
-        // Now and then a bucket with too many bits, which has to take the slow way.
+        // A few buckets have excess bits and take the slow path.
         let bucket = |cell: usize, axis: usize| {
             let mixed = (cell as u64 * 31 + axis as u64 + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if mixed.is_multiple_of(997) { mixed } else { mixed >> (64 - bits) }
@@ -211,7 +214,7 @@ proptest! {
     }
 }
 
-/// A box of buckets: for each dimension the lower and the higher end.
+/// A box of buckets: the lower and upper end of each dimension.
 fn boxes() -> impl Strategy<Value = (Vec<(u64, u64)>, Vec<Vec<u64>>)> {
     (1..17_usize).prop_flat_map(|dimensions| {
         let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
@@ -256,7 +259,7 @@ proptest! {
         prop_assert_eq!(found, expected.collect::<Vec<_>>());
     }
 
-    /// In a plane the ends are the least and the greatest position in the box.
+    /// In two dimensions the ends are the minimum and maximum position in the box.
     #[test]
     fn the_ends_of_a_small_box_are_in_it(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {
         let curve = plain(2);

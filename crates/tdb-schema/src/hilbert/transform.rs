@@ -3,17 +3,17 @@
 use super::block::{BLOCK, Buckets, MOST_DIMENSIONS};
 use super::lanes::{self, Lane};
 
-/// So many bits fit in lanes half as wide.
+/// The maximum number of bits for lanes of half the width.
 const SHORT_BITS: u32 = 16;
 
-/// The transform for a number of dimensions and bits, with what is worth working out once.
+/// The transform for a number of dimensions and bits, with a precomputed table.
 #[derive(Clone, Debug)]
 pub(super) struct Transform {
     dimensions: usize,
     bits: u32,
-    /// Low bits of buckets that are left out.
+    /// The number of low bits of each bucket to ignore.
     dropped: u32,
-    /// The bits of each byte value, as many places apart as there are dimensions.
+    /// The bits of each byte value, spread `dimensions` places apart.
     spread: Box<[u64; 256]>,
 }
 
@@ -21,7 +21,8 @@ impl Transform {
     pub(super) fn new(dimensions: usize, bits: u32) -> Self {
         let mut spread = Box::new([0_u64; 256]);
         for (byte, spread) in (0_u64..).zip(spread.iter_mut()) {
-            // Buckets of more than eight bits belong to few dimensions; of those with fewer, the upper bits are zero.
+            // Buckets of more than eight bits occur only with few dimensions. In buckets of fewer
+            // bits, the upper bits are zero.
             for bit in 0..bits.min(8) {
                 *spread |= ((byte >> bit) & 1) << (u64::from(bit) * dimensions as u64);
             }
@@ -29,14 +30,16 @@ impl Transform {
         Self { dimensions, bits, dropped: 0, spread }
     }
 
-    /// The transform of the highest bits, no more of them than `enough`: what becomes of them doesn't depend on lower ones.
+    /// Creates the transform of the highest bits, at most `enough` of them. Low bits do not affect
+    /// the transform of high bits.
     pub(super) fn short(dimensions: usize, bits: u32, enough: u32) -> Self {
-        // Along one dimension there is nothing to be saved.
+        // Dropping bits saves no time in one dimension, because the curve is a line.
         let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS).min(enough.max(1)) };
         Self { dropped: bits - kept, ..Self::new(dimensions, kept) }
     }
 
-    /// The Hilbert values of a block of cells; leaves `buckets` in no particular state.
+    /// Computes the Hilbert values of a block of cells. The contents of `buckets` are unspecified
+    /// afterwards.
     pub(super) fn apply(&self, buckets: &mut [Buckets], values: &mut [u64; BLOCK]) {
         let all_bits = buckets.iter().flatten().fold(0, |all, bucket| all | bucket);
         if all_bits >> (self.bits + self.dropped) != 0 {
@@ -48,7 +51,7 @@ impl Transform {
         macro_rules! lanes {
             ($($dimensions:literal)*) => {
                 match self.dimensions {
-                    // Along one dimension the curve is the line itself.
+                    // In one dimension the curve is a line.
                     1 => buckets.iter().for_each(|buckets| *values = *buckets),
                     2 if self.bits <= SHORT_BITS => self.apply_lanes::<u16, 2, 32>(buckets, values),
                     3 if self.bits <= SHORT_BITS => self.apply_lanes::<u16, 3, 32>(buckets, values),
@@ -85,7 +88,7 @@ impl Transform {
         }
     }
 
-    /// The bits of a bucket, as many places apart as there are dimensions.
+    /// Spreads the bits of a bucket `dimensions` places apart.
     #[inline]
     fn spread(&self, bucket: u64) -> u64 {
         let mut spread = 0;
@@ -100,7 +103,7 @@ impl Transform {
         spread
     }
 
-    /// By the book: for many dimensions, and for buckets of more bits than a bucket should have.
+    /// Applies the textbook transform: for many dimensions, and for buckets with excess bits.
     pub(super) fn apply_one_by_one(&self, buckets: &[Buckets], values: &mut [u64; BLOCK]) {
         let mut axes = [0; MOST_DIMENSIONS];
         let Some(axes) = axes.get_mut(..buckets.len()) else { return };
@@ -114,9 +117,10 @@ impl Transform {
     }
 }
 
-/// The lowest sixteen bits of a number, two places apart. Other than a table, it can be worked out for several at once.
+/// Spreads the low sixteen bits of a number two places apart. Unlike a table lookup, this
+/// vectorizes.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // higher bits aren't wanted
+#[allow(clippy::cast_possible_truncation)] // higher bits are dropped on purpose
 fn spread_in_two(bucket: u64) -> u32 {
     let mut bits = bucket as u32 & 0xffff;
     bits = (bits | bits << 8) & 0x00ff_00ff;
@@ -125,10 +129,11 @@ fn spread_in_two(bucket: u64) -> u32 {
     (bits | bits << 1) & 0x5555_5555
 }
 
-/// The Hilbert value of one cell, by the book: the fast ways are held against this.
+/// Returns the Hilbert value of a cell with the textbook transform. Tests compare the fast paths
+/// with this function.
 ///
-/// Buckets may have bits above the lowest `bits` (the upper bound of a single dimension has one, a domain of one
-/// coordinate has), which the reference carries along as well.
+/// Buckets may have bits above the lowest `bits`, which the reference library also carries along.
+/// Examples are the upper bound of a single dimension and a domain of one coordinate.
 pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
     undo_rotations(axes, bits);
     gray_encode(axes, bits);
@@ -141,7 +146,8 @@ pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
     value
 }
 
-/// From the highest bit down, undoes what the curve's turns at that bit do to all lower bits.
+/// Undoes the effect of the curve's rotation at each bit on all lower bits, from the highest bit
+/// down.
 fn undo_rotations(axes: &mut [u64], bits: u32) {
     for bit in (1..bits).rev() {
         let lower = (1_u64 << bit) - 1;

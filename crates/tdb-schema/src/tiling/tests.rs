@@ -48,17 +48,17 @@ fn floats_are_divided_and_cut_off() {
     let dimension = Dimension::new("d", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
     let tenths = dimension.with_tile_extent(Scalar::F64(0.1));
     let keys = [-1.0, -0.95, -0.9, -0.1, 0.0, 1.0].map(|value| Scalar::F64(value).key());
-    // The quotient of -0.9 comes out a little below 1: there is no rounding but that of the type.
+    // The quotient for -0.9 is slightly below 1, because the only rounding is that of the type.
     assert_eq!(indices(&tenths, &keys), [0, 0, 0, 9, 10, 20]);
     let dimension = Dimension::new("d", Datatype::Float32, Scalar::F32(0.0), Scalar::F32(1e6));
     let tenths = dimension.with_tile_extent(Scalar::F32(0.1));
-    // In doubles the quotient would be 999 999.98….
+    // In double precision the quotient would be 999 999.98….
     assert_eq!(indices(&tenths, &[Scalar::F32(100_000.0).key()]), [1_000_000]);
 }
 
 #[test]
 fn quotients_that_no_integer_holds() {
-    // The reference library (2.30.0, x86-64) puts these cells into this order of tiles.
+    // The reference library (2.30.0, x86-64) sorts the tiles of these cells in this order.
     let values = [0.0, 1.9e19, 1e20, 1e24, 1e25, 1e3, 9.2e18, 9.3e18, 1.7e19];
     for (datatype, scalar) in [
         (Datatype::Float64, (|value| Scalar::F64(value)) as fn(f64) -> Scalar),
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn no_dimension_panics(low: u64, high: u64, extent: u64, keys: Vec<u64>, datatype in 0..44_u8) {
-        // Not even one that no schema would take.
+        // Includes dimensions that no schema accepts.
         let datatype = Datatype::from_code(datatype).expect("a datatype");
         let scalar = |bits| Scalar::from_key(datatype.physical(), bits);
         let dimension = Dimension::new("d", datatype, scalar(low), scalar(high)).with_tile_extent(scalar(extent));

@@ -1,4 +1,4 @@
-//! What the reference library asks of a schema that it creates, beyond what readers rely on.
+//! Rules of the reference library for new schemas, beyond the rules for readers.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind, WebPFormat, WebPOptions};
 use tdb_types::{ByteWriter, CellValNum, DataOrder, Datatype, Feature, FormatVersion, Scalar};
@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, SchemaError};
 
-/// Names that begin with this are the format's own.
+/// The prefix of names reserved by the format.
 const RESERVED_PREFIX: &str = "__";
 
-/// Checks everything that the reference library asks of a new schema.
+/// Checks all rules of the reference library for new schemas.
 pub(crate) fn creatable(schema: &ArraySchema) -> Result<()> {
     readable(schema)?;
     version(schema)?;
@@ -22,11 +22,11 @@ pub(crate) fn creatable(schema: &ArraySchema) -> Result<()> {
     }
     schema.dimensions().iter().try_for_each(|dimension| self::dimension(dimension, schema))?;
     schema.attributes.iter().try_for_each(|attribute| self::attribute(attribute, schema))?;
-    // Whether the version has words for every filter shows when it's written.
+    // Writing the schema checks that its version supports every filter.
     schema.write(&mut ByteWriter::new())
 }
 
-/// What the schema says must be something that its version has words for.
+/// Checks that the version supports every feature of the schema.
 fn version(schema: &ArraySchema) -> Result<()> {
     let version = schema.version;
     let some = |condition: bool, feature| condition.then_some(feature);
@@ -56,7 +56,7 @@ fn too_old(version: FormatVersion, feature: Feature) -> SchemaError {
     )
 }
 
-/// Whether the dimensions can do with one datatype, one kind of filters and one file.
+/// `true` if the dimensions can share a datatype, a pipeline and a file.
 fn dimensions_alike(dimensions: &[Dimension]) -> bool {
     let first = dimensions.first().map(Dimension::datatype);
     dimensions.iter().all(|dimension| {
@@ -81,8 +81,8 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
             Some(extent) if !extent_fits(low, high, extent) => {
                 return invalid(format!("tile extent {extent} exceeds the domain from {low} to {high}"));
             }
-            // The reference library works it out in 64 bits, so that in smaller types the last tile may reach beyond,
-            // in dense arrays too.
+            // The reference library computes the end of the last tile in 64 bits. In smaller types
+            // the last tile may therefore extend beyond the type, also in dense arrays.
             _ if dimension.physical().size() == 8 && last_tile_overflows(dimension) => {
                 return invalid(format!("the last tile reaches beyond what {} can hold", dimension.datatype()));
             }
@@ -93,7 +93,7 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     if inherits && dimension.datatype().is_float() && has_double_delta(&schema.coords_filters) {
         return invalid("floats can't take over coordinate filters with double delta".to_owned());
     }
-    // Coordinate filters may do nothing for some dimensions.
+    // Inherited coordinate filters are exempt: some dimensions may ignore them.
     let kind = tile_kind(dimension.datatype(), dimension.cell_val_num(), schema.version);
     if let Err(why) = filters_accept(dimension.own_filters(), dimension.datatype(), kind) {
         return invalid(why);
@@ -104,7 +104,7 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     Ok(())
 }
 
-/// Whether the last tile of a dimension reaches beyond the highest value of the datatype.
+/// `true` if the last tile of a dimension extends beyond the maximum of the datatype.
 fn last_tile_overflows(dimension: &Dimension) -> bool {
     let (Some((low, high)), Some(extent)) = (dimension.domain_keys(), dimension.extent_cells()) else { return false };
     let tiles_before = dimension.tile_index(high);
@@ -112,13 +112,14 @@ fn last_tile_overflows(dimension: &Dimension) -> bool {
     end > u128::from(max_key(dimension.physical())) + 1
 }
 
-/// Whether an extent is one that people may ask for: positive in its own type, not more than the domain.
+/// `true` if a user may choose the extent: positive in its type and not larger than the domain.
 fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
     match (low, high, extent) {
-        // In the type's own arithmetic, as the reference library has it: the domain of all floats is of infinite width.
+        // Computed in the type of the dimension, like in the reference library. The domain of all
+        // floats has infinite width.
         (Scalar::F32(low), Scalar::F32(high), Scalar::F32(extent)) => {
             let span = high - low;
-            // A domain of one coordinate that is given no extent has one of 0.
+            // A domain of a single coordinate gets the extent 0 by default.
             extent <= span + 1.0 && (extent > 0.0 || span == 0.0)
         }
         (Scalar::F64(low), Scalar::F64(high), Scalar::F64(extent)) => {
@@ -128,7 +129,8 @@ fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
         _ => {
             let physical = extent.physical();
             let span = (high.key() - low.key()).saturating_add(1);
-            // More than half of a signed type is negative there; only domains of one tile allow it.
+            // Extents above half of a signed type are negative in that type. Extents like this are
+            // allowed only if the domain is a single tile.
             let is_negative = physical.is_signed_integer() && extent.to_f64() < 0.0;
             unsigned_bits(extent) <= span && (!is_negative || unsigned_bits(extent) == span)
         }
@@ -144,8 +146,10 @@ fn inherits_or_has_string_compressor_first(dimension: &Dimension, schema: &Array
     string_compressor_first(if own.is_empty() { &schema.coords_filters.filters } else { own })
 }
 
-/// Run-length and dictionary encoding of strings work on whole strings, so nothing may come before them; but what they have
-/// made they may work on once more.
+/// Checks that the first filter is a string compressor if any filter is.
+///
+/// Run-length and dictionary encoding need whole strings, without a preceding filter. The same
+/// compressor may follow again.
 fn string_compressor_first(filters: &[Filter]) -> bool {
     let Some(first) = filters.first() else { return true };
     let is_string_compressor = |filter: &&Filter| matches!(filter, Filter::Rle { .. } | Filter::Dictionary { .. });
@@ -159,7 +163,7 @@ fn tile_kind(datatype: Datatype, number: CellValNum, version: FormatVersion) -> 
     }
 }
 
-/// Whether each filter can do something with what reaches it.
+/// Checks that each filter supports the datatype of its input.
 fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) -> Result<(), String> {
     BoundPipeline::bind(filters, kind).map_err(|error| error.to_string())?;
     let mut datatype = datatype;
@@ -184,7 +188,7 @@ fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) 
     Ok(())
 }
 
-/// Whether values are taken for integers by filters that work on these alone.
+/// `true` if filters for integers accept the datatype.
 fn counts(datatype: Datatype) -> bool {
     datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes()
 }
@@ -223,7 +227,7 @@ fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
     if one_value { Ok(()) } else { invalid("ordered attributes have one value per cell") }
 }
 
-/// Tiles of images are rows of bytes, in two dimensions of integers.
+/// Checks the layout of images: tiles are rows of bytes, in two integer dimensions.
 fn image(attribute: &Attribute, schema: &ArraySchema) -> Result<(), &'static str> {
     if !schema.is_dense() {
         return Err("only dense arrays hold images, which WebP filters");

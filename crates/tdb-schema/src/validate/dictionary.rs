@@ -1,6 +1,7 @@
-//! Dictionaries through which cells can be written, and read by the reference library.
+//! Validation of dictionary filters.
 //!
-//! It makes schemas with others, and writes through those of strings in any version, but can't read what it then wrote.
+//! The reference library creates schemas with other dictionary filters. It also writes through
+//! those of strings in every version, but cannot read the result.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
@@ -14,7 +15,7 @@ pub(crate) fn dictionaries(schema: &ArraySchema) -> Result<()> {
     schema.fields().try_for_each(|field| dictionaries_of(schema, field))
 }
 
-/// Checks the filters of a field's cells, of their offsets, and of their validity.
+/// Checks the filters of a field's values, offsets and validity.
 pub(crate) fn dictionaries_of(schema: &ArraySchema, field: FieldRef) -> Result<()> {
     let filters = schema.filters_of(field);
     let (name, datatype, number, nullable) = match field {
@@ -48,13 +49,14 @@ fn has_dictionary(filters: &FilterPipeline) -> bool {
     filters.filters.iter().any(is_dictionary)
 }
 
-/// Whether readers take the offsets of the field's strings from the filtered values. They go by the version of the schema.
+/// `true` if readers take the offsets of the field's strings from the filtered values. Readers
+/// decide by the version of the schema.
 fn carries_offsets(filters: &FilterPipeline, datatype: Datatype, schema: &ArraySchema) -> bool {
     BoundPipeline::bind(filters, TileKind::var_data(datatype, schema.version))
         .is_ok_and(|bound| bound.carries_offsets())
 }
 
-/// A dictionary works where strings carry their offsets through it, and nowhere else.
+/// Checks a dictionary filter, which supports only strings whose offsets pass through the filter.
 fn works(
     filters: &FilterPipeline,
     datatype: Datatype,

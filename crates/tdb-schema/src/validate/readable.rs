@@ -1,4 +1,4 @@
-//! What readers rely on.
+//! Rules that readers rely on.
 
 use std::collections::HashSet;
 use std::ops::Bound;
@@ -11,10 +11,11 @@ use crate::error::Result;
 use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, EnumerationRef, SchemaError};
 
-/// Most dimensions along which the Hilbert curve runs: with more, a coordinate would have less than three bits.
+/// The maximum number of dimensions with Hilbert order. With more, a coordinate would have less
+/// than three bits.
 const MOST_HILBERT_DIMENSIONS: usize = 16;
 
-/// Checks everything that readers of the array rely on.
+/// Checks all rules that readers of the array rely on.
 pub(crate) fn readable(schema: &ArraySchema) -> Result<()> {
     shape(schema)?;
     schema.dimensions().iter().try_for_each(dimension)?;
@@ -88,7 +89,8 @@ fn extent(dimension: &Dimension, low: Scalar, high: Scalar, extent: Scalar) -> R
         return Err(format!("tile extent isn't a value of {}", dimension.datatype()));
     }
     if physical.is_float() {
-        // Without a tile extent releases store the width of the domain, which may overflow to infinity, or be zero.
+        // Without a tile extent, releases store the width of the domain, which may be zero or
+        // overflow to infinity.
         return if extent.to_f64() >= 0.0 { Ok(()) } else { Err(format!("tile extent {extent} isn't positive")) };
     }
     match unsigned_bits(extent).checked_sub(1) {
@@ -100,7 +102,8 @@ fn extent(dimension: &Dimension, low: Scalar, high: Scalar, extent: Scalar) -> R
     }
 }
 
-/// Dense arrays address cells by position, so coordinates must be countable. The last tile may reach beyond the datatype.
+/// Checks that coordinates are countable, because dense arrays address cells by position. The last
+/// tile may extend beyond the datatype.
 fn dense_domain(schema: &ArraySchema) -> Result<()> {
     let first = schema.dimensions().first().map(Dimension::datatype);
     for dimension in schema.dimensions() {
@@ -133,7 +136,7 @@ fn names(schema: &ArraySchema) -> Result<()> {
     Ok(())
 }
 
-/// Checks the enumerations; gives their names.
+/// Checks the enumerations and returns their names.
 fn enumerations(schema: &ArraySchema) -> Result<HashSet<&str>> {
     let mut seen = HashSet::new();
     for EnumerationRef { name, file_name } in &schema.enumerations {

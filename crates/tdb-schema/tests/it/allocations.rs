@@ -1,11 +1,12 @@
-//! Hostile bytes can't make a parse allocate more than a small multiple of themselves.
+//! Bounds on the allocations of a parse of hostile bytes: a small multiple of the input.
 
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_testkit::allocations::peak_while;
 use tdb_testkit::hostile::seeded_mutations;
 use tdb_types::{ByteReader, ByteWriter};
 
-/// What a schema of one of the first formats begins with, up to its dimensions: no filters, coordinates of type `int8`.
+/// Writes the start of a schema of version 1, up to its dimensions: no filters, coordinates of type
+/// `int8`.
 fn beginning() -> ByteWriter {
     let mut writer = ByteWriter::new();
     writer.u32(1);

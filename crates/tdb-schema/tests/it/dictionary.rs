@@ -1,4 +1,5 @@
-//! Where dictionaries work: what release 2.30.0 reads back of what goes through them, in arrays of every format version.
+//! Support for dictionary filters: compared with data that release 2.30.0 reads back, in arrays of
+//! every format version.
 
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaError, SchemaEvolution};
@@ -19,7 +20,7 @@ fn words(datatype: Datatype, filters: &[Filter]) -> Attribute {
     Attribute::new("word", datatype).with_cell_val_num(CellValNum::Var).with_filters(pipeline(filters))
 }
 
-/// From which version on, by the datatype.
+/// Returns the first version that supports dictionaries for the datatype.
 fn since(datatype: Datatype) -> u32 {
     if datatype == Datatype::StringAscii { 13 } else { 17 }
 }
@@ -81,14 +82,14 @@ fn dictionaries_of_anything_else_are_refused() {
     refused(rows().coords_filters(pipeline(&[DICTIONARY])).build(), "dimension \"row\"");
     let offsets = || rows().offsets_filters(pipeline(&[DICTIONARY]));
     refused(offsets().attribute(words(Datatype::StringAscii, &[ZSTD])).build(), "attribute \"word\"");
-    // There are none: the cells carry them.
+    // The offsets filters are unused, because the dictionary carries the offsets.
     assert!(offsets().attribute(words(Datatype::StringAscii, &[DICTIONARY])).build().is_ok());
     let validity = rows().validity_filters(pipeline(&[DICTIONARY]));
     let nullable = Attribute::new("word", Datatype::Int32).nullable(false);
     refused(validity.attribute(nullable).build(), "attribute \"word\"");
 }
 
-/// A schema of version 12 that others have made, with a dictionary through which nothing can be read.
+/// A schema of version 12 from another writer, with a dictionary whose data cannot be read.
 fn made_by_others() -> ArraySchema {
     let version = FormatVersion::new(13).unwrap();
     let schema = rows().attribute(words(Datatype::StringAscii, &[DICTIONARY])).version(version).build().unwrap();

@@ -1,4 +1,4 @@
-//! Attributes hold positions in enumerations: those of all values.
+//! Attributes must be able to hold the indices of all values of an enumeration.
 
 use tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaError, SchemaEvolution,

@@ -1,7 +1,8 @@
-//! Schemas written by releases of the reference library: parsed, shown, and written again to the same bytes.
+//! Schemas written by releases of the reference library: parsed, dumped, and written again to the
+//! same bytes.
 //!
-//! There is a snapshot for each release that wrote fixtures; after adding a fixture, run the tests with
-//! `INSTA_UPDATE=always` and look at what came in.
+//! Each release that wrote fixtures has a snapshot. After adding a fixture, run the tests with
+//! `INSTA_UPDATE=always` and review the new snapshots.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +15,7 @@ use tdb_types::{ByteWriter, Limits, Spans};
 
 const ENUMERATIONS: &str = "__schema/__enumerations/";
 
-/// The schema files of an array and of its label arrays.
+/// Returns the schema files of an array and of its label arrays.
 fn schema_files(fixture: &Fixture) -> Vec<&str> {
     let is_schema = |path: &&str| {
         path.ends_with("__array_schema.tdb") || (path.contains("__schema/") && !path.contains(ENUMERATIONS))
@@ -26,7 +27,7 @@ fn enumeration_files(fixture: &Fixture) -> Vec<&str> {
     fixture.array_files().filter(|path| path.starts_with(ENUMERATIONS)).collect()
 }
 
-/// The unfiltered bytes of a file.
+/// Returns the unfiltered tile of a file.
 fn tile(fixture: &Fixture, file: &[u8]) -> GenericTile {
     let decoder = GenericTileDecoder::new(Limits::default());
     let mut decoder = match fixture.expected().key() {
@@ -40,7 +41,7 @@ fn tile(fixture: &Fixture, file: &[u8]) -> GenericTile {
     decoder.decode_file(file, None).expect("a generic tile")
 }
 
-/// What the fixture's name says of who wrote it: `v22-by-2.30.0`.
+/// Returns the writer part of the fixture's name, such as `v22-by-2.30.0`.
 fn writer(fixture: &Fixture) -> String {
     fixture.name().splitn(4, '-').take(3).collect::<Vec<_>>().join("-")
 }

@@ -1,4 +1,4 @@
-//! The fuzz bodies over everything that was ever kept for them, and over damaged versions of it.
+//! The fuzz bodies, run on all stored inputs and on mutations of them.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]

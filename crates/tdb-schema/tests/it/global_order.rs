@@ -1,4 +1,5 @@
-//! The global order, held against the order in which the reference library reads the cells of its own arrays.
+//! The global order, compared with the order in which the reference library reads the cells of its
+//! arrays.
 
 use std::cmp::Ordering;
 
@@ -16,7 +17,7 @@ struct Coordinates {
 }
 
 impl Coordinates {
-    /// Nothing if the query doesn't return all dimensions.
+    /// Returns `None` if the query does not return all dimensions.
     fn of(query: &Query, schema: &ArraySchema) -> Option<Self> {
         let column = |name: &str| query.columns.iter().find(|column| column.name == name);
         let columns: Vec<ColumnBytes> = schema
@@ -35,7 +36,7 @@ impl Coordinates {
     }
 
     fn columns(&self) -> Vec<CoordinateColumn<'_>> {
-        // The offsets end with the length of the values, which columns do without.
+        // The offsets end with the length of the values, which `CoordinateColumn` omits.
         let columns = self.columns.iter().map(|column| match &column.offsets {
             Some(offsets) => CoordinateColumn::Strings { offsets: &offsets[..self.cells], values: &column.values },
             None => CoordinateColumn::Values(&column.values),
@@ -53,13 +54,13 @@ impl Coordinates {
     }
 }
 
-/// The schema that an array was made with, if it can be read without a key.
+/// Returns the first schema of an array, or `None` if a key is needed to read it.
 fn schema(fixture: &Fixture) -> Option<ArraySchema> {
     let path = fixture.array_files().find(|path| path.starts_with("__schema/__1"))?;
     ArraySchema::parse_file(&fixture.read(path), &Limits::default(), None).ok().map(|(schema, _)| schema)
 }
 
-/// Compares as a sorter would: leading words, then coordinates.
+/// Compares two cells like a sorter: leading words, then coordinates.
 fn compare(words: &[Vec<u64>], order: &GlobalOrder, cells: &Coordinates, a: usize, b: usize) -> Ordering {
     let leading = words.iter().map(|word| word[a].cmp(&word[b]));
     let (a, b) = (cells.cell(a), cells.cell(b));

@@ -1,4 +1,4 @@
-//! Small schemas written down byte by byte, as the format describes them.
+//! Small schemas as bytes, written by hand from the format specification.
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{
@@ -6,14 +6,14 @@ use tdb_schema::{
 };
 use tdb_types::{ArrayType, ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
-/// Strings of hexadecimal digits with spaces between, one field or a few per line.
+/// Parses lines of hexadecimal digits. Spaces separate fields.
 fn bytes(lines: &[&str]) -> Vec<u8> {
     let digits: String = lines.concat().split_whitespace().collect();
     let byte = |place: usize| u8::from_str_radix(&digits[place..place + 2], 16).expect("hexadecimal digits");
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
-/// A pipeline of zstd with its default level; one without filters; one of run-length encoding.
+/// Pipelines: zstd with its default level, no filters, run-length encoding.
 const ZSTD: &str = "00000100 01000000  02 05000000 02 ffffffff ";
 const NONE: &str = "00000100 00000000 ";
 const RLE: &str = "00000100 01000000  04 05000000 04 ffffffff ";
@@ -50,7 +50,8 @@ fn version_1_to_4() {
         assert_eq!((schema.tile_order(), schema.cell_order()), (Layout::ColMajor, Layout::RowMajor));
         assert_eq!(schema.cells_per_tile().expect("a dense array"), 20);
         assert_eq!(schema.field(""), Some(FieldRef::Dimension(1)));
-        // Coordinates go through the schema's filters, and nothing states fill values: they are the defaults.
+        // Coordinates use the schema's filters. The schema stores no fill values, and the defaults
+        // apply.
         assert_eq!(&*schema.filters_of(FieldRef::Dimension(0)), schema.coords_filters());
         assert!(schema.validity_filters().is_empty());
         assert_eq!(*schema.attributes()[0].fill_value(), f64::NAN.to_le_bytes());
@@ -100,7 +101,7 @@ fn version_22_as_the_builder_makes_it() {
         "01000000 ",
         "01000000 78  05 01000000 ",
         NONE,
-        // The extent is the whole domain: 200, which an int8 can't hold, so its bits read -56.
+        // The extent is the whole domain, 200. As an int8 its bits are -56.
         "0200000000000000  9c 63  00 c8 ",
         "01000000 ",
         "01000000 61  29 01000000 ",

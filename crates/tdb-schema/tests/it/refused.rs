@@ -1,4 +1,4 @@
-//! What is refused, what is let through, and what the messages say.
+//! Rejected schemas, accepted edge cases, and error messages.
 
 use std::fmt::Write;
 
@@ -166,7 +166,7 @@ fn builders_take_what_the_reference_library_takes() {
     }
 }
 
-/// Releases 1.5 to 1.7 can't use an attribute whose name is empty.
+/// Releases 1.5 to 1.7 cannot use an attribute with an empty name.
 #[test]
 fn attributes_without_a_name_get_one_before_format_5() {
     let build = |version, name: &str| {
@@ -212,7 +212,7 @@ fn qualities_of_images() {
     }
 }
 
-/// Reads `schema` after `change` has been made to its bytes.
+/// Parses `schema` after `change` has modified its bytes.
 fn reread(schema: &ArraySchema, change: impl FnOnce(&mut Vec<u8>)) -> Result<ArraySchema> {
     let mut writer = ByteWriter::new();
     schema.write(&mut writer)?;
@@ -221,14 +221,14 @@ fn reread(schema: &ArraySchema, change: impl FnOnce(&mut Vec<u8>)) -> Result<Arr
     ArraySchema::parse(&mut ByteReader::new(&bytes))
 }
 
-/// Where `needle` begins in `bytes`.
+/// Returns the position of `needle` in `bytes`.
 fn find(bytes: &[u8], needle: &[u8]) -> usize {
     bytes.windows(needle.len()).position(|window| window == needle).expect("it is there")
 }
 
 #[test]
 fn readers_take_what_some_release_has_written() {
-    // An extent as wide as a domain that a signed type can't measure, and one that overflowed to infinity or is zero.
+    // Extents: as wide as a domain that exceeds the signed type, overflowed to infinity, and zero.
     let wide = Dimension::new("x", Datatype::Int8, Scalar::I8(-100), Scalar::I8(99));
     let floats = Dimension::new("f", Datatype::Float64, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX));
     let point = Dimension::new("p", Datatype::Float32, Scalar::F32(1.0), Scalar::F32(1.0));
@@ -236,7 +236,7 @@ fn readers_take_what_some_release_has_written() {
         let schema = SchemaBuilder::sparse().dimension(dimension).build().expect("a schema");
         assert_eq!(reread(&schema, |_| {}).expect("it can be read"), schema);
     }
-    // The whole of a small type, and a last tile that reaches beyond it.
+    // The whole of a small type, and a last tile that extends beyond the type.
     let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(201)).with_tile_extent(Scalar::U8(100));
     SchemaBuilder::sparse().dimension(byte).build().expect("a schema");
     let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(200)).with_tile_extent(Scalar::U8(100));
@@ -248,7 +248,8 @@ fn readers_take_what_some_release_has_written() {
     let read = read.expect("it can be read");
     let dimension = &read.dimensions()[0];
     assert_eq!((dimension.tile_count(), dimension.tile_range(2)), (3, Some((200, 255))));
-    // In dense arrays, too; of 64 bits only early releases have made such arrays.
+    // The same in dense arrays. With 64-bit dimensions, only early releases created arrays like
+    // this.
     let read = reread(&dense().build().expect("a schema"), |bytes| {
         let at = find(bytes, &[1, 0, 0, 0, 10, 0, 0, 0, 0, 5, 0, 0, 0]);
         bytes[at..at + 8].copy_from_slice(&[0, 0, 0, 128, 255, 255, 255, 127]);
@@ -266,7 +267,7 @@ fn readers_take_what_some_release_has_written() {
     });
     let dimension = read.expect("it can be read").dimensions()[0].clone();
     assert_eq!((dimension.tile_count(), dimension.tile_range(2)), (3, Some((u64::MAX - 4, u64::MAX))));
-    // Names that only creation refuses.
+    // Names rejected only on creation.
     let schema = sparse().attribute(Attribute::new("zz", Datatype::Int8)).build().expect("a schema");
     let read = reread(&schema, |bytes| {
         let at = find(bytes, b"zz");
@@ -318,7 +319,7 @@ fn readers_refuse_what_they_cannot_rely_on() {
 
 #[test]
 fn old_cells_of_gigabytes_cost_nothing() {
-    // Before version 6 no fill value is stored, so nothing but the claim stands behind a cell of 32 GiB.
+    // Before version 6 no fill value is stored. A few bytes can therefore claim a cell of 32 GiB.
     let version = tdb_types::FormatVersion::new(4).expect("a version");
     let schema = dense().version(version).attribute(Attribute::new("b", Datatype::Int64)).build().expect("a schema");
     let read = reread(&schema, |bytes| {
@@ -368,7 +369,7 @@ fn enumerations_that_contradict_themselves() {
     insta::assert_snapshot!(text);
 }
 
-/// Old schemas state no fill values, so that few of their bytes can ask for cells of gigabytes.
+/// Old schemas do not store fill values. A few bytes can therefore claim cells of gigabytes.
 #[test]
 fn fill_values_of_huge_cells_are_not_written_out() {
     let huge =
@@ -378,7 +379,7 @@ fn fill_values_of_huge_cells_are_not_written_out() {
     assert_eq!(old.attributes()[1].cell_size(), Some(0xffff_fffe * 8));
     let refused = message(SchemaBuilder::from(old).version(FormatVersion::DEFAULT).build());
     assert!(refused.contains("attribute \"h\"") && refused.contains("fill value"), "{refused}");
-    // Together they may not either.
+    // The limit applies to the sum of all fill values.
     let many = (0..9).fold(dense(), |all, index| {
         all.attribute(
             Attribute::new(format!("h{index}"), Datatype::Int8)
@@ -389,7 +390,7 @@ fn fill_values_of_huge_cells_are_not_written_out() {
     assert!(dense().attribute(huge(1000)).build().is_ok());
 }
 
-/// Deltas that reinterpret hand on the type that they were told, as release 2.30.0 takes it.
+/// Delta filters that reinterpret their input pass on the new type, like in release 2.30.0.
 #[test]
 fn filters_are_held_against_what_reaches_them() {
     let as_int16 = Filter::DoubleDelta { level: -1, reinterpret: Some(Datatype::Int16) };

@@ -1,4 +1,4 @@
-//! What is written is read again, and what is read is written again, in every format version.
+//! Round trips of schemas in every format version, from values and from bytes.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ fn write(schema: &ArraySchema) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// The fields among the spans, without the structures around them.
+/// Iterates over the spans of fields, without the spans of enclosing structures.
 fn fields(spans: &[Span]) -> impl Iterator<Item = &Span> {
     spans.iter().enumerate().filter_map(|(index, span)| {
         let next = spans.get(index + 1);

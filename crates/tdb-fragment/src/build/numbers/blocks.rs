@@ -1,24 +1,28 @@
-//! Numbers taken several at once, where what comes of it doesn't depend on that: loops that compilers make lanes of.
+//! Vectorizable loops over blocks of numbers, for cases where the order of additions does not
+//! affect the result.
 
 use super::sums::Sum;
 
-/// Numbers of which many can be taken at once. Blocks are their little-endian bytes.
+/// A number type with operations on blocks. Blocks are little-endian bytes.
 pub(super) trait InBlocks: Copy + PartialOrd {
     /// The type of sums.
     type Sum: Sum;
 
     fn widen(self) -> Self::Sum;
 
-    /// The least and the greatest of a block as [`less`](super::less) and [`greater`](super::greater) find them one
-    /// after the other; none if there are none, or if it depends on what was before.
+    /// Returns the minimum and maximum of a block, as found in order by [`less`](super::less) and
+    /// [`greater`](super::greater).
+    ///
+    /// Returns `None` if the block is empty, or if the result depends on previous numbers.
     fn bounds(block: &[u8]) -> Option<(Self, Self)>;
 
-    /// The sum of a sum and of a block of numbers within these bounds, added one after the other; none if it might leave its
-    /// range.
+    /// Returns the sum of `before` and of a block of numbers within `bounds`, added in order.
+    ///
+    /// Returns `None` if the sum might overflow.
     fn sum(before: Self::Sum, block: &[u8], bounds: (Self, Self)) -> Option<Self::Sum>;
 }
 
-/// The numbers of a block.
+/// Iterates over the numbers of a block.
 macro_rules! values {
     ($type:ident, $block:expr) => {
         $block.as_chunks::<{ size_of::<$type>() }>().0.iter().map(|bytes| $type::from_le_bytes(*bytes))
@@ -41,7 +45,8 @@ macro_rules! integers {
             }
 
             fn sum(before: $sum, block: &[u8], (min, max): (Self, Self)) -> Option<$sum> {
-                // On the way it lies between what as many of the least and as many of the greatest come to.
+                // All intermediate sums are between the smallest and the largest of `before`,
+                // `before + count * min` and `before + count * max`.
                 let count = (block.len() / size_of::<$type>()) as i128;
                 let ends = [min, max].map(|end| i128::from(before) + i128::from(end) * count);
                 let is_within = ends.iter().all(|end| $sum::try_from(*end).is_ok());
@@ -63,7 +68,7 @@ integers! {
     u64 as u64;
 }
 
-/// Floats that are compared side by side.
+/// The number of floats compared in parallel.
 const LANES: usize = 8;
 
 macro_rules! floats {
@@ -93,7 +98,7 @@ macro_rules! floats {
                     ends = (if value < ends.0 { value } else { ends.0 }, if value > ends.1 { value } else { ends.1 });
                 }
                 let has_nan = has_nan.contains(&true) || rest.clone().any(|value| value.is_nan());
-                // Zeros are equal, and of equal ones the last counts.
+                // Zeros of either sign are equal, and the last of several equal numbers counts.
                 let last_zero = || values!($type, block).rfind(|value| *value == 0.0);
                 let of_zeros = |end: $type| if end == 0.0 { last_zero().unwrap_or(end) } else { end };
                 (!has_nan && ends.0 <= ends.1).then(|| (of_zeros(ends.0), of_zeros(ends.1)))
@@ -102,7 +107,7 @@ macro_rules! floats {
             fn sum(before: f64, block: &[u8], (min, max): (Self, Self)) -> Option<f64> {
                 let count = (block.len() / size_of::<$type>()) as f64;
                 let furthest = before.abs() + f64::from(min.abs().max(max.abs())) * count;
-                // Half of the range is more than all rounding.
+                // Half of the range leaves enough room for all rounding.
                 let is_within = furthest < f64::MAX / 2.0;
                 is_within.then(|| values!($type, block).fold(before, |sum, value| sum + f64::from(value)))
             }

@@ -1,10 +1,10 @@
-//! Sums that stop at the ends of their range.
+//! Saturating sums.
 
 /// A sum of numbers.
 pub(super) trait Sum: Copy {
     fn from_bits(bits: u64) -> Self;
     fn bits(self) -> u64;
-    /// The sum of both; an error is the end of the range, which lies before it.
+    /// Returns the sum. On overflow, the error is the end of the range.
     fn plus(self, other: Self) -> Result<Self, Self>;
 }
 
@@ -40,7 +40,7 @@ impl Sum for f64 {
         self.to_bits()
     }
     fn plus(self, other: Self) -> Result<Self, Self> {
-        // A NaN compares as nothing, and so is added.
+        // The comparisons are `false` for NaN. A NaN is therefore added.
         if (self < 0.0) == (other < 0.0) && self.abs() > Self::MAX - other.abs() {
             return Err(if self < 0.0 { Self::MIN } else { Self::MAX });
         }
@@ -49,7 +49,8 @@ impl Sum for f64 {
     }
 }
 
-/// Which of many NaNs a sum is: the first one met, as x86 processors have it; compilers may swap the operands.
+/// Returns the NaN of a sum with NaN operands: the first operand, like on x86 processors. Compilers
+/// may swap the operands.
 #[cold]
 fn nan_of(a: f64, b: f64, sum: f64) -> f64 {
     const QUIET: u64 = 1 << 51;

@@ -38,7 +38,7 @@ fn a_nan_takes_the_place_of_what_was_before_and_the_next_number_takes_its() {
     assert_eq!((f64::from_le_bytes(min), f64::from_le_bytes(max)), (4.0, 5.0));
 }
 
-/// What [`add`] does, number by number, as the reference library has it.
+/// Does the same as [`add`] number by number, like the reference library.
 fn plain<T: Number>(cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, overflow: Overflow) {
     let size = size_of::<T>();
     let (mut min, mut max) = (T::read(&to.min[..size]), T::read(&to.max[..size]));
@@ -73,7 +73,7 @@ const ALL: [PhysicalType; 10] = [
     PhysicalType::F64,
 ];
 
-/// Bytes of so many numbers: many of one kind, and a few that are special.
+/// Generates the bytes of one number per seed: many of one kind, and a few special values.
 fn numbers_of(physical: PhysicalType, kind: u8, seeds: &[(u64, u8)]) -> Vec<u8> {
     let float = |seed: u64, special: u8| match (special, kind) {
         (0, _) => f64::NAN,
@@ -87,7 +87,7 @@ fn numbers_of(physical: PhysicalType, kind: u8, seeds: &[(u64, u8)]) -> Vec<u8> 
         (_, 2) => f64::from_bits(seed),
         _ => 1e307 * (seed % 100) as f64,
     };
-    // Special ones are rare, or most blocks would have some.
+    // Keeps special values rare, for blocks without any.
     let special = |special: u8| if special < 240 { u8::MAX } else { special - 240 };
     let bytes = seeds.iter().flat_map(|(seed, rare)| {
         let bytes: [u8; 8] = match physical {
@@ -120,7 +120,7 @@ proptest! {
     ) {
         for physical in ALL {
             let bytes = numbers_of(physical, kind, &seeds);
-            // Of the last of them, some or none are null.
+            // At most one of the last cells is null.
             let valid: Vec<u8> = (0..seeds.len()).map(|cell| u8::from(Some(seeds.len() - cell) != nulls)).collect();
             let cells = Cells::fixed(&bytes, physical.size()).with_validity(nulls.map(|_| Validity::Bytes(&valid)));
             let run = from.min(seeds.len())..seeds.len().saturating_sub(to).max(from.min(seeds.len()));

@@ -1,4 +1,4 @@
-//! What stored statistics are worth, by the rules for their field.
+//! Judgment of stored statistics by the rules of their field.
 
 use tdb_types::{PhysicalType, Scalar, ordered_key};
 
@@ -6,7 +6,7 @@ use super::known::{Sum, ValueStatistics};
 use super::rules::{StatisticsRules, SumKind, Values};
 use super::trust::{Distrust, Statistic};
 
-/// The statistics of some cells as they are stored.
+/// The statistics of some cells, as stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored<'a> {
     pub(super) min: Option<&'a [u8]>,
@@ -14,21 +14,21 @@ pub(super) struct Stored<'a> {
     /// The bits of the sum.
     pub(super) sum: Option<u64>,
     pub(super) null_count: Option<u64>,
-    /// How many cells can be seen.
+    /// The number of visible cells.
     pub(super) cells: u64,
-    /// Whether cells that can't be seen may have been counted as well.
+    /// `true` if invisible cells may have been counted.
     pub(super) edge: bool,
     pub(super) source: Source,
 }
 
-/// How statistics came to be.
+/// The computation that produced the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// In one pass over the cells.
+    /// A single pass over the cells.
     OnePass,
-    /// In one pass over each of several slabs, each going on with the result of the one before.
+    /// A pass over each of several slabs, where each pass continues with the previous result.
     Slabs,
-    /// From those of several tiles.
+    /// A merge of the statistics of several tiles.
     Tiles,
 }
 
@@ -42,7 +42,7 @@ impl StatisticsRules {
     pub(super) fn judge<'a>(&self, stored: &Stored<'a>) -> ValueStatistics<'a> {
         let nulls = stored.null_count.filter(|_| self.nullable);
         let bounds = match nulls {
-            // The values of a tile without a valid cell are left as zeros.
+            // Tiles without a valid cell have zeros as values.
             Some(nulls) if nulls >= stored.cells => None,
             _ => stored.min.zip(stored.max).filter(|(min, max)| self.in_order(min, max)),
         };
@@ -70,12 +70,14 @@ impl StatisticsRules {
         }
     }
 
-    /// Whether a least and a greatest value can be those of any cells; without cells, the reference library stores its
-    /// initial values, which are the other way round.
+    /// `true` if the minimum and maximum are in order.
+    ///
+    /// If no cells were counted, the reference library stores its initial values, which are in
+    /// reverse order.
     fn in_order(&self, min: &[u8], max: &[u8]) -> bool {
         match self.values {
             Values::Number(physical) if physical.is_float() => {
-                // NaNs, which have no order, show in the sum.
+                // NaNs have no order. The sum detects them.
                 let (min, max) = (number(physical, min), number(physical, max));
                 min.is_nan() || max.is_nan() || min <= max
             }
@@ -109,8 +111,10 @@ impl StatisticsRules {
         by_value.or(stored.edge())
     }
 
-    /// A sum that leaves its range stops at the end of the range. If that is all that happened to it, it shows; but what
-    /// is made of several passes may have come back from there.
+    /// Returns the reason to distrust a sum.
+    ///
+    /// A sum that overflows stays at the end of the range, where it is detected. In statistics from
+    /// several passes, the sum may have left the end of the range again.
     fn distrust_sum(&self, sum: Sum, bounds: Option<(&[u8], &[u8])>, stored: &Stored<'_>) -> Option<Distrust> {
         let at_the_end = match sum {
             Sum::I64(sum) => sum == i64::MAX || sum == i64::MIN,
@@ -119,21 +123,22 @@ impl StatisticsRules {
         };
         let unnoticed = match (stored.source, sum) {
             (Source::OnePass, _) => false,
-            // In each tile, a NaN may hide the large value that stopped the sum.
+            // In each tile, a NaN may hide the large value that caused the overflow.
             (Source::Tiles, Sum::F64(_)) => true,
             _ => !self.stays_in_range(bounds, stored.cells),
         };
         (at_the_end || unnoticed).then_some(Distrust::Saturated)
     }
 
-    /// Whether the sum of so many values between these bounds stays in range, whatever their order.
+    /// `true` if the sum of `cells` values within `bounds` cannot overflow in any order.
     fn stays_in_range(&self, bounds: Option<(&[u8], &[u8])>, cells: u64) -> bool {
         let Values::Number(physical) = self.values else { return false };
         if physical.is_float() {
-            // To come back from the end of the range takes values of at least half the distance between doubles there.
+            // To leave the end of the range, a sum needs values of at least half the distance
+            // between doubles there.
             const FAR_FROM_THE_END: f64 = 1e290;
             let largest = bounds.map(|(min, max)| number(physical, min).abs().max(number(physical, max).abs()));
-            #[allow(clippy::cast_precision_loss)] // it is far from the end
+            #[allow(clippy::cast_precision_loss)] // the product is far from the end
             return largest.is_some_and(|largest| largest * (cells as f64) < FAR_FROM_THE_END);
         }
         let largest = match physical.size() {
@@ -159,7 +164,7 @@ fn number(physical: PhysicalType, bytes: &[u8]) -> f64 {
     Scalar::from_le_bytes(physical, bytes).map_or(f64::NAN, Scalar::to_f64)
 }
 
-/// The distance of an integer from 0.
+/// Returns the absolute value of an integer.
 fn magnitude(physical: PhysicalType, bytes: &[u8]) -> u64 {
     let zero = ordered_key(physical, &[0; 8]);
     ordered_key(physical, bytes).abs_diff(zero)

@@ -1,17 +1,17 @@
-//! What is known of some cells.
+//! Statistics of cells.
 
 use std::fmt;
 
 use super::trust::Statistic;
 
-/// The sum of some values, in the widest type of their kind.
+/// A sum of values, in the widest type of their kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sum {
-    /// Of signed integers, characters, dates and times.
+    /// The sum of signed integers, characters, dates or times.
     I64(i64),
-    /// Of unsigned integers and booleans.
+    /// The sum of unsigned integers or booleans.
     U64(u64),
-    /// Of floats.
+    /// The sum of floats.
     F64(f64),
 }
 
@@ -25,18 +25,19 @@ impl fmt::Display for Sum {
     }
 }
 
-/// Least and greatest value, sum and null count of some cells of one field. Null cells count only in the last.
+/// The minimum, maximum, sum and null count of some cells of a field. Null cells count only in
+/// `null_count`.
 ///
-/// Values are little-endian, in the field's datatype. Characters and strings compare as unsigned bytes, shorter prefix
-/// first.
+/// Values are little-endian, in the datatype of the field. Characters and strings compare as
+/// unsigned bytes, with a shorter prefix first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueStatistics<'a> {
-    /// The least value.
+    /// The minimum.
     pub min: Statistic<&'a [u8]>,
-    /// The greatest value.
+    /// The maximum.
     pub max: Statistic<&'a [u8]>,
-    /// The sum of the values.
+    /// The sum.
     pub sum: Statistic<Sum>,
-    /// How many cells are null.
+    /// The number of null cells.
     pub null_count: Statistic<u64>,
 }

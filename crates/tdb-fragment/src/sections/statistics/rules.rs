@@ -1,4 +1,4 @@
-//! Which statistics of a field there are, and which of them can be relied on.
+//! Rules for the existence and reliability of a field's statistics.
 
 use tdb_schema::ArraySchema;
 use tdb_types::{CellValNum, Datatype, Feature, PhysicalType};
@@ -8,34 +8,34 @@ use crate::field::FragmentField;
 use crate::footer::FragmentFooter;
 use crate::sections::values::ValueShape;
 
-/// What the statistics of one field mean, and which of them can be relied on.
+/// The meaning and reliability of a field's statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatisticsRules {
     pub(super) values: Values,
     pub(super) sum: Option<SumKind>,
     pub(crate) nullable: bool,
-    /// Whether nulls are counted at all.
+    /// `true` if nulls are counted at all.
     counted: bool,
-    /// Bytes of a cell; none if it varies.
+    /// The size of a cell in bytes, or `None` if variable.
     pub(super) cell_size: Option<u64>,
-    /// Why no statistic of the field can be relied on.
+    /// The reason to distrust all statistics of the field.
     pub(super) all: Option<Distrust>,
-    /// Why null counts can't.
+    /// The reason to distrust null counts.
     pub(super) null_counts: Option<Distrust>,
-    /// Why least and greatest values of tiles can't.
+    /// The reason to distrust minimums and maximums of tiles.
     pub(super) bounds: Option<Distrust>,
-    /// Why least and greatest values of the fragment can't.
+    /// The reason to distrust the minimum and maximum of the fragment.
     pub(super) total_bounds: Option<Distrust>,
 }
 
-/// How values compare.
+/// The comparison of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// As numbers of this type.
+    /// Compared as numbers of this type.
     Number(PhysicalType),
-    /// As unsigned bytes.
+    /// Compared as unsigned bytes.
     String,
-    /// Not at all.
+    /// Not comparable.
     Opaque,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum SumKind {
 }
 
 impl StatisticsRules {
-    /// The rules for a field; none if the fragment doesn't have it.
+    /// Returns the rules of a field, or `None` if the fragment does not have the field.
     #[must_use]
     pub fn new(footer: &FragmentFooter, schema: &ArraySchema, field: FragmentField) -> Option<Self> {
         footer.slot(field)?;
@@ -70,7 +70,7 @@ impl StatisticsRules {
             FragmentField::Dimension(index) => {
                 let dimension = schema.domain().dimensions().get(index)?;
                 let rules = Self::of_cells(dimension.datatype(), dimension.cell_val_num());
-                // Dense arrays have no coordinates to sum up, which the totals spell as 0.
+                // Dense arrays have no coordinates to sum. The totals store 0.
                 if schema.is_dense() { Self { sum: None, ..rules } } else { rules }
             }
             FragmentField::Coordinates => Self {
@@ -130,8 +130,10 @@ impl StatisticsRules {
         }
     }
 
-    /// With more attributes than tiles, the reference library writes attributes in parallel, and then numbers the tiles of
-    /// each anew for every one of them.
+    /// Applies the rules for variable-size fields of dense fragments.
+    ///
+    /// With more attributes than tiles, the reference library writes attributes in parallel. It
+    /// then numbers the tiles anew for each tile of an attribute.
     fn dense_var(&mut self, footer: &FragmentFooter, schema: &ArraySchema) {
         let tiles = footer.tile_count();
         if tiles > 1 && schema.attributes().len() as u64 > tiles {
@@ -140,14 +142,15 @@ impl StatisticsRules {
         }
     }
 
-    /// Whether the least and greatest values of tiles are wrong for no other reason than that the fragment has fewer tiles than
-    /// attributes: in a larger fragment the same values would be relied on.
+    /// `true` if the only problem is that the fragment has fewer tiles than attributes.
+    ///
+    /// In a larger fragment, the same minimums and maximums would be reliable.
     #[must_use]
     pub fn are_wrong_in_small_fragments(&self) -> bool {
         self.bounds == Some(Distrust::DenseVarTiles)
     }
 
-    /// How least and greatest values are stored.
+    /// Returns the storage layout of minimums and maximums.
     pub(crate) fn value_shape(&self) -> ValueShape {
         match self.cell_size {
             _ if self.all == Some(Distrust::NeverFilled) => ValueShape::AnyFixed,

@@ -8,12 +8,12 @@ use crate::footer::FragmentFooter;
 use crate::header::FooterHeader;
 use crate::layout::Lists;
 
-/// A fragment of one tile with 10 cells, and the rules for its one attribute.
+/// A fragment with a single tile of 10 cells, and the rules for its attribute.
 fn fragment(number: u32, dense: bool, attribute: Attribute) -> (FragmentFooter, StatisticsRules) {
     fragment_of(number, dense, vec![attribute], 1)
 }
 
-/// A fragment of tiles with 10 cells each, and the rules for the first of its attributes.
+/// A fragment with tiles of 10 cells, and the rules for its first attribute.
 fn fragment_of(number: u32, dense: bool, attributes: Vec<Attribute>, tiles: i32) -> (FragmentFooter, StatisticsRules) {
     let version = FormatVersion::new(number).unwrap();
     let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));

@@ -1,20 +1,20 @@
-//! How far a statistic can be relied on.
+//! The reliability of statistics.
 
 use std::fmt;
 
-/// What the metadata says about some cells.
+/// A statistic of some cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic<T> {
-    /// Nothing: the format computes none for the field, or all the cells are null.
+    /// No value: the format computes none for the field, or all cells are null.
     Absent,
-    /// A value that can be relied on.
+    /// A reliable value.
     Present(T),
     /// A value that may be wrong.
     Untrustworthy(T, Distrust),
 }
 
 impl<T> Statistic<T> {
-    /// The value, if it can be relied on.
+    /// Returns the value if it is reliable.
     #[must_use]
     pub fn trusted(self) -> Option<T> {
         match self {
@@ -23,7 +23,8 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// For a least or greatest value: one beyond which none of the cells lies, although none may lie at it either.
+    /// Returns a minimum or maximum if it bounds all cells. The bound may not be reached by any
+    /// cell.
     #[must_use]
     pub fn bound(self) -> Option<T> {
         match self {
@@ -32,7 +33,7 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// The value as stored, whether it can be relied on or not.
+    /// Returns the stored value, whether reliable or not.
     #[must_use]
     pub fn stored(self) -> Option<T> {
         match self {
@@ -41,7 +42,7 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// The same, with another value.
+    /// Converts the value.
     #[must_use]
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Statistic<U> {
         match self {
@@ -59,36 +60,38 @@ impl<T> Statistic<T> {
     }
 }
 
-/// Why a statistic may be wrong.
+/// The reason why a statistic may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Distrust {
-    /// The place of `__coords` in the lists is filled with zeros.
+    /// The slot of `__coords` is filled with zeros.
     NeverFilled,
-    /// Before format 21, statistics of fixed-size strings were not computed, or took nulls for values.
+    /// Before format 21, statistics of fixed-size strings were not computed, or included nulls as
+    /// values.
     FixedStringsBefore21,
-    /// The totals of nullable fixed-size strings mix up tiles once a tile is all null.
+    /// The totals of nullable fixed-size strings mix up tiles after a tile of nulls.
     NullableStringTotals,
-    /// In dense fragments, validity is counted wrongly for fields of variable size and for those without least and
-    /// greatest value, when a tile was written in several slabs.
+    /// In dense fragments, the null counts of some fields are wrong if a tile was written in
+    /// several slabs. Affected are fields of variable size and fields without minimum and maximum.
     DenseNullable,
-    /// Nulls are not counted for variable-size fields without least and greatest value, nor for wide strings; before
-    /// format 21, not always for other fields without least and greatest value.
+    /// Nulls are not counted for variable-size fields without minimum and maximum, and for wide
+    /// strings. Before format 21, nulls of other fields without minimum and maximum are not always
+    /// counted.
     NeverCounted,
-    /// In dense fragments with fewer tiles than attributes, the values of variable-size fields are those of other tiles:
-    /// all but the last were overwritten.
+    /// In dense fragments with fewer tiles than attributes, the minimums and maximums of
+    /// variable-size fields belong to other tiles. All except the last were overwritten.
     DenseVarTiles,
-    /// A NaN among the values takes the place of the least and greatest value met before it; the sum shows that there is
-    /// one, or can't show it.
+    /// A NaN replaces the minimum and maximum found before. The sum is NaN, or cannot rule out a
+    /// NaN.
     MayHideNan,
-    /// Strings were compared up to the first NUL only.
+    /// Strings were compared only up to the first NUL.
     ComparedUpToNul,
-    /// The sum left the range of its type and stopped there, or may have done so before it came back.
+    /// The sum overflowed and stayed at the end of its range, or may have done so temporarily.
     Saturated,
-    /// Part of a dense tile lies outside the fragment's non-empty domain. Consolidation counts those cells as well, and
-    /// before format 16 everyone did.
+    /// The dense tile is partly outside of the fragment's non-empty domain. Consolidation also
+    /// counts the cells outside. Before format 16, all writers did.
     EdgeTile,
-    /// The value can't be: more nulls than cells, a value of another size than the field's.
+    /// The value is impossible: more nulls than cells, or a value of the wrong size.
     Impossible,
 }
 

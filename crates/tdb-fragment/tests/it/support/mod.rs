@@ -1,4 +1,4 @@
-//! Fragments of any version, made up from a seed: schema, header and contents that agree with each other.
+//! Random fragments of any version, with consistent schema, header and contents.
 #![allow(dead_code, clippy::unwrap_used)] // each test uses a part, and may panic
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::hostile::SplitMix64;
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion, PhysicalType, Scalar};
 
-/// A made-up fragment.
+/// A random fragment.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) schema: ArraySchema,
@@ -26,7 +26,7 @@ impl Made {
     }
 }
 
-/// Any fragment of any version.
+/// A strategy for fragments of any version.
 pub(crate) fn any_fragment() -> impl Strategy<Value = Made> {
     (1..=23u32, any::<bool>(), 1..4usize, 1..4usize, 0..25u64, any::<u64>()).prop_map(
         |(version, dense, attributes, dimensions, tiles, seed)| {
@@ -35,7 +35,7 @@ pub(crate) fn any_fragment() -> impl Strategy<Value = Made> {
     )
 }
 
-/// The fragment with these traits; whatever else there is to decide follows from the seed.
+/// Creates a fragment with these properties. The seed determines everything else.
 pub(crate) fn make(
     version: FormatVersion,
     dense: bool,
@@ -49,7 +49,7 @@ pub(crate) fn make(
     Maker { version, dense, tiles, schema, rng }.make()
 }
 
-/// A fragment of a given schema.
+/// Creates a fragment of a given schema.
 pub(crate) fn make_of(schema: ArraySchema, version: FormatVersion, tiles: u64, seed: u64) -> Made {
     Maker { version, dense: schema.is_dense(), tiles, schema, rng: SplitMix64::new(seed) }.make()
 }
@@ -63,7 +63,7 @@ fn schema(
 ) -> ArraySchema {
     let mut builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     builder = builder.version(version).capacity(10);
-    // Combined coordinates and dense arrays have dimensions of one datatype.
+    // Combined coordinates and dense arrays need dimensions of the same datatype.
     let shared = rng.below(3);
     for index in 0..dimensions {
         let name = format!("d{index}");
@@ -112,7 +112,8 @@ impl Maker {
         };
         let domain = if self.dense { Some(self.dense_domain()) } else { union(&mbrs) };
         let fixed = kinds.iter().all(|kind| !kind.var);
-        // Without cells there is no domain, which only fixed-size dimensions can express.
+        // A fragment without cells has no domain. With variable-size dimensions, the domain cannot
+        // be omitted.
         let domain = domain.or_else(|| {
             let range = NdRange(kinds.iter().map(|kind| self.range(*kind)).collect());
             (!fixed).then_some(range)
@@ -284,7 +285,7 @@ fn union(ranges: &[NdRange]) -> Option<NdRange> {
     Some(union)
 }
 
-/// Counted the slow way: one tile after the other.
+/// Counts the tiles one by one.
 pub(crate) fn grid_tiles(schema: &ArraySchema, domain: &NdRange) -> u64 {
     let along = |(dimension, range): (&Dimension, &DimRange)| {
         let DimRange::Fixed { lo, hi } = *range else { panic!("dense arrays have no strings") };

@@ -1,4 +1,4 @@
-//! Arbitrary schemas of every format version, for property tests.
+//! Strategies for schemas of every format version.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -8,12 +8,11 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Attribute, Dimension, DimensionLabel, EnumerationRef, SchemaBuilder};
 use tdb_types::{CellValNum, DataOrder, Datatype, Feature, FormatVersion, Layout, Scalar};
 
-/// Any format version.
 pub(crate) fn version() -> impl Strategy<Value = FormatVersion> {
     proptest::sample::select(FormatVersion::all().collect::<Vec<_>>())
 }
 
-/// A schema that `version` has words for.
+/// A schema that uses only features of `version`.
 pub(crate) fn schema(version: FormatVersion) -> impl Strategy<Value = ArraySchema> {
     (any::<bool>(), any::<bool>(), layouts()).prop_flat_map(move |(dense, duplicates, (tile_order, cell_order))| {
         let hilbert = cell_order == Layout::Hilbert && !dense;
@@ -41,7 +40,7 @@ fn layouts() -> impl Strategy<Value = (Layout, Layout)> {
     (tiles, prop_oneof![Just(Layout::RowMajor), Just(Layout::ColMajor), Just(Layout::Hilbert)])
 }
 
-/// Adds what came with later versions: labels, enumerations, a current domain.
+/// Adds features of later versions: labels, enumerations, a current domain.
 fn newer_parts(version: FormatVersion, builder: SchemaBuilder) -> impl Strategy<Value = ArraySchema> {
     let plain = builder.clone().build().expect("a schema without newer parts");
     let current =
@@ -130,7 +129,7 @@ fn dimension(index: usize, datatype: Datatype, hilbert: bool, own: bool) -> impl
     })
 }
 
-/// Bounds and a tile extent that fit each other, out of any numbers.
+/// Derives consistent bounds and a tile extent from arbitrary numbers.
 fn numbers(datatype: Datatype, low: u64, width: u64, extent: u64) -> (Scalar, Scalar, Scalar) {
     let physical = datatype.physical();
     if physical.is_float() {
@@ -143,7 +142,7 @@ fn numbers(datatype: Datatype, low: u64, width: u64, extent: u64) -> (Scalar, Sc
         };
         return (scalar(low), scalar(low + width), scalar(extent));
     }
-    // In a quarter of the type, so that whatever is added still fits.
+    // The numbers stay in a quarter of the type to avoid overflow.
     let quarter = (u64::MAX >> (64 - 8 * physical.size())) / 4;
     let (low, width) = (low % quarter, width % quarter);
     let mut bytes = (extent % (width + 1) + 1).to_le_bytes().to_vec();
@@ -184,8 +183,7 @@ fn fixed(number: u32) -> CellValNum {
     CellValNum::from_code(number).expect("a number of values")
 }
 
-/// Filters that every version has.
-/// Filters that work on whatever comes.
+/// A pipeline of filters for every version and every input.
 fn pipeline() -> impl Strategy<Value = FilterPipeline> {
     let filter = prop_oneof![
         (-7..23).prop_map(|level| Filter::Zstd { level }),
