@@ -6,8 +6,8 @@
 //!   file `<name>.ok` (formats 5 to 11).
 //! - Fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
 //!
-//! Files `.con` contain consolidated commits. Files `.ign` withdraw some consolidated commits.
-//! Files `.vac` list the fragments superseded by a consolidated fragment. Contradictions are
+//! A `.con` file contains consolidated commits. An `.ign` file withdraws some consolidated commits.
+//! A `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
 //! resolved as release 2.30.0 does.
 
 mod commits;

@@ -43,8 +43,8 @@ pub trait Randomness: Send + Sync + fmt::Debug {
 /// The source of time and random bytes, by default the operating system.
 ///
 /// Callers replace the default on systems without clock or random bytes (a browser), and for
-/// reproducible values (a test, a simulation). On wasm32-unknown-unknown the default fails in every
-/// operation with time or random bytes.
+/// reproducible values (a test, a simulation). On wasm32-unknown-unknown there is no default:
+/// operations that need time or random bytes fail.
 ///
 /// Clones share a counter to order names of the same millisecond by creation. Create a single
 /// environment for each clock, and pass clones to all opened and created arrays.

@@ -334,7 +334,7 @@ impl ArrayError {
         self
     }
 
-    /// The category of the error, for the reaction of callers.
+    /// The category of the error. It tells callers how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };

@@ -32,7 +32,7 @@ pub(super) struct Commits<'a> {
 /// A vacuum file.
 #[derive(Debug)]
 struct Vacuum<'a> {
-    /// The consolidated fragment of the file.
+    /// The name of the consolidated fragment.
     name: TimestampedName,
     version: FormatVersion,
     /// The folders of the superseded fragments.

@@ -19,8 +19,8 @@ impl Fragment {
         if self.footer().is_dense() { ArrayType::Dense } else { ArrayType::Sparse }
     }
 
-    /// The range of times at which the cells were written. For fragments that were not consolidated
-    /// it is usually a single time.
+    /// The range of times at which the cells were written. A single time, unless the cells were
+    /// consolidated.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         TimeRange { start: self.name().start(), end: self.name().end() }

@@ -36,7 +36,7 @@ pub(super) fn add(known: &mut Known, found: &ValueStatistics<'_>, cells: u64) ->
     is_added
 }
 
-/// Returns the trusted statistics. Returns `None` if the null count cannot.
+/// Returns the trusted statistics. Returns `None` if the null count is not trusted.
 pub fn reliable_statistics<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> Option<CellStatistics<'a>> {
     let nulls = statistics.null_count.trusted()?;
     let total = statistics.sum.trusted().map(|sum| match sum {

@@ -47,8 +47,8 @@ pub(super) struct Delete {
 pub struct FragmentDelete {
     /// The condition that surviving cells meet.
     pub stays: Arc<BoundCondition>,
-    /// The last write time affected by the delete: later cells survive. `None` if the delete applies
-    /// to all cells of the fragment.
+    /// The last write time affected by the delete: later cells survive. `None` if the delete
+    /// applies to all cells of the fragment.
     pub until: Option<u64>,
     /// The time of the delete, in milliseconds since 1970.
     pub time: u64,

@@ -71,7 +71,7 @@ impl<T> Options<T> {
         self.between(TimeRange::until(end))
     }
 
-    /// Opens only data written within a time range.
+    /// Restricts the object to data written within a time range.
     pub fn between(mut self, time: TimeRange) -> Self {
         self.time = Some(time);
         self

@@ -19,7 +19,7 @@ impl Snapshot {
         &self.inner.schema_paths
     }
 
-    /// Reads the schema at a path out of [`schema_paths`](Self::schema_paths).
+    /// Reads the schema at one of the [`schema_paths`](Self::schema_paths).
     ///
     /// # Errors
     /// The schema cannot be read.
@@ -40,7 +40,7 @@ impl Snapshot {
             .map_err(|source| ArrayError::Schema { file: self.storage().describe(&file), source })
     }
 
-    /// Returns the inapplicable delete commits, with the errors.
+    /// Returns the delete commits that cannot be applied, with the errors.
     #[must_use]
     pub fn damaged_deletes(&self) -> Vec<Damaged> {
         let damaged = |path: &String| {

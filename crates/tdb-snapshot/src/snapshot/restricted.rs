@@ -90,7 +90,7 @@ impl Snapshot {
         }
         let known = self.known(&directory.fragments);
         let mut array = self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known);
-        // The cached deletes are of all commits.
+        // The cached deletes cover all commits.
         if let Some(inner) = Arc::get_mut(&mut array.inner) {
             inner.deletes = OnceLock::new();
         }
@@ -112,7 +112,7 @@ impl Snapshot {
         self.seen_as(directory, schema_path(Some(&header.schema_name)), fragment.schema().clone(), HashMap::new())
     }
 
-    /// Returns the array with another schema, independent of the opened time.
+    /// Returns the array with the schema at `path`, independent of the opened time.
     ///
     /// # Errors
     /// The schema cannot be read.

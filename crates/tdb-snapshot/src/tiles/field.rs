@@ -193,7 +193,7 @@ fn is_without_chunks(filtered: &[u8]) -> bool {
     ChunkIndex::parse(filtered).is_ok_and(|index| index.chunks().is_empty())
 }
 
-/// Checks for offsets beginning at 0, never decreasing, and ending at the size of the data.
+/// Checks that offsets begin at 0, never decrease, and end at the size of the data.
 fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
     // Without cells the only offset is the end.

@@ -35,7 +35,7 @@ impl PartTiles {
         }
     }
 
-    /// The error of unfiltering a tile.
+    /// Returns the error for a tile that cannot be unfiltered.
     #[cold]
     pub fn error(&self, tile: u64, name: &str, source: FilterError) -> ArrayError {
         ArrayError::Tile { file: self.path.clone(), field: name.to_owned(), tile, source: Box::new(source) }

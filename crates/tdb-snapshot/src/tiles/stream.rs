@@ -24,8 +24,8 @@ pub use wanted::{ByteRun, ByteRuns, Share, Wanted};
 ///
 /// Only the required chunks of a tile are unfiltered. Other chunks are not even read, if skipping
 /// pays off on the file's storage. A chunk (64 KiB in most files) stays in the CPU caches from file
-/// to result. A chunk for a single run of the result is unfiltered directly into the result. An
-/// unfiltered chunk is even read directly into the result.
+/// to result. A chunk for a single run of the result is unfiltered directly into the result. If no
+/// filter changed the stored chunk, it is read directly into the result.
 #[derive(Debug)]
 pub struct TileStream<'a> {
     headers: Headers<'a>,
