@@ -60,8 +60,8 @@ impl Coordinate {
     /// domain, a current domain or an MBR, with ranges of [ordered keys](tdb_types::ordered_key),
     /// and has a range for each dimension of the schema.
     ///
-    /// Only query ranges of strings exclude the end or have no end. A range without end is returned
-    /// with an end of 255 bytes, a byte longer than the start.
+    /// Only query ranges of strings exclude the end or have no end. For a range without end, the
+    /// returned end consists of bytes 0xff and is a byte longer than the start.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);

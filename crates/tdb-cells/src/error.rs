@@ -146,7 +146,7 @@ pub enum CellProblem {
 }
 
 impl CellsError {
-    /// The category of the error, for the reaction of callers.
+    /// The category of the error. It tells callers how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {

@@ -19,7 +19,7 @@ pub struct TileScratch {
     pub tile: Buffer,
     /// The cells of a tile, before or after the filters.
     pub cells: CellBuffers,
-    /// The wanted cells of a tile.
+    /// The selection mask over the cells of a tile.
     pub mask: Vec<bool>,
     /// The query under a monitor, if any.
     pub watch: Option<Arc<Watch>>,

@@ -30,8 +30,7 @@ pub struct Parts {
     last: u64,
     /// A part has two to this power keys.
     shift: u32,
-    /// For each part, the number of ranges starting before the end of the part. The first entry is
-    /// 0.
+    /// 0, followed by the number of ranges starting before the end of each part.
     before: Vec<u32>,
 }
 
