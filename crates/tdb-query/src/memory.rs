@@ -114,12 +114,12 @@ impl Memory {
     fn by_default(kind: ArrayType, threads: usize, has_labels: bool) -> Self {
         let each = match kind {
             ArrayType::Dense => 8 << 20,
-            // Memory of the default size is quickly reused. A larger size only helps with a smaller
-            // budget.
             ArrayType::Sparse => 3 << 20,
         };
         let batch = default_batch(each, threads);
         let most_batch = match kind {
+            // Memory of the default size is quickly reused. Growing only helps batches below the
+            // default size.
             ArrayType::Dense => batch,
             ArrayType::Sparse => batch.max(DEFAULT_HELD / 2),
         };

@@ -29,7 +29,7 @@ pub struct PrunedTiles {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PrunedBy {
-    /// The box that the tile's coordinates lie in.
+    /// The MBR of the tile.
     Box,
     /// The statistics of a field in the tile: minimum, maximum and null count.
     Statistics(String),
