@@ -211,7 +211,8 @@ impl Group {
         Ok(self.reach(member)?.0)
     }
 
-    /// Opens a member group with the time, key and reach of this group. A group may contain itself.
+    /// Opens a member group with the time and key of this group, and the same access to members
+    /// outside of the folder. A group may contain itself.
     ///
     /// # Errors
     /// The same as [`member_storage`](Self::member_storage) and [`Group::open`].
