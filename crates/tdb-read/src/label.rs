@@ -25,7 +25,7 @@ pub(crate) use column::FoundLabels;
 pub struct Label {
     array: Snapshot,
     label: DimensionLabel,
-    /// The name of the labelled dimension.
+    /// The name of the labeled dimension.
     labelled: Arc<str>,
 }
 
@@ -59,7 +59,7 @@ impl LabelValue {
 
 impl Label {
     /// Opens the dimension label called `name`. The label's array is opened at the time of the
-    /// labelled array.
+    /// labeled array.
     ///
     /// # Errors
     /// [`ArrayError::Label`] if the label is unknown, or stored outside of the array. Another error
@@ -89,7 +89,7 @@ impl Label {
         }
     }
 
-    /// The index of the labelled dimension.
+    /// The index of the labeled dimension.
     #[must_use]
     pub fn dimension_index(&self) -> usize {
         saturating_len(self.label.dimension)
@@ -122,7 +122,7 @@ impl Label {
         &self.label
     }
 
-    /// The array of the values: dense, with a dimension of the labelled dimension's type and an
+    /// The array of the values: dense, with a dimension of the labeled dimension's type and an
     /// attribute.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
@@ -131,7 +131,7 @@ impl Label {
 
     /// Returns the first and last coordinate with labels in a range, as [ordered
     /// keys](tdb_types::ordered_key). Returns `None` if no label is in the range. Considers only
-    /// the labelled part of the domain. An open end means the first or last label.
+    /// the labeled part of the domain. An open end means the first or last label.
     ///
     /// # Errors
     /// An end is not of the label's type, or labels cannot be read.

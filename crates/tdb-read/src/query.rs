@@ -59,7 +59,7 @@ pub(crate) struct SelectedLabel {
     pub(crate) label: Label,
     /// The index of the label's column in the result.
     pub(crate) place: usize,
-    /// The index of the labelled dimension among the fields read.
+    /// The index of the labeled dimension among the fields read.
     pub(crate) coordinates: usize,
 }
 
@@ -248,7 +248,7 @@ impl Query {
     /// # Errors
     /// - [`ArrayError::Label`]: the label is unknown, has another type, or has no value in the
     ///   range.
-    /// - [`CellsError::Range`]: labelled coordinates are outside of the current domain.
+    /// - [`CellsError::Range`]: labeled coordinates are outside of the current domain.
     /// - The labels cannot be read.
     pub fn label_range<C: Into<Coordinate> + Clone>(self, label: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let found = Label::open(&self.array, label)?;
@@ -277,9 +277,9 @@ impl Query {
     /// rest is for sorting cells and for tiles kept for further batches.
     ///
     /// With a small budget, several batches are built together if separate batches would unfilter
-    /// the same tiles. They take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are returned
-    /// one by one. Only tiles without room in this memory are unfiltered more than a few times.
-    /// Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
+    /// the same tiles. The batches take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are
+    /// returned one by one. Only tiles without room in this memory are unfiltered more than a few
+    /// times. Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
@@ -289,8 +289,8 @@ impl Query {
         self.array.schema()
     }
 
-    /// The memory of groups in bytes, half of their share of the budget. Growing or sorted tables
-    /// temporarily take twice the memory.
+    /// The memory of groups in bytes, a quarter of the budget. Tables temporarily take twice as
+    /// much while growing or being sorted.
     pub(crate) fn group_memory(&self) -> usize {
         /// Several passes over an array cost more than memory.
         const DEFAULT: usize = 128 << 20;
@@ -304,7 +304,7 @@ impl Query {
 
     /// The maximum number of groups per batch.
     pub(crate) fn group_rows(&self) -> usize {
-        /// A row takes about a hundred bytes.
+        /// A row takes a few hundred bytes.
         const MOST: usize = 8192;
         self.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
     }
@@ -374,7 +374,7 @@ impl Query {
         let limits = (0..count).map(|index| schema.limits(index)).collect();
         let mut region = Region::new(&self.ranges, limits);
         let boxes = match &self.boxes {
-            // Boxes with a single dimension are ranges.
+            // In an array with a single dimension, boxes are ranges.
             Some(GivenBoxes(boxes)) if count == 1 => {
                 region.intersect(boxes);
                 None

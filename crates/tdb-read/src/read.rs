@@ -141,8 +141,8 @@ impl Batches {
     fn read_next(&mut self) -> Result<Option<Batch>> {
         let batch = match &mut self.reader {
             Reader::Dense(reader) => reader.next_batch(),
-            // The result is large. Running on the array's thread pool avoids waking a thread for
-            // each step.
+            // After the first batch the result is known to be large. Running on the array's thread
+            // pool avoids waking a thread for each step.
             Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
             Reader::Sparse(reader) => reader.next_batch(),
         };

@@ -131,7 +131,7 @@ impl<'a> Wanted<'a> {
             AggregateFunction::Quantile(part) => {
                 *found = Found::Value(None);
                 let place = part * values as f64;
-                // 0.07 of 100 is 7, but not in doubles.
+                // In doubles, 0.07 * 100 is slightly greater than 7.
                 let nearest = place.round();
                 let place = if (place - nearest).abs() < nearest * 1e-12 { nearest } else { place.ceil() };
                 Some((place as u64).clamp(1, values.max(1)))
@@ -144,7 +144,7 @@ impl<'a> Wanted<'a> {
         Self { rank, found }
     }
 
-    /// Takes the next value. `seen` is the number of values up to and including it.
+    /// Takes the next value. `seen` is the number of values so far, including this value.
     fn pass(&mut self, value: &[u8], seen: u64) {
         match (self.rank, &mut *self.found) {
             (None, Found::Count(count)) => *count += 1,

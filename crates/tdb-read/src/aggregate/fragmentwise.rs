@@ -68,8 +68,8 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
     Ok(())
 }
 
-/// Adds the known statistics for a query of a dense array. Returns `false` if fragments overlap or
-/// are selected in part.
+/// Adds the known statistics for a query of a dense array. Returns `false` if fragments overlap,
+/// are sparse, or are selected in part.
 ///
 /// # Errors
 /// The same as [`sparse`].

@@ -21,8 +21,8 @@ pub enum AggregateFunction {
     /// The sum of numbers: `int64`, `uint64` or `float64`. On overflow, the maximum of the type, or
     /// null if the field is nullable.
     Sum,
-    /// The mean of numbers: `float64`. For dates and times of the field's type, rounded down to the
-    /// unit. Null without values.
+    /// The mean of numbers: `float64`. For dates and times, the mean has the field's type and is
+    /// rounded down to the unit. Null without values.
     Mean,
     /// The minimum, of the field's type. NaNs are ignored unless all values are NaN. Null without
     /// values.

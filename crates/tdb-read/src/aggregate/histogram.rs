@@ -34,7 +34,7 @@ impl Histogram {
 impl Query {
     /// Computes a histogram of a field of numbers, dates or times, from the minimum to the maximum.
     /// Dates and times are in units of the field. Returns `None` without finite values, or if the
-    /// range exceeds doubles.
+    /// difference of maximum and minimum overflows a double.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");

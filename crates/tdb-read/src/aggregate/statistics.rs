@@ -119,7 +119,7 @@ impl KnownTiles {
             }
             KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
                 Ok(()) => Ok(()),
-                // The same problem then affects a tile.
+                // A problem of the totals with an edge tile affects the tile statistics too.
                 Err(Some(why @ Distrust::EdgeTile)) => Err(WhyUnknown::Distrusted(why)),
                 Err(_) => {
                     let folded = self.fragment.folded(stored.field, stored.kind);

@@ -11,7 +11,7 @@ use super::Label;
 
 impl Label {
     /// Returns the labels of coordinates: a column with the name of the label, and a cell for each
-    /// cell of `coordinates`. `coordinates` is a column of the labelled dimension. Coordinates
+    /// cell of `coordinates`. `coordinates` is a column of the labeled dimension. Coordinates
     /// without a label get the fill value of the label's attribute.
     ///
     /// Each distinct coordinate is read only once.
@@ -29,7 +29,7 @@ impl Label {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if the column is not of the labelled dimension, or contains a
+    /// [`ArrayError::Label`] if the column is not of the labeled dimension, or contains a
     /// coordinate outside of the domain. Another error if labels cannot be read.
     pub fn column(&self, coordinates: &Column) -> Result<Column> {
         let found = self.find(coordinates, usize::MAX)?.ok_or_else(|| ArrayError::Label {

@@ -40,7 +40,7 @@ impl Chunks {
             let whole = taken == batch.len();
             let piece = if whole { batch.clone() } else { batch.slice(given..given + taken) };
             let memory = piece.memory();
-            // A single cell always has room, but only as the first cell.
+            // A batch always has room for the first cell, even above the limit.
             if self.len > 0 && memory > room {
                 taken = 0;
             } else {

@@ -132,7 +132,7 @@ enum Key {
     Bytes(Vec<u8>),
 }
 
-/// The first value of each tile, in the requested order.
+/// The first value of each tile in the order of `FirstValues`.
 struct Ends<'a> {
     schema: &'a ArraySchema,
     asked: FieldRef,

@@ -27,8 +27,8 @@ pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>>
         }
     }
     if query.array.schema().is_dense() {
-        // Unwritten cells also take time. In a large domain they may be more than ever read, and
-        // count at most as much as written cells.
+        // Unwritten cells also take time. In a large domain, unwritten cells may outnumber all
+        // cells ever read. The weight of unwritten cells is capped at the weight of written cells.
         let written: f64 = weights.iter().map(|weight| weight.amount).sum();
         let cells = volume(regions);
         let amount = if weights.is_empty() { cells } else { cells.min(written) };
