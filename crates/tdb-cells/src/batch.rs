@@ -1,11 +1,12 @@
-//! A run of cells, column by column.
+//! Batches of cells, column by column.
 
 use std::ops::Range;
 use std::slice;
 
 use crate::{CellsError, Column, Result};
 
-/// Some cells of a query's result, in its order: one [`Column`] for each selected field, all of the same length.
+/// Cells of a query's result, in result order: a [`Column`] for each selected field, all of the
+/// same length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     columns: Vec<Column>,
@@ -13,41 +14,41 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Columns of `len` cells each.
+    /// Creates a batch of columns with `len` cells each.
     #[must_use]
     pub fn new(columns: Vec<Column>, len: usize) -> Self {
         debug_assert!(columns.iter().all(|column| column.len() == len));
         Self { columns, len }
     }
 
-    /// The first columns alone.
+    /// Keeps only the first `count` columns.
     pub fn with_columns(mut self, count: usize) -> Self {
         self.columns.truncate(count);
         self
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no cells.
+    /// `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The columns, in the order in which the query selected them.
+    /// The columns, in the order of selection by the query.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The column of the field called `name`.
+    /// Returns the column of the field called `name`.
     ///
     /// # Errors
-    /// [`CellsError::UnknownField`] if the query didn't select it.
+    /// [`CellsError::UnknownField`] if the query did not select the field.
     pub fn column(&self, name: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name() == name).ok_or_else(|| CellsError::UnknownField {
             name: name.to_owned(),
@@ -55,17 +56,17 @@ impl Batch {
         })
     }
 
-    /// Some of the cells, as a batch of their own that shares the values: see [`Column::slice`].
+    /// Returns a range of cells as a batch with shared values. See [`Column::slice`].
     ///
     /// # Panics
-    /// If there are not so many cells.
+    /// If the range exceeds the number of cells.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let columns = self.columns.iter().map(|column| column.slice(cells.clone())).collect();
         Self { columns, len: cells.len() }
     }
 
-    /// The cells of batches one after the other, which have the same columns; none of no batches.
+    /// Concatenates batches with the same columns. Returns `None` if `batches` is empty.
     pub fn joined(batches: Vec<Self>) -> Option<Self> {
         let (first, others) = batches.split_first()?;
         if others.is_empty() {
@@ -79,9 +80,10 @@ impl Batch {
         Some(Self { columns, len: batches.iter().map(Self::len).sum() })
     }
 
-    /// How many of the cells from `start` on take no more than `bytes` of memory, as a batch of their own: one at least.
+    /// Returns the number of cells from `start` on that fit into `bytes` of memory as a separate
+    /// batch, at least 1.
     pub fn fitting(&self, start: usize, bytes: usize) -> usize {
-        // A slice has an offset of its own, and bits that it begins within a byte.
+        // A slice adds a first offset, and may begin within a byte of the bitmap.
         let own = self.columns.iter().map(|column| column.memory_before(0) + usize::from(column.validity().is_some()));
         let most = self.memory_before(start).saturating_add(bytes).saturating_sub(own.sum());
         let (mut low, mut high) = (start + 1, self.len);
@@ -92,25 +94,25 @@ impl Batch {
         low - start
     }
 
-    /// Bytes of memory that the cells before this one take.
+    /// The memory of all cells before `cell`, in bytes.
     pub fn memory_before(&self, cell: usize) -> usize {
         self.columns.iter().map(|column| column.memory_before(cell)).sum()
     }
 
-    /// The columns themselves.
+    /// Returns the columns.
     #[must_use]
     pub fn into_columns(self) -> Vec<Column> {
         self.columns
     }
 
-    /// Bytes of memory that the cells take.
+    /// The memory of the cells, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.columns.iter().map(Column::memory).sum()
     }
 }
 
-/// The columns, in the order in which the query selected them.
+/// Iterates over the columns, in the order of selection by the query.
 impl<'a> IntoIterator for &'a Batch {
     type Item = &'a Column;
     type IntoIter = slice::Iter<'a, Column>;

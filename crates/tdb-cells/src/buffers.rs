@@ -1,23 +1,23 @@
-//! The cells of one field in memory, as a tile has them.
+//! Cells of a single field in memory, in tile layout.
 
 use tdb_types::{Buffer, Cells, Offsets, Validity};
 
-/// The cells of one field of a tile, without filters: memory that grows, and is used again from tile to tile.
+/// The unfiltered cells of a field in a tile, in growable memory reused from tile to tile.
 ///
-/// What a field doesn't have is empty, and so is what isn't there yet: no tile has cells without a byte.
+/// Absent parts of a field are empty, and so are parts not yet loaded: cells always have bytes.
 #[derive(Clone, Debug, Default)]
 pub struct CellBuffers {
     /// The values of all cells.
     pub values: Buffer,
-    /// Of cells of variable length: where each begins in the values, in bytes, and at last where the last one ends;
-    /// ascending from 0.
+    /// For variable-length cells: the start of each cell in `values` in bytes, followed by the end
+    /// of the last cell. Ascending from 0.
     pub offsets: Vec<u64>,
-    /// Of a field with nulls: one byte per cell, 0 where it is null.
+    /// For nullable fields: a byte per cell, 0 for null.
     pub validity: Buffer,
 }
 
 impl CellBuffers {
-    /// Strings, one after the other.
+    /// Creates variable-length cells from strings.
     pub fn of_strings<'s>(strings: impl IntoIterator<Item = &'s [u8]>) -> Self {
         let mut buffers = Self { offsets: vec![0], ..Self::default() };
         for string in strings {
@@ -27,7 +27,7 @@ impl CellBuffers {
         buffers
     }
 
-    /// The cells; `size` is that of each, if they don't vary in length.
+    /// Returns the cells. `size` is the size of fixed-size cells in bytes.
     pub fn cells(&self, size: usize) -> Cells<'_> {
         let cells = match self.offsets.is_empty() {
             true => Cells::fixed(&self.values, size),
@@ -36,36 +36,36 @@ impl CellBuffers {
         cells.with_validity((!self.validity.is_empty()).then_some(Validity::Bytes(&self.validity)))
     }
 
-    /// The bytes of a cell of variable length.
+    /// The bytes of a variable-length cell.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         // Checked when the tile was loaded: offsets ascend and end at the length of the values.
         &self.values[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
 
-    /// Whether values are there.
+    /// `true` if the values are loaded.
     pub fn has_values(&self) -> bool {
         !self.values.is_empty() || !self.offsets.is_empty()
     }
 
-    /// Bytes of memory that are held.
+    /// The allocated memory, in bytes.
     pub fn memory(&self) -> usize {
         self.values.capacity() + 8 * self.offsets.capacity() + self.validity.capacity()
     }
 
-    /// Bytes of memory that the cells take.
+    /// The memory of the cells, in bytes.
     pub fn len_in_bytes(&self) -> usize {
         self.values.len() + 8 * self.offsets.len() + self.validity.len()
     }
 
-    /// Leaves no cells.
+    /// Removes all cells and keeps the memory.
     pub fn clear(&mut self) {
         self.values.resize(0);
         self.offsets.clear();
         self.validity.resize(0);
     }
 
-    /// Appends cells, each with a byte of validity if the field is `nullable`.
+    /// Appends cells, each with a validity byte if the field is `nullable`.
     pub fn push(&mut self, cells: &Cells<'_>, nullable: bool) {
         let base = self.values.len() as u64;
         self.values.extend_from_slice(cells.bytes());
@@ -82,7 +82,7 @@ impl CellBuffers {
         }
     }
 
-    /// Appends some of the cells, in this order.
+    /// Appends the cells with the indices `some`, in this order.
     pub fn push_some(&mut self, cells: &Cells<'_>, some: &[u32], nullable: bool) {
         match (cells.offsets(), cells.size()) {
             (Some(offsets), _) => self.push_var(cells.values(), offsets, some),
@@ -123,7 +123,8 @@ impl CellBuffers {
         );
     }
 
-    /// Appends cells of variable length: first all offsets, so that memory for the values is taken once.
+    /// Appends variable-length cells. Appends all offsets first, to allocate memory for the values
+    /// only once.
     #[inline]
     pub fn push_strings<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]> + Clone) {
         self.start_offsets();
@@ -141,14 +142,14 @@ impl CellBuffers {
         }
     }
 
-    /// Offsets begin with that of the first cell.
+    /// Adds the offset of the first cell if there are no offsets.
     pub fn start_offsets(&mut self) {
         if self.offsets.is_empty() {
             self.offsets.push(0);
         }
     }
 
-    /// Where a cell begins in the values; `size` is that of each, if they don't vary in length.
+    /// The start of a cell in the values. `size` is the size of fixed-size cells in bytes.
     fn start_of(&self, cell: usize, size: usize) -> usize {
         match self.offsets.get(cell) {
             Some(start) => *start as usize,
@@ -156,14 +157,14 @@ impl CellBuffers {
         }
     }
 
-    /// Leaves the first cells alone.
+    /// Keeps only the first `cells` cells.
     pub fn truncate(&mut self, cells: usize, size: usize) {
         self.values.resize(self.start_of(cells, size));
         self.offsets.truncate(cells + 1);
         self.validity.resize(cells.min(self.validity.len()));
     }
 
-    /// Removes the first cells.
+    /// Removes the first `cells` cells.
     pub fn drop_front(&mut self, cells: usize, size: usize) {
         let start = self.start_of(cells, size);
         drop_front(&mut self.values, start);
@@ -182,8 +183,8 @@ fn drop_front(bytes: &mut Buffer, count: usize) {
     bytes.resize(bytes.len() - count);
 }
 
-/// The same cells in the layout of a tile: offsets in bytes from 0 on, and a byte of validity for each if the field is
-/// `nullable`. What isn't so already is made in `memory`.
+/// Returns the same cells in tile layout: offsets in bytes from 0 on, and a validity byte per cell
+/// if the field is `nullable`. Converted parts use `memory`.
 pub fn in_tile_layout<'a>(cells: &Cells<'a>, nullable: bool, memory: &'a mut CellBuffers) -> Cells<'a> {
     memory.clear();
     let CellBuffers { offsets, validity, .. } = memory;

@@ -15,12 +15,12 @@ use tdb_types::{Buffer, CellValNum, Cells, Datatype, Offsets, PhysicalType, Shar
 use crate::{CellsError, Result};
 pub use validity::pack_validity;
 
-/// The cells of one field in one [`Batch`](crate::Batch).
+/// The cells of a single field in a [`Batch`](crate::Batch).
 ///
-/// The memory layout is Arrow's: the values of all cells one after the other, aligned to their size; for cells of variable
-/// length `len() + 1` offsets **counted in values** (not bytes), the first one 0; for nullable fields a bitmap with
-/// the bit of a valid cell set, least significant bit first. Buffers are shared: cloning a column copies no cells, and slicing
-/// it no values.
+/// The memory layout is Arrow's. Values of all cells are contiguous and aligned to the value size.
+/// Variable-length cells have `len() + 1` offsets **counted in values** (not bytes), starting at 0.
+/// Nullable fields have a bitmap, least significant bit first, with a set bit for each valid cell.
+/// Buffers are shared: cloning a column copies no cells, and slicing a column copies no values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     name: Arc<str>,
@@ -32,19 +32,19 @@ pub struct Column {
     validity: Option<SharedBuffer>,
 }
 
-/// The buffers of a column while it is put together.
+/// The buffers of a column under construction.
 #[derive(Debug, Default)]
 pub struct ColumnBuffers {
     /// The values of all cells.
     pub values: Buffer,
-    /// For cells of variable length: `len + 1` offsets in values, as `u64`.
+    /// For variable-length cells: `len + 1` offsets in values, as `u64`.
     pub offsets: Option<Buffer>,
-    /// For nullable fields: one bit per cell.
+    /// For nullable fields: a bit per cell.
     pub validity: Option<Buffer>,
 }
 
 impl Column {
-    /// `len` cells of a field, whose buffers are as [`ColumnBuffers`] says.
+    /// Creates a column of `len` cells from buffers as described in [`ColumnBuffers`].
     #[must_use]
     pub fn new(
         name: Arc<str>,
@@ -64,7 +64,7 @@ impl Column {
         }
     }
 
-    /// The field's name.
+    /// The name of the field.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -76,25 +76,26 @@ impl Column {
         self.datatype
     }
 
-    /// How many values a cell holds.
+    /// The number of values per cell.
     #[must_use]
     pub fn cell_val_num(&self) -> CellValNum {
         self.cell_val_num
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no cells.
+    /// `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// All values as the Rust type that their datatype lies in memory as (`f32` for `float32`, `i64` for dates, …).
+    /// Returns all values as the Rust type of the datatype (`f32` for `float32`, `i64` for dates,
+    /// ...).
     ///
     /// # Errors
     /// [`CellsError::WrongType`] if `T` is another type.
@@ -116,29 +117,29 @@ impl Column {
         &self.values
     }
 
-    /// For cells of variable length: `len() + 1` offsets into the values, counted in values.
+    /// For variable-length cells: `len() + 1` offsets into the values, counted in values.
     #[must_use]
     pub fn offsets(&self) -> Option<&[u64]> {
         self.offsets.as_ref().and_then(|offsets| offsets.values())
     }
 
-    /// For nullable fields: one bit per cell, least significant first, set where the cell is valid.
+    /// For nullable fields: a bit per cell, least significant first, set for valid cells.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
         self.validity.as_deref()
     }
 
-    /// Whether the cell holds a value (always so in a field that isn't nullable).
+    /// `true` if the cell is not null. Always `true` in a field without nulls.
     ///
     /// # Panics
-    /// If there is no such cell.
+    /// If the cell does not exist.
     #[must_use]
     pub fn is_valid(&self, cell: usize) -> bool {
         assert!(cell < self.len, "cell {cell} of {}", self.len);
         self.validity().is_none_or(|bits| bits.view_bits::<Lsb0>()[cell])
     }
 
-    /// How many cells are null.
+    /// The number of null cells.
     #[must_use]
     pub fn null_count(&self) -> usize {
         match self.validity() {
@@ -147,26 +148,26 @@ impl Column {
         }
     }
 
-    /// The bytes of one cell; `None` if it is null.
+    /// The bytes of a cell. Returns `None` if the cell is null.
     ///
     /// # Panics
-    /// If there is no such cell.
+    /// If the cell does not exist.
     #[must_use]
     pub fn cell(&self, cell: usize) -> Option<&[u8]> {
         self.is_valid(cell).then(|| self.cell_bytes(cell))
     }
 
-    /// The bytes of one cell, null or not.
+    /// The bytes of a cell, null or not.
     ///
     /// # Panics
-    /// If there is no such cell.
+    /// If the cell does not exist.
     #[must_use]
     pub fn cell_bytes(&self, cell: usize) -> &[u8] {
         assert!(cell < self.len, "cell {cell} of {}", self.len);
         &self.values[self.bytes_of(cell..cell + 1)]
     }
 
-    /// Which bytes of the values are those of some cells.
+    /// The byte range of some cells in the values.
     fn bytes_of(&self, cells: Range<usize>) -> Range<usize> {
         let size = self.datatype.size();
         match (self.offsets(), self.cell_val_num.fixed()) {
@@ -178,7 +179,7 @@ impl Column {
         }
     }
 
-    /// The cells as a view that doesn't say whether they lie in a column or in a tile.
+    /// Returns the cells as a view common to columns and tiles.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {
@@ -188,11 +189,11 @@ impl Column {
         cells.with_validity(self.validity().map(Validity::bits))
     }
 
-    /// Some of the cells, as a column of their own. It shares the values; of offsets, and of validity that doesn't begin
-    /// with a byte, it has copies.
+    /// Returns a range of cells as a separate column with shared values. Offsets are copied.
+    /// Validity is copied if the range is not aligned to whole bytes.
     ///
     /// # Panics
-    /// If there are not so many cells.
+    /// If the range exceeds the number of cells.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         assert!(cells.start <= cells.end && cells.end <= self.len, "cells {cells:?} of {}", self.len);
@@ -202,26 +203,26 @@ impl Column {
         Self { name: Arc::clone(&self.name), len: cells.len(), values, offsets, validity, ..*self }
     }
 
-    /// The buffers, to build other columns over them without a copy: values, offsets, validity.
+    /// Returns the buffers, for building other columns without a copy: values, offsets, validity.
     #[must_use]
     pub fn into_buffers(self) -> (SharedBuffer, Option<SharedBuffer>, Option<SharedBuffer>) {
         (self.values, self.offsets, self.validity)
     }
 
-    /// Bytes of memory that the cells before this one take.
+    /// The memory of all cells before `cell`, in bytes.
     pub fn memory_before(&self, cell: usize) -> usize {
         let offsets = if self.offsets.is_some() { 8 * (cell + 1) } else { 0 };
         self.bytes_of(0..cell).len() + offsets + if self.validity.is_some() { cell.div_ceil(8) } else { 0 }
     }
 
-    /// Bytes of memory that the cells take.
+    /// The memory of the cells, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory_before(self.len)
     }
 }
 
-/// Offsets of cells among themselves: the first becomes 0.
+/// Shifts offsets to start at 0.
 fn rebased(offsets: &[u64]) -> Buffer {
     let mut buffer = Buffer::zeroed(size_of_val(offsets));
     let first = offsets.first().copied().unwrap_or(0);
@@ -230,27 +231,27 @@ fn rebased(offsets: &[u64]) -> Buffer {
     buffer
 }
 
-/// The bits of some cells, the first of them in the lowest bit of the first byte.
+/// Returns the bits of some cells, starting at the lowest bit of the first byte.
 fn slice_of_bits(bits: &SharedBuffer, cells: Range<usize>) -> SharedBuffer {
     let bytes = cells.start / 8..cells.end.div_ceil(8);
     if cells.start.is_multiple_of(8) && cells.end.is_multiple_of(8) {
         return bits.slice(bytes);
     }
-    // Bits beyond the last cell are 0, as in every bitmap.
+    // Bits after the last cell are 0, as in every bitmap.
     let mut moved = Buffer::zeroed(cells.len().div_ceil(8));
     let from = bits.view_bits::<Lsb0>()[cells].chunks(8);
     moved.iter_mut().zip(from).for_each(|(to, bits)| *to = bits.load_le());
     moved.into()
 }
 
-/// A Rust type that values of some datatypes lie in memory as.
+/// A Rust type for the values of some datatypes.
 pub trait Value: bytemuck::Pod + private::Sealed {
-    /// Which physical type it is.
+    /// The corresponding physical type.
     const PHYSICAL: PhysicalType;
 }
 
 mod private {
-    #[allow(unreachable_pub)] // sealed: nobody outside can name it
+    #[allow(unreachable_pub)] // sealed: not nameable from other crates
     pub trait Sealed {}
 }
 

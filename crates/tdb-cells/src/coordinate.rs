@@ -1,4 +1,4 @@
-//! Coordinates as people write them, and their way to a dimension's type.
+//! Coordinates in query ranges, and conversion to a dimension's type.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
@@ -9,11 +9,12 @@ use tdb_types::{PhysicalType, Scalar};
 
 use crate::{CellsError, Result};
 
-/// One end of a range as a caller gives it; it takes the dimension's type when the range is set.
+/// An end of a range as given by a caller. Converted to the dimension's type when the range is set.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Coordinate {
-    /// For integer, date and time dimensions (dates in units of the dimension since 1970-01-01), and whole floats.
+    /// For integer, date and time dimensions, and for whole floats. Dates are in units of the
+    /// dimension since 1970-01-01.
     Integer(i128),
     /// For float dimensions.
     Float(f64),
@@ -55,9 +56,12 @@ impl From<Scalar> for Coordinate {
 }
 
 impl Coordinate {
-    /// For each dimension the first and last coordinate of a box (a non-empty domain, a current domain, an MBR), whose ranges
-    /// hold [ordered keys](tdb_types::ordered_key). Ranges of strings that don't include their end are of queries alone: one without
-    /// an end ends with one byte of 255 more than its start has bytes. A box has a range for each dimension of the schema.
+    /// Returns the first and last coordinate of a box for each dimension. The box is a non-empty
+    /// domain, a current domain or an MBR, with ranges of [ordered keys](tdb_types::ordered_key),
+    /// and has a range for each dimension of the schema.
+    ///
+    /// Only query ranges of strings exclude the end or have no end. For a range without end, the
+    /// returned end consists of bytes 0xff and is a byte longer than the start.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);
@@ -91,12 +95,12 @@ impl fmt::Display for Coordinate {
     }
 }
 
-/// A range as given, in the words of Rust's ranges.
+/// A range as given, with bounds as in Rust's ranges.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Where it begins.
+    /// The start of the range.
     pub start: Bound<Coordinate>,
-    /// Where it ends.
+    /// The end of the range.
     pub end: Bound<Coordinate>,
 }
 
@@ -116,12 +120,12 @@ impl fmt::Display for Given {
 }
 
 impl Given {
-    /// A range of whatever coordinates are made of.
+    /// Creates a range from any coordinate type.
     pub fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
         Self { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
     }
 
-    /// The strings that begin with a prefix, as the ends of a range.
+    /// Returns the ends of the range of all strings with a prefix.
     pub fn prefix(prefix: &[u8]) -> (Bound<Coordinate>, Bound<Coordinate>) {
         let end = match DimRange::prefix(prefix) {
             DimRange::Var { hi, .. } => hi.map(Coordinate::Bytes),
@@ -130,7 +134,8 @@ impl Given {
         (Bound::Included(prefix.into()), end)
     }
 
-    /// The range in the dimension's own terms. `limits` is what an open end means: the (current) domain, in keys.
+    /// Converts the range to the type of the dimension. `limits` replaces an open end: the
+    /// (current) domain, in keys.
     pub fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
         match limits {
             DimRange::Var { .. } => self.on_strings(dimension),
@@ -173,7 +178,7 @@ impl Given {
         Ok(range)
     }
 
-    /// The key of one end; `open` where there is none.
+    /// Returns the key of an end, or `open` for an open end.
     fn key(&self, dimension: &Dimension, physical: PhysicalType, end: &Bound<Coordinate>, open: u64) -> Result<u64> {
         let is_end = std::ptr::eq(end, &self.end);
         let (coordinate, exclusive) = match end {
@@ -183,8 +188,8 @@ impl Given {
         };
         let scalar = scalar_of(physical, coordinate)
             .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
-        // Zeros of either sign are equal, but have keys one apart: both are in a range that includes its end, and neither in one
-        // that doesn't.
+        // Zeros of both signs are equal, but have adjacent keys. A range with inclusive end
+        // contains both zeros. A range with exclusive end contains neither.
         let key = match (scalar, is_end != exclusive) {
             (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
             (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),
@@ -205,7 +210,7 @@ impl Given {
     }
 }
 
-/// Which dimension is called so.
+/// Returns the index of the dimension called `name`.
 pub fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
     let dimensions = schema.dimensions();
     dimensions.iter().position(|known| known.name() == name).ok_or_else(|| {
@@ -214,7 +219,7 @@ pub fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
     })
 }
 
-/// The dimension of this name, and a range on it in its own terms.
+/// Returns the index of the dimension, and the range converted to the type of the dimension.
 pub fn range_on<C: Into<Coordinate> + Clone>(
     schema: &ArraySchema,
     dimension: &str,
@@ -224,17 +229,18 @@ pub fn range_on<C: Into<Coordinate> + Clone>(
     Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
 }
 
-/// The coordinate as a value of the type, if the type can hold it.
+/// Converts the coordinate to a value of the type. Returns `None` if the type cannot hold the
+/// value.
 pub fn scalar_of(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
     Some(match (physical, coordinate) {
         (_, Coordinate::Bytes(_)) => return None,
         (PhysicalType::F64, Coordinate::Float(value)) if !value.is_nan() => Scalar::F64(*value),
         (PhysicalType::F32, Coordinate::Float(value)) if !value.is_nan() => {
-            #[allow(clippy::cast_possible_truncation)] // rounding to the dimension's precision is meant
+            #[allow(clippy::cast_possible_truncation)] // rounds to the dimension's precision
             let rounded = *value as f32;
             Scalar::F32(rounded)
         }
-        #[allow(clippy::cast_precision_loss)] // as a float literal would round
+        #[allow(clippy::cast_precision_loss)] // rounds like a float literal
         (PhysicalType::F64, Coordinate::Integer(value)) => Scalar::F64(*value as f64),
         #[allow(clippy::cast_precision_loss)]
         (PhysicalType::F32, Coordinate::Integer(value)) => Scalar::F32(*value as f32),

@@ -1,91 +1,91 @@
-//! What can go wrong with cells.
+//! Errors about cells.
 
 use tdb_schema::SchemaError;
 use tdb_types::{Datatype, ErrorCategory, PhysicalType};
 
-/// Somebody has asked to end a query, by its [`Monitor`](crate::Monitor).
+/// The error of a query cancelled through a [`Monitor`](crate::Monitor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// An error of this crate: which field, dimension or cell is at fault, and why.
+/// An error with the field, dimension or cell at fault, and the reason.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellsError {
-    /// A column was asked for as another type than it has.
+    /// A column was requested as another type.
     #[error("field {field:?} holds {datatype} values, not {asked:?}")]
     WrongType {
         /// The field.
         field: String,
-        /// What it holds.
+        /// The datatype of the field.
         datatype: Datatype,
-        /// The type asked for.
+        /// The requested type.
         asked: PhysicalType,
     },
-    /// The query names a field that the array doesn't have.
+    /// The array does not have the field.
     #[error("no field {name:?}; the array has {}", list_of_names(known))]
     UnknownField {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// The query names a dimension that the array doesn't have.
+    /// The array does not have the dimension.
     #[error("no dimension {name:?}; the array has {}", list_of_names(known))]
     UnknownDimension {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// A range can't be asked of its dimension.
+    /// A range is invalid for the dimension.
     #[error("range {range} on dimension {dimension:?}: {why}")]
     Range {
         /// The dimension.
         dimension: String,
         /// The range as given.
         range: String,
-        /// Why the range is rejected, and a range that fits.
+        /// The reason, and a valid range.
         why: String,
     },
-    /// A point can't be asked for.
+    /// A point is invalid.
     #[error("point {point}, dimension {dimension:?}: {why}")]
     Point {
         /// The dimension.
         dimension: String,
-        /// The number of the point in its table, the first being 0.
+        /// The index of the point in the table, from 0.
         point: u64,
-        /// What is wrong with its coordinate.
+        /// The problem with the coordinate.
         why: String,
     },
-    /// Cells to be written lack a field, or points a dimension.
+    /// New cells lack a field, or points lack a dimension.
     #[error("no column for field {name:?}; each field of the array, or of points each dimension, needs one")]
     MissingColumn {
         /// The field.
         name: String,
     },
-    /// Cells to be written have a field twice, or points a dimension.
+    /// New cells contain a field twice, or points contain a dimension twice.
     #[error("more than one column for field {name:?}")]
     RepeatedColumn {
         /// The field.
         name: String,
     },
-    /// The buffers of a column don't make up cells of its field, or not as many as the other columns do.
+    /// The buffers of a column do not form cells of the field, or the columns differ in length.
     #[error("column {field:?}: {what}")]
     ColumnShape {
         /// The field.
         field: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// A cell can't be written.
+    /// A cell cannot be written.
     #[error("cell {cell}, field {field:?}: {problem}")]
     Cell {
-        /// The field, or the first dimension if it is about all coordinates.
+        /// The field, or the first dimension for problems of all coordinates.
         field: String,
-        /// Which of the cells given, counted from 0.
+        /// The index of the cell in the input, from 0.
         cell: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: CellProblem,
     },
     /// The schema has no order of cells.
@@ -93,60 +93,60 @@ pub enum CellsError {
     Schema(SchemaError),
 }
 
-/// Why a cell can't be written.
+/// The reason why a cell cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellProblem {
-    /// A coordinate lies outside of the dimension's domain, or of its current domain.
+    /// A coordinate is outside of the dimension's domain or current domain.
     #[error("{value} is outside of the {domain}")]
     OutsideDomain {
         /// The coordinate.
         value: String,
-        /// Which domain, and its bounds.
+        /// The kind of domain, and the bounds.
         domain: String,
     },
-    /// The field isn't nullable.
+    /// The field is not nullable.
     #[error("null, but the field is not nullable")]
     Null,
-    /// A string isn't what its datatype promises.
+    /// A string is invalid for the datatype.
     #[error("not valid UTF-8")]
     NotUtf8,
-    /// The cell's offsets run backwards, or past the end of the values.
+    /// The offsets of the cell run backwards or past the end of the values.
     #[error("its offsets {start}..{end} run backwards or past the {len} values")]
     Offsets {
-        /// Where the cell begins.
+        /// The start of the cell.
         start: u64,
-        /// Where it ends.
+        /// The end of the cell.
         end: u64,
-        /// How many values there are.
+        /// The number of values.
         len: u64,
     },
-    /// Another cell has the same coordinates, and the array doesn't allow that.
+    /// Another cell has the same coordinates, and the array does not allow duplicates.
     #[error("its coordinates are those of cell {other}")]
     Duplicate {
         /// The other cell.
         other: u64,
     },
-    /// A filter of the field can't represent the value.
+    /// A filter of the field cannot represent the value.
     #[error("{filter} cannot store {value}, expected {expected}")]
     Unstorable {
         /// The filter.
         filter: &'static str,
         /// The value.
         value: Box<str>,
-        /// The values that it can represent.
+        /// The representable values.
         expected: Box<str>,
     },
-    /// The cell belongs before the one before it.
+    /// The cell is not in order.
     #[error("it comes before the cell before it; cells must come in {order}")]
     OutOfOrder {
-        /// The order that is expected.
+        /// The expected order.
         order: &'static str,
     },
 }
 
 impl CellsError {
-    /// What a caller may do about it.
+    /// The category of the error. It tells callers how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {
@@ -157,7 +157,7 @@ impl CellsError {
     }
 }
 
-/// Names in a message, as many as anybody reads.
+/// Formats names for a message, at most 12.
 #[must_use]
 pub fn list_of_names(names: &[String]) -> String {
     if names.is_empty() {

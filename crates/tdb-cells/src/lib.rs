@@ -1,13 +1,15 @@
-//! Cells in memory: columns and batches, orders and sorting, and the threads and memory that work on them.
+//! Cells in memory: columns and batches, orders and sorting, threads and reusable memory.
 //!
-//! - [`Column`] and [`Batch`]: cells that were read, in Arrow's memory layout. [`NewColumn`] and [`NewCells`]: cells to be written.
-//! - [`Coordinate`]: one end of a range as a caller gives it, and its way to the type of a dimension.
-//! - [`Order`]: the order in which a caller wants cells; [`order`]: what cells are sorted by.
-//! - [`CellBuffers`], [`TileScratch`], [`Pool`]: memory that is used again from tile to tile.
-//! - [`Workers`]: threads, started when the first large enough job wants them. [`Monitor`]: cancels queries, and says how far they are.
-//! - [`CellsError`]: which field, dimension or cell is at fault, and why.
+//! - [`Column`] and [`Batch`]: cells of query results, in Arrow's memory layout. [`NewColumn`] and
+//!   [`NewCells`]: cells to write.
+//! - [`Coordinate`]: an end of a query range, and conversion to the type of a dimension.
+//! - [`Order`]: the result order of a query. [`order`]: keys and orders for sorting cells.
+//! - [`CellBuffers`], [`TileScratch`], [`Pool`]: memory reused from tile to tile.
+//! - [`Workers`]: threads, started by the first large job. [`Monitor`]: cancellation and progress
+//!   of queries.
+//! - [`CellsError`]: errors with the field, dimension or cell at fault.
 //!
-//! It knows nothing of the files of arrays: bytes of tiles come from the crates above, which read and write them.
+//! The crate does not access the files of arrays. The crates above read and write tiles.
 //!
 //! ```
 //! use tdb_cells::NewColumn;
@@ -42,10 +44,10 @@ pub use scratch::TileScratch;
 pub use spare::{LEFT_CELLS, LEFT_PARTS, Pool, Spare};
 pub use workers::{WEIGHT_OF_A_READ, WEIGHT_OF_MORE, Workers};
 
-/// A result whose error says which field, dimension or cell is at fault.
+/// A result with an error about a field, dimension or cell.
 pub type Result<T, E = CellsError> = std::result::Result<T, E>;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Tests the example of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Watching queries from outside: cancelling them, and seeing how far they are.
+//! Cancellation and progress of queries.
 
 mod watch;
 
@@ -9,9 +9,9 @@ use tdb_storage::CancelToken;
 
 pub use watch::Watch;
 
-/// Cancels queries, and says how far they are, from any thread: a handle that is cheap to clone.
+/// A handle to cancel queries and to observe progress from any thread. Cheap to clone.
 ///
-/// Queries that share a monitor are cancelled together, and their progress adds up.
+/// Queries with the same monitor are cancelled together, and share a sum of progress.
 ///
 /// ```
 /// use tdb_cells::Monitor;
@@ -29,7 +29,7 @@ pub struct Monitor {
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: CancelToken,
-    /// Whether nobody asks how far queries are.
+    /// `true` if progress is not needed.
     only_cancels: bool,
     tiles: AtomicU64,
     planned_tiles: AtomicU64,
@@ -39,61 +39,62 @@ struct Shared {
     unneeded_bytes: AtomicU64,
 }
 
-/// How far queries are.
+/// The progress of queries.
 ///
-/// What is planned is what the plan of a query says, labels not included. A tile counts once, however many
-/// fields it has and however often it is unfiltered; what turns out not to be needed counts when the last batch was given.
-/// So a query that was read to its end has done all that was planned, and none ever does more.
+/// The planned numbers come from the query plan, without labels. A tile counts once, independent of
+/// the number of fields and reads. Unneeded tiles count as done when the last batch was returned. A
+/// query read to the end has done exactly the planned work, and no query exceeds the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Tiles of which something was read, counted once per fragment and not per field.
+    /// Tiles read in part or in full, counted once per fragment and not per field.
     pub tiles: u64,
-    /// Tiles that are to be read.
+    /// Tiles to be read.
     pub planned_tiles: u64,
-    /// Bytes of data files, as they are stored, of tiles that were read.
+    /// Stored bytes, in data files, of the tiles read.
     pub bytes: u64,
-    /// Bytes of data files that are to be read.
+    /// Stored bytes, in data files, to be read.
     pub planned_bytes: u64,
-    /// Those of `tiles` that weren't read, because they turned out not to be needed.
+    /// The part of `tiles` not read because not needed.
     pub unneeded_tiles: u64,
-    /// The same of `bytes`.
+    /// The part of `bytes` not read because not needed.
     pub unneeded_bytes: u64,
 }
 
 impl Monitor {
-    /// A handle that no query has yet.
+    /// Creates a monitor without queries.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A handle that only cancels: its [`progress`](Self::progress) stays nothing, and queries needn't make a plan for it, which
-    /// counts where few cells of many are wanted.
+    /// Creates a monitor for cancellation only. [`progress`](Self::progress) stays zero, and
+    /// queries skip planning for progress. This saves time in queries for few cells out of many.
     #[must_use]
     pub fn only_cancelling() -> Self {
         Self { shared: Arc::new(Shared { only_cancels: true, ..Shared::default() }) }
     }
 
-    /// Ends the queries that have this handle, and those that will get it: each says [`Cancelled`](crate::Cancelled) in place of
-    /// its next batch, or as soon as it has left the chunk of a tile that it is in. Bytes that are fetched ahead of it are
-    /// given up, requests that are on their way included. There is no way back: another query takes another handle.
+    /// Cancels the current and future queries of this monitor. Each query returns
+    /// [`Cancelled`](crate::Cancelled) instead of the next batch, at the latest after the current
+    /// chunk of a tile. Prefetching stops, and pending requests are dropped. Cancellation is
+    /// permanent: use another monitor for further queries.
     pub fn cancel(&self) {
         self.shared.cancelled.cancel();
     }
 
-    /// Whether somebody has cancelled the queries.
+    /// `true` after [`cancel`](Self::cancel).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.is_cancelled()
     }
 
-    /// How far the queries are that have begun.
+    /// The progress of the queries started so far.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let Shared { tiles, planned_tiles, bytes, planned_bytes, unneeded_tiles, unneeded_bytes, .. } = &*self.shared;
         let (unneeded_tiles, unneeded_bytes) = (unneeded_tiles.load(Relaxed), unneeded_bytes.load(Relaxed));
-        // What is done is read first: it never seems more than what was planned by then.
+        // Done is read before planned, and therefore never exceeds planned.
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
         Progress {
@@ -106,13 +107,13 @@ impl Monitor {
         }
     }
 
-    /// What ends requests of storages.
+    /// The token for cancelling storage requests.
     #[must_use]
     pub fn cancel_token(&self) -> &CancelToken {
         &self.shared.cancelled
     }
 
-    /// Whether somebody asks how far queries are.
+    /// `true` if progress is needed.
     #[must_use]
     pub fn has_progress(&self) -> bool {
         !self.shared.only_cancels

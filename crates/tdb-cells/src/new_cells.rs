@@ -1,4 +1,4 @@
-//! Cells to be written, column by column, borrowed from the caller.
+//! Cells to write, column by column, borrowed from the caller.
 
 mod check;
 
@@ -10,10 +10,10 @@ pub use check::{Checker, check_column};
 
 use crate::{Batch, Column, Value};
 
-/// The values of one field of cells to be written, in the memory layout of [`Column`]: borrowed wherever the caller has
-/// them so already.
+/// The values of a field in new cells, in the memory layout of [`Column`]. Borrowed if the caller's
+/// data already has this layout.
 ///
-/// Made by `into()` from a slice of numbers, from a [`Column`] that was read, or by one of the functions:
+/// Created with `into()` from a slice of numbers or from a [`Column`], or with a constructor:
 ///
 /// ```
 /// use tdb_cells::NewColumn;
@@ -27,31 +27,32 @@ use crate::{Batch, Column, Value};
 /// ```
 #[derive(Clone, Debug)]
 pub struct NewColumn<'a> {
-    /// The values of all cells, little-endian, one after the other.
+    /// The values of all cells, little-endian and contiguous.
     pub(crate) values: Cow<'a, [u8]>,
-    /// The type of the values; `None` if they are bytes that may stand for any.
+    /// The type of the values. `None` for bytes of any type.
     pub(crate) physical: Option<PhysicalType>,
-    /// In values: one per cell, and the end of the last.
+    /// The start of each cell and the end of the last cell, in values.
     pub(crate) offsets: Option<Cow<'a, [u64]>>,
-    /// One bit per cell.
+    /// A bit per cell.
     pub(crate) validity: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> NewColumn<'a> {
-    /// Numbers of the Rust type that the field's datatype lies in memory as (`i64` for dates): one per cell, or as many as
-    /// the attribute says.
+    /// Creates a column of numbers in the Rust type of the field's datatype (`i64` for dates). Each
+    /// cell has as many values as the attribute defines.
     #[must_use]
     pub fn values<T: Value>(values: &'a [T]) -> Self {
         Self::of(bytemuck::cast_slice(values), Some(T::PHYSICAL))
     }
 
-    /// The little-endian bytes of values of whichever type the field has.
+    /// Creates a column from little-endian bytes of values of the field's type.
     #[must_use]
     pub fn bytes(bytes: &'a [u8]) -> Self {
         Self::of(bytes, None)
     }
 
-    /// The same for buffers that are given away: little-endian values, offsets in values, and bits of validity.
+    /// Creates a column from owned buffers: little-endian values, offsets in values, and validity
+    /// bits.
     #[must_use]
     pub fn owned(values: Vec<u8>, offsets: Option<Vec<u64>>, validity: Option<Vec<u8>>) -> NewColumn<'static> {
         NewColumn {
@@ -66,7 +67,7 @@ impl<'a> NewColumn<'a> {
         Self { values: Cow::Borrowed(values), physical, offsets: None, validity: None }
     }
 
-    /// Strings, or other cells of variable length, given as bytes.
+    /// Creates a column of strings or other variable-length cells, given as bytes.
     #[must_use]
     pub fn strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = S>) -> NewColumn<'static> {
         let (mut values, mut offsets) = (Vec::new(), vec![0]);
@@ -77,7 +78,7 @@ impl<'a> NewColumn<'a> {
         NewColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
     }
 
-    /// Strings, some of them null.
+    /// Creates a column of strings and nulls.
     #[must_use]
     pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> NewColumn<'static> {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
@@ -90,7 +91,7 @@ impl<'a> NewColumn<'a> {
         NewColumn { values, physical: None, offsets, validity: Some(Cow::Owned(validity)) }
     }
 
-    /// Numbers, some of them null.
+    /// Creates a column of numbers and nulls.
     #[must_use]
     pub fn options<T: Value>(options: impl IntoIterator<Item = Option<T>>) -> NewColumn<'static> {
         let (mut values, mut validity) = (Vec::new(), Vec::new());
@@ -109,19 +110,20 @@ impl<'a> NewColumn<'a> {
         &self.values
     }
 
-    /// Where each cell begins and the last one ends, in values; none if all cells have as many.
+    /// The start of each cell and the end of the last cell, in values. `None` for fixed-size cells.
     #[must_use]
     pub fn offsets(&self) -> Option<&[u64]> {
         self.offsets.as_deref()
     }
 
-    /// One bit per cell, least significant first; none if no cell is null.
+    /// A bit per cell, least significant first. `None` if no cell is null.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
         self.validity.as_deref()
     }
 
-    /// The cells, `size` bytes each; of variable length with values of so many bytes, if there are offsets.
+    /// Returns the cells. `size` is the size in bytes of a cell, or of a value if there are
+    /// offsets.
     pub fn cells(&self, size: usize) -> Cells<'_> {
         let cells = match &self.offsets {
             Some(offsets) => Cells::var(Offsets::in_values(offsets, size), &self.values),
@@ -130,14 +132,16 @@ impl<'a> NewColumn<'a> {
         cells.with_validity(self.validity.as_deref().map(Validity::bits))
     }
 
-    /// The same values as cells of variable length: cell `i` has the values from `offsets[i]` to `offsets[i + 1]`, counted
-    /// in values; there is one offset more than there are cells. Borrowed, or given away as a `Vec`.
+    /// Turns the values into variable-length cells. Cell `i` has the values from `offsets[i]` to
+    /// `offsets[i + 1]`, counted in values. There are `n + 1` offsets for `n` cells, borrowed or as
+    /// a `Vec`.
     #[must_use]
     pub fn with_offsets(self, offsets: impl Into<Cow<'a, [u64]>>) -> Self {
         Self { offsets: Some(offsets.into()), ..self }
     }
 
-    /// The same cells, null where the bit of a cell, least significant first, isn't set. Borrowed, or given away as a `Vec`.
+    /// Marks cells as null if the bit is not set, least significant bit first. The bits are
+    /// borrowed, or given as a `Vec`.
     #[must_use]
     pub fn with_validity(self, bits: impl Into<Cow<'a, [u8]>>) -> Self {
         Self { validity: Some(bits.into()), ..self }
@@ -182,8 +186,7 @@ impl<'a> From<&'a Column> for NewColumn<'a> {
     }
 }
 
-/// Cells to be written: a [`NewColumn`] for each field, all of the same length.
-///
+/// New cells: a [`NewColumn`] for each field, all of the same length.
 /// ```
 /// use tdb_cells::{NewCells, NewColumn};
 ///
@@ -194,22 +197,22 @@ impl<'a> From<&'a Column> for NewColumn<'a> {
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct NewCells<'a> {
-    /// The columns, by the names of their fields.
+    /// The columns, by field name.
     pub(crate) columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
 }
 
 impl<'a> NewCells<'a> {
-    /// No columns yet.
+    /// Creates cells without columns.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Each column with its name.
+    /// Iterates over the columns with field names.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
         self.columns.iter().map(|(name, column)| (&**name, column))
     }
 
-    /// The same cells with one more column.
+    /// Adds a column.
     pub fn with(mut self, field: impl Into<Cow<'a, str>>, column: impl Into<NewColumn<'a>>) -> Self {
         self.columns.push((field.into(), column.into()));
         self

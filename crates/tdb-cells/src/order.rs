@@ -1,4 +1,4 @@
-//! The order of a sparse array's cells: what cells are sorted by, when they are read and when they are written.
+//! Orders of cells, for reading and writing sparse arrays.
 
 pub mod ascending;
 pub mod by_writers;

@@ -1,4 +1,4 @@
-//! Memory of tiles that is used again.
+//! Reusable memory for tiles.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use tdb_types::{Buffer, Limits};
 use crate::buffers::CellBuffers;
 use crate::monitor::Watch;
 
-/// Memory that a worker reuses from tile to tile.
+/// Memory of a worker, reused from tile to tile.
 #[derive(Debug, Default)]
 pub struct TileScratch {
-    /// For the filters.
+    /// Memory of the filters.
     pub filters: Scratch,
-    /// Bytes of a tile as they lie in the file.
+    /// The stored bytes of a tile.
     pub filtered: Vec<u8>,
-    /// Bytes of a tile or of some chunks of it, unfiltered.
+    /// The unfiltered bytes of a tile or of some chunks.
     pub tile: Buffer,
-    /// The cells of a tile, to be filtered or unfiltered.
+    /// The cells of a tile, before or after the filters.
     pub cells: CellBuffers,
-    /// Which cells of a tile are wanted.
+    /// The selection mask over the cells of a tile.
     pub mask: Vec<bool>,
-    /// The query that tiles are read for, if somebody watches it.
+    /// The query under a monitor, if any.
     pub watch: Option<Arc<Watch>>,
 }
 
 impl TileScratch {
-    /// Empty, for filters that keep to the limits.
+    /// Creates empty memory with limits for the filters.
     pub fn with_limits(limits: Limits) -> Self {
         Self { filters: Scratch::with_limits(limits), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Memory that is used again.
+//! Pools of reusable memory.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,11 +6,11 @@ use tdb_types::Buffer;
 
 use crate::buffers::CellBuffers;
 
-/// Memory of one kind that nobody wants for now, for all threads: fresh memory is slow to touch.
+/// A pool of unused memory for all threads. Fresh memory is slow on first access.
 #[derive(Debug)]
 pub struct Pool<T> {
     kept: Mutex<Kept<T>>,
-    /// Bytes that are kept at most: where more is given than taken, the rest is let go.
+    /// The maximum bytes kept. Surplus memory is freed.
     most: usize,
 }
 
@@ -20,19 +20,19 @@ struct Kept<T> {
     bytes: usize,
 }
 
-/// Bytes of each kind that this process keeps when an array is closed, for the next one.
+/// The bytes of each kind kept by the process after an array is closed, for the next array.
 const KEPT: usize = 4 << 20;
 
-/// What arrays that were closed leave to those that are opened next. A program that opens an array for each small write would touch fresh
-/// memory for each: of a tile of 2 MiB, filling that takes longer than writing the file. As freed memory does, it may hold cells until it is used
-/// again, those of encrypted arrays too.
+/// Memory of closed arrays for arrays opened later. A program that opens an array for each small
+/// write would otherwise touch fresh memory each time. For a tile of 2 MiB, this takes longer than
+/// writing the file. Like freed memory, it may contain cells until reuse, even of encrypted arrays.
 pub static LEFT_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
-/// The same for parts of tiles as they are stored.
+/// Memory of closed arrays for stored parts of tiles.
 pub static LEFT_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
 
-/// Memory that can be used again.
+/// Reusable memory.
 pub trait Spare: Default {
-    /// How many bytes it has.
+    /// The size in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -70,19 +70,19 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Keeps so many bytes at most.
+    /// Creates a pool for up to `most` bytes.
     pub const fn of(most: usize) -> Self {
         Self { kept: Mutex::new(Kept { spares: Vec::new(), bytes: 0 }), most }
     }
 }
 
 impl<T: Spare> Pool<T> {
-    /// What was given last, as it was, or something new.
+    /// Returns the memory given last, with its contents, or new memory.
     pub fn take(&self) -> T {
         self.take_if_any().unwrap_or_default()
     }
 
-    /// What was given last, as it was; none if there is nothing.
+    /// Returns the memory given last, with its contents. Returns `None` if the pool is empty.
     pub fn take_if_any(&self) -> Option<T> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = kept.spares.pop()?;
@@ -90,18 +90,18 @@ impl<T: Spare> Pool<T> {
         Some(spare)
     }
 
-    /// Gives all that is there to another pool.
+    /// Moves all memory to another pool.
     pub fn leave_to(&mut self, other: &Self) {
         let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
         kept.bytes = 0;
         kept.spares.drain(..).for_each(|spare| other.give(spare));
     }
 
-    /// Keeps what nobody wants for now, if there is room.
+    /// Keeps unused memory, if there is room.
     pub fn give(&self, spare: T) {
         let bytes = spare.memory();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // One without memory would only hide those that have some.
+        // An empty allocation would only hide useful memory below.
         if bytes > 0 && bytes <= self.most.saturating_sub(kept.bytes) {
             kept.bytes += bytes;
             kept.spares.push(spare);

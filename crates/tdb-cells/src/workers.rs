@@ -1,4 +1,4 @@
-//! Work spread over threads, or done inline.
+//! Parallel and inline execution of jobs.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -12,14 +12,14 @@ use tdb_types::Limits;
 
 use crate::{Cancelled, Result};
 
-/// The threads of an array, started when the first job is large enough to want them, and the scratch memory that each
-/// job borrows. Cloning shares both.
+/// The threads of an array, started by the first large job, and the scratch memory of jobs. Clones
+/// share both.
 #[derive(Clone, Debug)]
 pub struct Workers {
     threads: usize,
     limits: Limits,
     shared: Arc<Shared>,
-    /// The query that they work for, if somebody watches it.
+    /// The query under a monitor, if any.
     watch: Option<Arc<Watch>>,
 }
 
@@ -36,19 +36,20 @@ impl Drop for Shared {
     }
 }
 
-/// Jobs that unfilter less than this many bytes in all are done inline: waking threads would cost more.
+/// Jobs with fewer bytes in total run inline, because waking threads would cost more.
 const WORTH_A_THREAD: u64 = 256 * 1024;
 
-/// As how many bytes a small read counts: of a file in the page cache it takes some ten microseconds, and threads some hundred to begin.
+/// The weight of a small read in bytes. A read from the page cache takes about 10 microseconds.
+/// Starting threads takes about 100.
 pub const WEIGHT_OF_A_READ: u64 = 2 << 10;
 
-/// As how many bytes it counts to make a file durable, or to read where the tiles of a field lie: that waits, or may be much, so that a few are worth
-/// a thread.
+/// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both wait or
+/// read much, and a few suffice to start threads.
 pub const WEIGHT_OF_MORE: u64 = 64 << 10;
 
 impl Workers {
-    /// `threads` of 0 means as many as the machine has, 1 that everything runs on the caller's thread. Filters keep to the
-    /// limits.
+    /// Creates the threads of an array. With 0 `threads`, uses all threads of the machine. With 1,
+    /// everything runs on the caller's thread. Filters observe the limits.
     pub fn new(threads: usize, limits: Limits) -> Self {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -57,35 +58,35 @@ impl Workers {
         Self { threads, limits, shared: Arc::default(), watch: None }
     }
 
-    /// The same threads, working for a query that somebody watches.
+    /// Returns the same threads with a query under a monitor.
     pub fn watched(&self, watch: Watch) -> Self {
         Self { watch: Some(Arc::new(watch)), ..self.clone() }
     }
 
-    /// What runs everything on the caller's thread, which may be one of these.
+    /// Returns workers running everything on the caller's thread, possibly a thread of the pool.
     pub fn inline(&self) -> Self {
         Self { threads: 1, ..self.clone() }
     }
 
-    /// The query that they work for, if somebody watches it.
+    /// The query under a monitor, if any.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_deref()
     }
 
-    /// Ends a query that was cancelled. Jobs need not ask: none begins then.
+    /// Returns an error after cancellation. Jobs need no check: after cancellation none starts.
     ///
     /// # Errors
-    /// Somebody has cancelled it.
+    /// The query was cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
         self.watch().map_or(Ok(()), Watch::check)
     }
 
-    /// How many jobs can run at once.
+    /// The maximum number of concurrent jobs.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Runs `job` for each item, which together handle about `bytes` bytes; the first error wins.
+    /// Runs `job` for each item. `bytes` is the approximate total work. Returns the first error.
     pub fn for_each<T: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -95,7 +96,7 @@ impl Workers {
         self.map(bytes, items, job).map(drop)
     }
 
-    /// As [`for_each`](Self::for_each), keeping what the jobs give, in the order of the items.
+    /// Like [`for_each`](Self::for_each), and returns the results in the order of the items.
     pub fn map<T: Send, R: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -129,8 +130,9 @@ impl Workers {
         }
     }
 
-    /// Runs jobs that ask a storage for something small, and wait: as many at once as the storage says, whatever the number
-    /// of threads that compute; if its answers take no time, as [`map`](Self::map) does.
+    /// Runs jobs that wait for small storage requests. On a remote storage, the storage defines the
+    /// number of concurrent jobs, independent of the number of threads. On a local storage, runs
+    /// like [`map`](Self::map).
     pub fn ask<T: Send + Sync, R: Send + Sync, E: From<Cancelled> + Send + Sync>(
         &self,
         profile: ReadProfile,
@@ -145,7 +147,7 @@ impl Workers {
         self.map(weight, items, |item, _| job(&item))
     }
 
-    /// Completes files: as many at once as the storage says, if its answers take long.
+    /// Finishes files. On a remote storage, the storage defines the number of concurrent requests.
     pub fn finish<E: From<Cancelled> + From<StorageError> + Send + Sync>(
         &self,
         profile: ReadProfile,
@@ -159,12 +161,12 @@ impl Workers {
             };
             return at_once(profile.in_flight, &files, finish).into_iter().collect();
         }
-        // To wait for a disk is nothing that takes a processor.
+        // Waiting for a disk needs no processor.
         let weight = files.len() as u64 * WEIGHT_OF_MORE;
         self.for_each(weight, files, |file, _| Ok(file.finish()?))
     }
 
-    /// Runs `job` where rayon's own parallel iterators use this array's threads.
+    /// Runs `job` with this array's threads as rayon's current pool.
     pub fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
         match self.pool() {
             Some(pool) => pool.install(job),
@@ -172,7 +174,7 @@ impl Workers {
         }
     }
 
-    /// Runs both, at the same time if there are threads for it, else one after the other.
+    /// Runs both jobs, concurrently if there is a thread pool.
     pub fn both<A: Send, B: Send>(
         &self,
         first: impl FnOnce() -> A + Send,
@@ -184,7 +186,7 @@ impl Workers {
         }
     }
 
-    /// The threads; none if there shall be one only, or the system refuses more.
+    /// The thread pool. Returns `None` for a single thread, or if the system refuses threads.
     pub fn pool(&self) -> Option<&ThreadPool> {
         if self.threads == 1 {
             return None;

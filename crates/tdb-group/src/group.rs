@@ -1,4 +1,4 @@
-//! Groups: arrays and other groups under one name.
+//! Groups of arrays and nested groups.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,10 @@ use tdb_write::{MetadataWriter, SmallFiles};
 
 use crate::place::MemberPlace;
 
-/// How to open a group.
+/// Options for opening a group.
 pub type GroupOptions = Options<Group>;
 
-/// A group as it was at one time: its members, and its metadata.
-///
+/// A group at a point in time: members and metadata.
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-group/group");
 /// let group = tdb_group::Group::open(folder)?;
@@ -32,9 +31,9 @@ pub type GroupOptions = Options<Group>;
 #[derive(Clone, Debug)]
 pub struct Group {
     pub(crate) storage: Arc<dyn Storage>,
-    /// Counts what is asked of `storage` and of those of members.
+    /// Counts requests to `storage` and to the storages of members.
     pub(crate) counting: CountingStorage,
-    /// The group's folder, if it is one of this machine.
+    /// The local folder of the group, if any.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) access: Access,
     pub(crate) time: TimeRange,
@@ -46,20 +45,20 @@ pub struct Group {
 /// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// What it is, as the group says. What lies there now may be something else.
+    /// The kind of member, as stored in the group. The actual object may be of another kind.
     pub kind: MemberKind,
-    /// What it is called in the group, if it has a name.
+    /// The name of the member in the group, if any.
     pub name: Option<String>,
-    /// Where it is, as the group says.
+    /// The URI of the member, as stored in the group.
     pub uri: String,
-    /// Whether the URI is relative to the group's folder.
+    /// `true` if the URI is relative to the group's folder.
     pub relative: bool,
     /// The resolved location.
     pub place: MemberPlace,
 }
 
 impl Member {
-    /// What identifies a member of a group: the name, else the URI.
+    /// The key of a member: the name, or else the URI.
     #[must_use]
     pub fn key(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)
@@ -69,7 +68,7 @@ impl Member {
 impl Open for Group {
     fn open_on(storage: Arc<dyn Storage>, folder: Option<&Path>, options: &Options<Self>) -> Result<Self> {
         let counting = CountingStorage::new(storage);
-        // Members may be given by their absolute paths, which have no links in them.
+        // Members may have absolute paths, resolved without symbolic links.
         let folder = folder.and_then(|folder| std::fs::canonicalize(folder).ok());
         Self::open_in(Arc::new(counting.clone()), folder, counting, options.given_access(), options.asked_time())
     }
@@ -102,28 +101,28 @@ impl Group {
         Ok(Self { storage, counting, folder, access, time, members, is_legacy: !has_details, metadata })
     }
 
-    /// Opens the group in the folder `path` as it is now; see [`Options`] for more to say.
+    /// Opens the group in the folder `path` as of now. See [`Options`] for more choices.
     ///
     /// # Errors
-    /// The folder is missing or no group, or what it says of its members can't be read.
+    /// The folder is missing or not a group, or the members cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Options::new().open(path)
     }
 
-    /// The members, in the order of their [keys](Member::key).
+    /// The members, in the order of [keys](Member::key).
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The member that is called so: by its name, or its URI if it has none.
+    /// Returns the member with this key: the name, or the URI of a member without a name.
     #[must_use]
     pub fn member(&self, key: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.key() == key)
     }
 
-    /// Whether this is a group of before release 2.8, whose members are the arrays and groups in its folder, whatever the
-    /// time. The reference library's newer releases see none.
+    /// `true` for a group from before release 2.8. The members are the arrays and groups in the
+    /// group's folder, at any time. Newer releases of the reference library see no members.
     #[must_use]
     pub fn is_legacy(&self) -> bool {
         self.is_legacy
@@ -132,7 +131,7 @@ impl Group {
     /// The metadata at the group's time, loaded on first use.
     ///
     /// # Errors
-    /// A file of metadata can't be read.
+    /// A metadata file cannot be read.
     pub fn metadata(&self) -> Result<&Metadata> {
         if let Some(metadata) = self.metadata.get() {
             return Ok(metadata);
@@ -146,23 +145,22 @@ impl Group {
         MetadataWriter::of_group(&self.storage, &self.access)
     }
 
-    /// The group's small files.
+    /// The metadata files of the group, for maintenance.
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         SmallFiles::of_group(&self.storage, &self.access)
     }
 
-    /// What reading and writing the group's files takes.
     pub(crate) fn access(&self) -> &Access {
         &self.access
     }
 
-    /// Where a URI leads to from this group.
+    /// Resolves a URI from this group.
     pub(crate) fn place_of(&self, uri: &str, relative: bool) -> MemberPlace {
         MemberPlace::of(uri, relative, self.folder.as_deref())
     }
 
-    /// What lies at a place.
+    /// Determines the kind of object at a place.
     pub(crate) fn kind_at(&self, place: &MemberPlace) -> Result<MemberKind> {
         match place {
             MemberPlace::Inside(path) => kind_of(&*self.storage.sub(path)?),
@@ -171,7 +169,8 @@ impl Group {
         }
     }
 
-    /// The version of the newest file of members that the group has, whatever its time; none if it has no such file.
+    /// Returns the version of the group's newest detail file of any time. Returns `None` without
+    /// detail files.
     pub(crate) fn details_version(&self) -> Result<Option<DetailsVersion>> {
         if self.is_legacy {
             return Ok(None);
@@ -184,45 +183,45 @@ impl Group {
         }))
     }
 
-    /// The range of time that was opened.
+    /// The time range at which the group was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time
     }
 
-    /// What was asked so far of the group's storage and of those of its members, opening included: requests by kind, and
-    /// bytes.
+    /// Requests to the storages of the group and of members by kind, and bytes read, since opening
+    /// began.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counting.counters()
     }
 
-    /// Where the group's bytes live.
+    /// The storage with the group.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Where the member's bytes live. This follows members out of the group's folder; look at [`Member::place`] first if
-    /// the group isn't trusted.
+    /// Returns the storage of a member. Follows members out of the group's folder. Check
+    /// [`Member::place`] first if the group is not trusted.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] if the member can't be reached from here.
+    /// [`ArrayError::Member`] if the member is unreachable.
     pub fn member_storage(&self, member: &Member) -> Result<Arc<dyn Storage>> {
         Ok(self.reach(member)?.0)
     }
 
-    /// Opens a member that is a group, as this one was opened: at the same time, with the same key, and with the same reach.
-    /// A group may be a member of itself.
+    /// Opens a member group with the time and key of this group, and the same access to members
+    /// outside of the folder. A group may contain itself.
     ///
     /// # Errors
-    /// As [`member_storage`](Self::member_storage) and [`Group::open`].
+    /// The same as [`member_storage`](Self::member_storage) and [`Group::open`].
     pub fn member_group(&self, member: &Member) -> Result<Self> {
         let (storage, folder) = self.reach(member)?;
         Self::open_in(storage, folder, self.counting.clone(), &self.access, Some(self.time))
     }
 
-    /// Where the member's bytes live, and its folder if it is one of this machine.
+    /// Returns the storage of a member, and the local folder of the member, if any.
     pub(crate) fn reach(&self, member: &Member) -> Result<(Arc<dyn Storage>, Option<PathBuf>)> {
         match (&member.place, &self.folder) {
             (MemberPlace::Inside(path), folder) => {
@@ -241,12 +240,13 @@ impl Group {
     }
 }
 
-/// The path without links of a folder at `path` below one whose path has none.
+/// Resolves symbolic links in `path` below a folder without links.
 fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut place = folder.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         place.push(component);
-        // All parts of the path are looked at only where one of the new ones is a link: far down that takes long.
+        // The whole path is resolved only if a component of `path` is a link. Resolving deep paths
+        // is slow.
         if place.symlink_metadata().ok()?.is_symlink() {
             return std::fs::canonicalize(folder.join(path)).ok();
         }
@@ -254,7 +254,7 @@ fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Lists the group's folder, which must be one.
+/// Lists the folder and checks for a group.
 fn list(storage: &dyn Storage) -> Result<Listing> {
     let root = match storage.list("") {
         Ok(root) => root,
@@ -265,7 +265,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     if let Some((name, what)) = listing.older_than_format_1() {
         return Err(ArrayError::Unsupported { file: storage.describe(name), what });
     }
-    // As in the reference library, what could be both is an array.
+    // As in the reference library, an ambiguous folder is an array.
     if listing.is_array() || !listing.is_group() {
         let hint = if listing.is_array() { "; it is an array" } else { "" };
         return Err(ArrayError::NotAGroup { path: storage.describe(""), hint });
@@ -273,7 +273,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     Ok(listing)
 }
 
-/// The members that detail files within `time` leave.
+/// Merges the detail files within `time` into members.
 fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Vec<GroupMember>> {
     let mut decoder = access.decoder();
     let entries = list_named(storage, GROUP_FOLDER)?;
@@ -289,7 +289,8 @@ fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> 
     Ok(members.into_values().collect())
 }
 
-/// Before release 2.8 a group was a folder with a marker, and what lay in it was its members.
+/// Before release 2.8, a group was a folder with a marker, and the members were the arrays and
+/// groups in the folder.
 fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupMember>> {
     let mut members = Vec::new();
     for entry in listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder) {
@@ -308,12 +309,13 @@ fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupM
     Ok(members)
 }
 
-/// What lies at the root of a storage: [`MemberKind::Invalid`] if it is neither array nor group, or nothing.
+/// Returns the kind of object at the root of a storage. [`MemberKind::Invalid`] means neither array
+/// nor group.
 fn kind_of(storage: &dyn Storage) -> Result<MemberKind> {
     Ok(kind_and_root(storage)?.0)
 }
 
-/// The same, with what is listed there.
+/// Returns the kind of object at the root of a storage, and the listing of the root.
 pub(crate) fn kind_and_root(storage: &dyn Storage) -> Result<(MemberKind, Vec<Entry>)> {
     let root = match storage.list("") {
         Ok(root) => root,

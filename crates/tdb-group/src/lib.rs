@@ -12,5 +12,6 @@ pub use tdb_metadata::MemberKind;
 pub use tree::{GroupTree, NodeKind, TreeNode};
 pub use writer::GroupWriter;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of these crates. Dependents need no manifest
+// entry.
 pub use {tdb_snapshot, tdb_write};

@@ -1,11 +1,11 @@
-//! A folder on a store that has just been listed.
+//! Reuse of a fresh listing on a remote storage.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_storage::{Entry, Result, Storage, forward_storage};
 
-/// Hands out the listing of its root that somebody has made to see what it is, to whoever lists the root first: what it is, and what is
-/// in it, take one request together. After that it is listed anew each time.
+/// A storage that returns a known listing to the first caller listing the root. Detecting the kind
+/// of object and listing the root then take a single request. Later calls list again.
 #[derive(Debug)]
 pub(super) struct Listed {
     inner: Arc<dyn Storage>,
@@ -13,7 +13,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// The same storage where listing takes no time.
+    /// Wraps a remote storage. A local storage is returned unchanged.
     pub(super) fn wrap(inner: Arc<dyn Storage>, root: Vec<Entry>) -> Arc<dyn Storage> {
         if !inner.profile().is_remote() {
             return inner;

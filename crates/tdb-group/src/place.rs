@@ -1,31 +1,31 @@
-//! Where a member of a group lies.
+//! Locations of group members.
 
 use std::path::{Component, Path};
 
 use tdb_storage::check_path;
 
-/// Where a member of a group lies, seen from the group's folder.
+/// The location of a group member, relative to the group's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberPlace {
-    /// In the group's folder, at this path below it; empty if it is the group itself.
+    /// Inside the group's folder, at this relative path. An empty path is the group itself.
     Inside(String),
-    /// Outside of the group's folder, at this path of this machine. Relative URIs lead there by `..`, absolute ones because
-    /// the member lies elsewhere, or because the group was moved.
+    /// Outside of the group's folder, at this local path. Results from relative URIs with `..`, and
+    /// from absolute URIs, possibly because the group was moved.
     Outside(String),
-    /// Not on this machine's file system, or not known where: there is the URI and nothing else.
+    /// Not on the local file system, or unknown. Only the URI is known.
     Elsewhere,
 }
 
 impl MemberPlace {
-    /// What a URI means in the group of this folder, if it is one of this machine.
+    /// Resolves a URI in a group. `folder` is the group's local folder, if any.
     pub(super) fn of(uri: &str, relative: bool, folder: Option<&Path>) -> Self {
         if relative {
             return match inside(uri) {
                 Some(path) if check_path(&path).is_ok() => Self::Inside(path),
                 Some(_) => Self::Elsewhere,
                 None => match folder {
-                    // Text that resembles a path which is not UTF-8 would lead elsewhere.
+                    // A lossy conversion of a path without UTF-8 would point elsewhere.
                     Some(folder) => {
                         folder.join(uri).to_str().map_or(Self::Elsewhere, |path| Self::Outside(path.to_owned()))
                     }
@@ -45,14 +45,15 @@ impl MemberPlace {
         }
     }
 
-    /// Whether the member lies in the group's folder.
+    /// `true` if the member is in the group's folder.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         matches!(self, Self::Inside(_))
     }
 }
 
-/// A relative path without empty components, `.` and `..`; none if it leaves the folder that it is relative to.
+/// Removes empty components, `.` and `..` from a relative path. Returns `None` if the path leaves
+/// the base folder.
 fn inside(path: &str) -> Option<String> {
     let mut components: Vec<&str> = Vec::new();
     for component in path.split('/') {

@@ -1,4 +1,4 @@
-//! All that is below a group.
+//! The tree of groups and arrays below a group.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,9 +11,9 @@ use tdb_storage::Storage;
 use crate::group::{Group, Member, kind_and_root};
 use crate::listed::Listed;
 
-/// A walk over all that is below a group, depth first, members in the order of their keys.
+/// A depth-first walk over all descendants of a group, with members in the order of keys.
 ///
-/// It ends whatever the groups say: a group that was walked already is not walked again.
+/// The walk always terminates: a group already walked is not walked again.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is walked before nodes are asked for"]
 pub struct GroupTree {
@@ -22,44 +22,44 @@ pub struct GroupTree {
     depth: usize,
 }
 
-/// A group or a member of one, met on a walk.
+/// A group or group member found by a walk.
 #[derive(Debug)]
 pub struct TreeNode {
-    /// How many groups it lies in: 0 for the one that the walk began with.
+    /// The number of enclosing groups. 0 for the start of the walk.
     pub depth: usize,
-    /// Its name in its group, or its URI if it has none; the path of the group that the walk began with.
+    /// The key of the member. For the start of the walk, the path of the group.
     pub name: String,
-    /// The member, as its group says; none for the group that the walk began with.
+    /// The member, as stored in the parent group. `None` for the start of the walk.
     pub member: Option<Member>,
-    /// What is there.
+    /// The kind of object found.
     pub kind: NodeKind,
-    /// Where its bytes live, where that was looked at.
+    /// The storage of the object, if examined.
     pub storage: Option<Arc<dyn Storage>>,
 }
 
-/// What a walk found at a member's place.
+/// The result of examining a member.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NodeKind {
     /// An array.
     Array,
-    /// A group; its members follow.
+    /// A group, followed by the members of the group.
     Group,
-    /// A group that it lies in itself; it isn't walked again.
+    /// A group containing itself, not walked again.
     Cycle,
-    /// A group that was walked before, as a member of another; it isn't walked again.
+    /// A group already walked as a member of another group, not walked again.
     Repeated,
-    /// A group deeper than the walk goes.
+    /// A group below the maximum depth.
     TooDeep,
-    /// Neither array nor group, or nothing at all.
+    /// Neither an array nor a group, or a missing object.
     Missing,
-    /// Something outside of the folder of its group, which isn't followed.
+    /// A member outside of the parent group's folder, not followed.
     Outside,
-    /// It can't be reached or read.
+    /// The member is unreachable or unreadable.
     Failed(ArrayError),
 }
 
-/// A group under way.
+/// A group under the walk.
 struct Frame {
     group: Arc<Group>,
     identity: String,
@@ -67,7 +67,8 @@ struct Frame {
 }
 
 impl Group {
-    /// All that is below the group, not looking into members outside of its folder unless asked to.
+    /// Creates a walk over all descendants of the group. Members outside of the folders of groups
+    /// are not followed by default.
     pub fn tree(&self) -> GroupTree {
         GroupTree::new(self.clone())
     }
@@ -78,20 +79,20 @@ impl GroupTree {
         Self { group, follow_outside: false, depth: usize::MAX }
     }
 
-    /// Whether members outside of the folder of their group are looked into too. They may lie anywhere on this machine, so
-    /// don't where groups come from strangers.
+    /// If `true`, follows members outside of the parent group's folder. These members may be
+    /// anywhere on the machine. Do not follow members of untrusted groups.
     pub fn follow_outside(mut self, follow: bool) -> Self {
         self.follow_outside = follow;
         self
     }
 
-    /// How deep to go: 0 for the group alone, 1 for its members too.
+    /// Sets the maximum depth: 0 for the group alone, 1 to include the members.
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }
 
-    /// The group that the walk begins with, and all below it, as they are met.
+    /// Walks the group and all descendants.
     pub fn nodes(self) -> impl Iterator<Item = TreeNode> {
         let root = TreeNode {
             depth: 0,
@@ -114,7 +115,7 @@ impl GroupTree {
 struct Walk {
     tree: GroupTree,
     frames: Vec<Frame>,
-    /// The groups that were walked.
+    /// The groups already walked.
     seen: HashSet<String>,
 }
 
@@ -141,7 +142,7 @@ impl Iterator for Walk {
 }
 
 impl Walk {
-    /// Looks at a member, and enters it if it is a group to be walked.
+    /// Examines a member, and enters a group to be walked.
     fn visit(
         &mut self,
         group: &Group,
@@ -158,7 +159,8 @@ impl Walk {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {
-                // A group that won't be walked isn't read either: it may have itself as a member, many times.
+                // A group not to be walked is not read either. A group may contain itself many
+                // times.
                 let identity = identity(&*storage, folder.as_deref());
                 match self.turned_away(&identity, depth) {
                     Some(reason) => reason,
@@ -176,7 +178,7 @@ impl Walk {
         Ok((kind, Some(storage)))
     }
 
-    /// Why a group isn't walked, if it isn't.
+    /// Returns the reason for not walking a group, if any.
     fn turned_away(&self, identity: &str, depth: usize) -> Option<NodeKind> {
         match () {
             () if self.frames.iter().any(|frame| frame.identity == identity) => Some(NodeKind::Cycle),
@@ -187,10 +189,10 @@ impl Walk {
     }
 }
 
-/// What identifies a group: its real folder, where it has one.
+/// Returns the identity of a group: the real local folder, or else the description of the storage.
 fn identity(storage: &dyn Storage, folder: Option<&Path>) -> String {
     match folder {
-        // Distinct also where names are not UTF-8.
+        // `Debug` output stays distinct for names without UTF-8.
         Some(folder) => format!("{folder:?}"),
         None => storage.describe(""),
     }

@@ -1,4 +1,4 @@
-//! Changing what is in a group.
+//! Changes of groups.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use tdb_write::{CreateOptions, Names};
 use crate::group::Group;
 use crate::place::MemberPlace;
 
-/// The version of the names of detail files, which is that of what is in them.
+/// The version in names of detail files, equal to the version of the contents.
 const CHANGES: NameForm = NameForm::Versioned(2);
 
-/// Changes to the members of a group, which [`commit`](Self::commit) makes, all at once.
+/// Changes of the members of a group, applied atomically by [`commit`](Self::commit).
 #[derive(Debug)]
 #[must_use = "nothing changes before `commit`"]
 pub struct GroupWriter {
@@ -33,16 +33,15 @@ struct NewMember {
 }
 
 impl Group {
-    /// Makes an empty group in the folder `path`, which need not be there.
+    /// Creates an empty group in the folder `path`. The folder need not exist.
     ///
     /// # Errors
-    /// As [`CreateOptions::create_group`].
+    /// The same as [`CreateOptions::create_group`].
     pub fn create(path: impl AsRef<Path>) -> Result<()> {
         CreateOptions::new().create_group(path)
     }
 
     /// Starts a change of the group's members.
-    ///
     /// ```
     /// use tdb_array::Group;
     /// # let folder = tempfile::tempdir()?;
@@ -62,30 +61,36 @@ impl Group {
 }
 
 impl GroupWriter {
-    /// Where the name of the file comes from, and with it the time at which the change is said to happen.
+    /// Sets the source of the file name, and thereby the timestamp of the change.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Adds an array or a group: by its path below the group's folder if `relative`, else by its URI, or its absolute path.
-    /// It is known by its name, or without one by its URI.
+    /// Adds an array or a group. `uri` is a path below the group's folder if `relative`, else a URI
+    /// or an absolute path. The key of the member is `name`, or else the URI.
     pub fn add(mut self, uri: impl Into<String>, relative: bool, name: Option<&str>) -> Self {
         self.added.push(NewMember { uri: uri.into(), relative, name: name.map(str::to_owned) });
         self
     }
 
-    /// Removes a member, by its name or, if it has none, its URI. What it stands for remains where it is.
+    /// Removes a member by name, or by URI for a member without a name. The object itself is not
+    /// deleted.
     pub fn remove(mut self, key: impl Into<String>) -> Self {
         self.removed.push(key.into());
         self
     }
 
-    /// Makes the changes, durably; without any, nothing is written. Removals come first, so that a name can be given anew.
+    /// Applies the changes durably. Writes no file without changes. Removals are applied before
+    /// additions, to allow reuse of names.
     ///
     /// # Errors
-    /// [`ArrayError::NoMember`] for a member to remove that isn't there, or one to add that is neither array nor group;
-    /// [`ArrayError::NewMember`] for one to add whose name is taken; whatever the storage can't do. Then nothing has changed.
+    /// - [`ArrayError::NoMember`]: a member to remove does not exist, or an object to add is
+    ///   neither array nor group.
+    /// - [`ArrayError::NewMember`]: the name of a member to add is taken.
+    /// - A storage error.
+    ///
+    /// After an error, the group is unchanged.
     pub fn commit(self) -> Result<()> {
         let Self { group, names, added, removed } = self;
         if added.is_empty() && removed.is_empty() {
@@ -109,8 +114,8 @@ impl GroupWriter {
             let member = member.resolve(&group, version)?;
             let key = member.key().to_owned();
             if group.is_legacy() {
-                // Nobody has said so far what is in the group. On a store a new one looks like one of before release 2.8, too: there are no
-                // empty folders.
+                // A group without detail files has no stored member list. On a store, new groups
+                // look like groups from before release 2.8, because stores have no empty folders.
                 members.retain(|_, known: &mut GroupMember| {
                     (known.relative, &known.uri) != (member.relative, &member.uri)
                 });
@@ -121,11 +126,11 @@ impl GroupWriter {
             members.insert(key, member.clone());
             changes.push(member);
         }
-        // Releases 2.15 to 2.17 list a member twice that is named to them twice.
+        // Releases 2.15 to 2.17 list a member twice if added twice.
         let members = match last {
             Some(DetailsVersion::Changes) => changes,
-            // A group of releases 2.8 to 2.14 goes on with complete lists, which mix with nothing else. And where there is
-            // no file yet, what is in the group has to be said.
+            // Groups of releases 2.8 to 2.14 continue with complete lists, incompatible with lists
+            // of changes. Groups without detail files also need a complete list.
             _ => members.into_values().collect(),
         };
         write(&group, &names, &GroupDetails { version, members })
@@ -149,10 +154,10 @@ fn write(group: &Group, names: &Names, details: &GroupDetails) -> Result<()> {
 }
 
 impl NewMember {
-    /// The member as it is written, if there is one.
+    /// Returns the member as stored, after a check of the object.
     fn resolve(self, group: &Group, version: DetailsVersion) -> Result<GroupMember> {
         let Self { uri, relative, name } = self;
-        // As the reference library writes paths of this machine.
+        // The reference library stores local paths in this form.
         let uri = if !relative && uri.starts_with('/') { format!("file://{uri}") } else { uri };
         let key = name.as_deref().unwrap_or(&uri);
         if key.is_empty() {

@@ -1,4 +1,4 @@
-//! What is known of a read before it begins.
+//! Prefetching and progress of a planned read.
 
 use tdb_cells::Watch;
 use tdb_snapshot::{Result, Snapshot};
@@ -6,8 +6,8 @@ use tdb_storage::{PlannedFile, ReadAhead};
 
 use crate::plan::{FileReads, FragmentPlan};
 
-/// Has the bytes fetched that will be read, up to so many `bytes` ahead, where answers take long; and says what they are to who
-/// watches the query. Where neither is wanted, no plan is made.
+/// Announces a planned read. On a remote storage, starts prefetching up to `bytes` ahead. Reports
+/// the plan to the monitor of the query, if any. Calls `plan` only if needed for one of the two.
 pub fn announce(
     array: &Snapshot,
     bytes: u64,
@@ -33,7 +33,7 @@ pub fn announce(
     }))
 }
 
-/// Whether a plan is wanted.
+/// `true` if a plan is needed.
 pub(super) fn is_wanted(array: &Snapshot) -> bool {
     array.ahead().is_some() || array.workers().watch().is_some_and(Watch::wants_plan)
 }

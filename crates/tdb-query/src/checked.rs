@@ -1,4 +1,4 @@
-//! What is to be read, decided.
+//! Checked queries.
 
 use std::sync::Arc;
 
@@ -11,23 +11,24 @@ use tdb_snapshot::Snapshot;
 use crate::memory::Memory;
 use crate::region::Region;
 
-/// A query that is complete and sound.
+/// A complete and valid query.
 #[derive(Clone, Debug)]
 pub struct CheckedQuery {
-    /// What it reads.
+    /// The array to read.
     pub array: Snapshot,
-    /// The fields that are read.
+    /// The selected fields.
     pub fields: Arc<[FieldRef]>,
-    /// What cells must fulfil, if anything.
+    /// The condition on cells, if any.
     pub filter: Option<Arc<BoundCondition>>,
-    /// Whether a dense result has no cells that don't.
+    /// `true` to omit other cells from a dense result, instead of replacing them by fill values.
     pub only_matching: bool,
     /// The ranges on each dimension.
     pub region: Region,
-    /// The boxes in one of which cells must lie too, if that is not all that the region says.
+    /// Boxes for further selection: cells must be in a box and in the region. `None` if the region
+    /// suffices.
     pub boxes: Option<Arc<Boxes>>,
     /// The order of the result's cells.
     pub order: Order,
-    /// How much memory its parts may use.
+    /// The memory for each part of the query.
     pub memory: Memory,
 }

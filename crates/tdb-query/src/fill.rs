@@ -1,11 +1,11 @@
-//! Conditions on cells that nobody has written.
+//! Conditions on cells that were never written.
 
 use tdb_condition::BoundCondition;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::OutputField;
 use tdb_types::{Cells, Offsets, Validity};
 
-/// The same condition for cells that have nothing in some fields, so that they are judged by the fill value.
+/// Returns the condition for cells without some fields. Missing fields are replaced by fill values.
 pub fn with_fill_values(
     condition: &BoundCondition,
     schema: &ArraySchema,
@@ -17,7 +17,7 @@ pub fn with_fill_values(
     condition.assuming(&cells)
 }
 
-/// One cell that nobody wrote.
+/// A cell with the fill value.
 #[derive(Debug)]
 pub struct FillCell {
     output: OutputField,
@@ -26,13 +26,13 @@ pub struct FillCell {
 }
 
 impl FillCell {
-    /// The fill value of a field.
+    /// Creates a cell with the fill value of a field.
     pub fn of(output: &OutputField) -> Self {
         let (offsets, validity) = ([0, output.fill.len() as u64], [u8::from(output.fill_valid)]);
         Self { output: output.clone(), offsets, validity }
     }
 
-    /// The cell, as cells of a tile are.
+    /// Returns the cell in tile layout.
     pub fn cell(&self) -> Cells<'_> {
         let cells = match self.output.cell_size() {
             Some(size) => Cells::fixed(&self.output.fill, size),

@@ -23,5 +23,6 @@ pub use region::Region;
 pub use relevant::{Relevant, may_reach};
 pub use unknown::WhyUnknown;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of these crates. Dependents need no manifest
+// entry.
 pub use {tdb_cells, tdb_condition, tdb_rtree, tdb_schema, tdb_snapshot};

@@ -1,45 +1,47 @@
-//! How much memory a query uses: decided once, here, for all that holds any.
+//! The memory budget of a query, divided among the parts of a read in a single place.
 
 use tdb_types::ArrayType;
 
-/// Bytes that the parts of a read may hold. Together they are what a query's budget promises.
+/// Limits in bytes for the parts of a read. Together they keep the query's budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Of a batch that the caller gets.
+    /// A batch returned to the caller.
     pub part: usize,
-    /// How much more a batch may take rather than be followed by a small one.
+    /// Additional room of a batch, to avoid a small batch after it.
     pub slack: usize,
-    /// Of a batch that is put together, which the caller may get in parts.
+    /// A batch under construction, possibly returned in parts.
     pub batch: usize,
-    /// Up to which such batches grow if each of them would unfilter the same tiles again.
+    /// A batch that grows because separate batches would unfilter the same tiles again.
     pub most_batch: usize,
-    /// Up to which batches of dense arrays are stretched that would end within tiles.
+    /// A batch of a dense array, stretched to the end of tiles.
     pub most_stretched: usize,
-    /// Of tiles that more batches will be made of; of dense arrays those of strings that are unfiltered as a whole.
+    /// Tiles kept for further batches. In dense arrays, only string tiles unfiltered as a whole.
     pub held: usize,
-    /// Of cells that are sorted. Sparse arrays only, as what follows.
+    /// Cells under sorting. For sparse arrays only, as is `passing`.
     pub sorting: usize,
-    /// Of cells of one field that are unfiltered at a time for one batch only.
+    /// Unfiltered cells of a single field for a single batch.
     pub passing: usize,
-    /// Of what was fetched before it is read, where a storage's answers take long.
+    /// Prefetched bytes, for remote storage.
     pub ahead: u64,
 }
 
-/// What a query may hold beyond its budget and what its threads need: small batches are no reason to unfilter tiles again
-/// and again.
+/// Memory of a query beyond the budget and the needs of threads. Small batches should not cause
+/// repeated unfiltering of tiles.
 const CONSTANT: usize = 96 << 20;
-/// Of this, what has no part of its own: what is known of tiles, and what allocators don't give back.
+/// The part of `CONSTANT` without a separate limit: statistics of tiles, and memory not returned by
+/// allocators.
 const OTHERS: usize = 8 << 20;
-/// Where nobody says how much memory to use: the more cells are sorted at a time, the less often tiles are looked at.
+/// The limit without a budget. Sorting more cells at a time reads tiles less often.
 const DEFAULT_HELD: usize = 64 << 20;
-/// Up to which batches of dense arrays grow that are smaller.
+/// The minimum size of dense batches, if they may grow.
 const LEAST_DENSE: usize = 8 << 20;
-/// Bytes ahead are worth it from here on, and not beyond.
+/// Bounds for prefetching: less is not worthwhile, more brings no benefit.
 const LEAST_AHEAD: usize = 8 << 20;
 const MOST_AHEAD: usize = 64 << 20;
 
 impl Memory {
-    /// What a query of an array of this kind may hold, whose caller allows `budget` bytes, or doesn't say.
+    /// Divides the memory of a query of an array of this kind. `budget` is the caller's limit in
+    /// bytes, if any.
     pub fn of(budget: Option<usize>, kind: ArrayType, threads: usize, has_labels: bool) -> Self {
         match (budget, kind) {
             (None, _) => Self::by_default(kind, threads, has_labels),
@@ -48,14 +50,15 @@ impl Memory {
         }
     }
 
-    /// The same for batches of so many bytes at most. Those of sparse arrays are put together in about that size, unless each would
-    /// unfilter the same tiles again; and if there is no `budget` that has decided otherwise, all are where it is more than the usual one.
+    /// Limits returned batches to `bytes`. Sparse batches are built in about this size, unless
+    /// separate batches would unfilter the same tiles again. Without a `budget`, batches larger
+    /// than the default are also built in this size.
     pub fn in_batches_of(mut self, bytes: usize, kind: ArrayType, budget: Option<usize>) -> Self {
         if kind == ArrayType::Sparse {
             self.batch = self.batch.min(bytes);
         }
         if budget.is_none() {
-            // Dense batches may come out a quarter larger than was reckoned.
+            // Dense batches may exceed the estimate by a quarter.
             self.batch = self.batch.max(bytes / 5 * 4);
             self.most_batch = self.most_batch.max(self.batch);
         }
@@ -63,13 +66,13 @@ impl Memory {
         self
     }
 
-    /// Bytes ahead, and what is left for all the rest.
+    /// Returns the bytes for prefetching, and the remaining bytes.
     fn divide(budget: usize) -> (usize, usize) {
         let ahead = (budget / 2).clamp(LEAST_AHEAD, MOST_AHEAD);
         (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(ahead))
     }
 
-    /// Strings take up to two and a half times what is reckoned before their lengths are known.
+    /// Strings take up to 2.5 times the estimate made before the lengths are known.
     fn dense(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let held = rest / 8;
@@ -88,8 +91,9 @@ impl Memory {
         }
     }
 
-    /// Cells that are sorted take 1.6 times their part: two entries, a key, and their runs. With a fifth for them and for the
-    /// batch, three tenths for tiles and a tenth for those that pass, nearly all is given away.
+    /// Cells under sorting take 1.6 times the limit: two entries, a key, and the runs. With a fifth
+    /// for sorting and a fifth for the batch, three tenths for tiles and a tenth for passing cells,
+    /// nearly everything is assigned.
     fn sparse(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let fifth = rest / 5;
@@ -110,16 +114,17 @@ impl Memory {
     fn by_default(kind: ArrayType, threads: usize, has_labels: bool) -> Self {
         let each = match kind {
             ArrayType::Dense => 8 << 20,
-            // Memory of the default size is soon used again; more of it only helps where somebody wants less.
             ArrayType::Sparse => 3 << 20,
         };
         let batch = default_batch(each, threads);
         let most_batch = match kind {
+            // Memory of the default size is quickly reused. Growing only helps batches below the
+            // default size.
             ArrayType::Dense => batch,
             ArrayType::Sparse => batch.max(DEFAULT_HELD / 2),
         };
         Self {
-            // Nobody else bounds what labels make of a batch.
+            // No other limit bounds the labels in a batch.
             part: if has_labels { default_batch(4 << 20, threads) } else { usize::MAX },
             slack: 0,
             batch,
@@ -133,8 +138,9 @@ impl Memory {
     }
 }
 
-/// Bytes of a batch unless a query says otherwise: few enough that the memory is soon used again, since touching fresh
-/// memory for the first time takes longer than reading into it; and where threads share it, `each` for every one of them.
+/// The default size of a batch in bytes. Small enough for quick reuse of memory, because the first
+/// access to fresh memory takes longer than reading into it. With several threads, `each` bytes per
+/// thread.
 fn default_batch(each: usize, threads: usize) -> usize {
     match threads {
         0 | 1 => 4 << 20,

@@ -1,4 +1,4 @@
-//! What a query would touch: known before a cell is read, and printable.
+//! Query plans: the tiles and bytes of a query, known before reading cells.
 
 mod left_out;
 
@@ -12,73 +12,75 @@ use tdb_types::names::file_name;
 
 pub use left_out::{FragmentsLeftOut, PrunedBy, PrunedTiles};
 
-/// What a query would touch: which tiles of which fragments, and which bytes of which files.
+/// A query plan: the tiles of fragments and the byte ranges of files to be read.
 ///
-/// It prints as text, which is what `tdb read --explain` shows.
+/// The text form is the output of `tdb read --explain`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The order of the result.
     pub order: Order,
     /// The selected fields.
     pub fields: Vec<String>,
-    /// The selected labels. What is read of their arrays depends on the coordinates that are found, and isn't planned.
+    /// The selected labels. Reads of label arrays depend on the coordinates found, and are not part
+    /// of the plan.
     pub labels: Vec<String>,
-    /// The fragments that hold something of the region, oldest first.
+    /// The fragments with cells in the region, oldest first.
     pub fragments: Vec<FragmentPlan>,
-    /// The other ones.
+    /// The skipped fragments.
     pub left_out: FragmentsLeftOut,
 }
 
-/// What a query would touch of one fragment.
+/// The part of a plan for a single fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentPlan {
-    /// The fragment's folder.
+    /// The path of the fragment folder.
     pub folder: String,
-    /// How many tiles the fragment has in all.
+    /// The total number of tiles in the fragment.
     pub tile_count: u64,
-    /// How many tiles have no cell in the query's ranges, as their boxes say.
+    /// The number of tiles without a cell in the query's ranges, according to MBRs.
     pub outside: u64,
-    /// How many tiles newer fragments hide, as far as they lie in the query's ranges (dense arrays).
+    /// The number of tiles hidden by newer fragments within the query's ranges (dense arrays).
     pub hidden: u64,
-    /// How many tiles were left out because no cell of theirs fulfils the query's condition.
+    /// The number of tiles pruned because no cell meets the query's condition.
     pub pruned: usize,
-    /// The same by what says so.
+    /// The pruned tiles by the reason for pruning.
     pub pruned_by: Vec<PrunedTiles>,
-    /// Selected attributes of which only what holds a cell that fulfils the condition is unfiltered: of cells of fixed size the
-    /// chunks, else the tiles. Of the condition's own fields it is all that wasn't left out.
+    /// Selected attributes with late materialization: unfiltered only around cells that meet the
+    /// condition. Fixed-size cells are unfiltered by chunk, other cells by tile. The condition's
+    /// own fields are unfiltered for all tiles not pruned.
     pub late: Vec<String>,
-    /// The tiles wanted, ascending.
+    /// The tiles to read, ascending.
     pub tiles: Vec<PlannedTile>,
-    /// The bytes wanted, file by file.
+    /// The bytes to read, by file.
     pub reads: Vec<FileReads>,
 }
 
-/// One tile that a query would touch.
+/// A tile to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedTile {
-    /// The tile's index in the fragment.
+    /// The index of the tile in the fragment.
     pub tile: u64,
-    /// Whether the whole of it lies in the region.
+    /// `true` if the whole tile is in the region.
     pub full: bool,
-    /// How many cells it has.
+    /// The number of cells in the tile.
     pub cells: u64,
 }
 
-/// Bytes that a query would read of one data file.
+/// The byte ranges to read from a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReads {
     /// The field.
     pub field: String,
-    /// The data file below the array's folder.
+    /// The path of the data file below the array's folder.
     pub file: String,
-    /// The file's size in bytes.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Where the tiles lie in it: ascending, neighbours merged.
+    /// The byte ranges of the tiles, ascending, with adjacent ranges merged.
     pub ranges: Vec<Range<u64>>,
 }
 
 impl FileReads {
-    /// Those of some tiles of one file of a field.
+    /// Creates the reads for some tiles of a field's file.
     pub fn of(field: &str, part: &PartTiles, tiles: impl IntoIterator<Item = u64>) -> Result<Self> {
         let mut reads =
             Self { field: field.to_owned(), file: part.name.clone(), size: part.file.size(), ranges: Vec::new() };
@@ -90,13 +92,13 @@ impl FileReads {
 }
 
 impl Plan {
-    /// How many tiles would be unfiltered, counted once per fragment and not per field.
+    /// The number of tiles to unfilter, counted once per fragment and not per field.
     #[must_use]
     pub fn tile_count(&self) -> usize {
         self.fragments.iter().map(|fragment| fragment.tiles.len()).sum()
     }
 
-    /// How many bytes of data files would be read.
+    /// The number of bytes to read from data files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.fragments.iter().flat_map(|fragment| &fragment.reads).map(FileReads::bytes).sum()
@@ -104,13 +106,13 @@ impl Plan {
 }
 
 impl FileReads {
-    /// How many bytes would be read.
+    /// The number of bytes to read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.ranges.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Appends a range, which begins at or after the ends of those before it.
+    /// Appends a range at or after the end of the last range.
     pub(crate) fn push(&mut self, range: Range<u64>) {
         match self.ranges.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
@@ -175,7 +177,7 @@ impl fmt::Display for FragmentPlan {
     }
 }
 
-/// Runs of tiles, `~` before those that lie in the region only in part.
+/// Formats runs of tiles, with `~` before tiles only partly in the region.
 fn tile_list(tiles: &[PlannedTile]) -> String {
     let runs = tiles.chunk_by(|a, b| a.tile + 1 == b.tile && a.full == b.full);
     let mut text: Vec<String> = runs

@@ -1,35 +1,36 @@
-//! Column memory that is used again.
+//! A pool of column memory.
 
 use std::collections::VecDeque;
 
 use tdb_cells::{Batch, Column};
 use tdb_types::{Buffer, SharedBuffer};
 
-/// So many batches that were handed out may come back: a reader may still hold one when it asks for the next, and one or two may be on
-/// their way to it.
+/// The number of batches tracked for return. A reader may hold a batch while requesting the next,
+/// with one or two more in transit.
 const LENT: usize = 4;
 
-/// Lends buffers to batches and takes them back once nobody else holds them, so that a reader that drops each batch
-/// before long costs no fresh memory, whose first touch is as slow as a read.
+/// A pool that lends buffers to batches. Buffers return to the pool once the reader drops the
+/// batch. A reader that drops batches early needs no fresh memory, whose first access is as slow as
+/// a read.
 #[derive(Debug)]
 pub struct BufferPool {
-    /// Buffers of so many bytes lie in large pages.
+    /// Buffers of at least this size use large memory pages.
     large_from: usize,
-    /// Those of each batch.
+    /// The buffers of each batch.
     lent: VecDeque<Vec<SharedBuffer>>,
-    /// Whether nobody has looked yet what came back since the last batch.
+    /// `true` if returned buffers were not collected since the last batch.
     is_due: bool,
     spare: Vec<Buffer>,
 }
 
 impl BufferPool {
-    /// For batches in which each thread fills places of its own.
+    /// Creates a pool for batches with separate regions for each thread.
     pub fn of_pieces() -> Self {
         Self::new(1 << 20)
     }
 
-    /// For batches in which all threads write everywhere: they would wait for each other's first touches of large pages.
-    /// Results that somebody wants as one are worth that.
+    /// Creates a pool for batches written by all threads everywhere. The threads would wait for
+    /// each other at the first access of large pages. Only large results are worth the wait.
     pub fn of_rows() -> Self {
         Self::new(32 << 20)
     }
@@ -38,10 +39,10 @@ impl BufferPool {
         Self { large_from, lent: VecDeque::new(), is_due: false, spare: Vec::new() }
     }
 
-    /// A buffer of `len` bytes, which hold anything.
+    /// Returns a buffer of `len` bytes with unspecified contents.
     pub fn take(&mut self, len: usize) -> Buffer {
         self.collect();
-        // The smallest that is large enough, else none: growing would copy what nobody wants.
+        // The smallest sufficient buffer, or a new buffer. Growing would copy unneeded contents.
         let fitting = self.spare.iter().enumerate().filter(|(_, buffer)| buffer.capacity() >= len);
         let best = fitting.min_by_key(|(_, buffer)| buffer.capacity()).map(|(index, _)| index);
         let Some(best) = best else {
@@ -52,12 +53,12 @@ impl BufferPool {
         buffer
     }
 
-    /// Remembers the buffers of a batch that is about to be handed out.
+    /// Tracks the buffers of a batch before the batch is returned.
     pub fn lend(&mut self, batch: &Batch) {
         self.lend_columns(batch.columns().iter().cloned());
     }
 
-    /// Remembers the buffers of columns.
+    /// Tracks the buffers of columns.
     pub fn lend_columns(&mut self, columns: impl IntoIterator<Item = Column>) {
         let buffers = columns.into_iter().flat_map(|column| {
             let (values, offsets, validity) = column.into_buffers();
@@ -78,7 +79,7 @@ impl BufferPool {
         if !std::mem::take(&mut self.is_due) {
             return;
         }
-        // What is no longer needed since the last batch is let go, so that the pool doesn't grow.
+        // Buffers unused since the last batch are freed, to bound the size of the pool.
         let mut back = Vec::new();
         for buffers in &mut self.lent {
             let held = std::mem::take(buffers).into_iter().filter_map(|buffer| match buffer.into_whole() {
@@ -121,7 +122,7 @@ mod tests {
         let mut pool = BufferPool::of_pieces();
         let mut held = VecDeque::new();
         let mut addresses = std::collections::BTreeSet::new();
-        // Each batch is dropped when the second one after it is asked for.
+        // Each batch is dropped at the request of the second batch after it.
         for _ in 0..20 {
             let batch = [1 << 16, 1 << 12].map(|len| SharedBuffer::from(pool.take(len)));
             addresses.extend(batch.iter().map(|buffer| buffer.as_ptr()));

@@ -1,4 +1,4 @@
-//! Which tiles can't hold a cell that fulfils a condition, by what a fragment's metadata says of them.
+//! Pruning: tiles without a cell that meets a condition, according to fragment metadata.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -13,33 +13,33 @@ use tdb_types::{PhysicalType, from_ordered_key};
 use crate::fill::with_fill_values;
 use crate::plan::PrunedBy;
 
-/// A condition on the cells of one fragment.
+/// A condition on the cells of a fragment.
 #[derive(Debug)]
 pub struct Pruner {
     fragment: Fragment,
     condition: BoundCondition,
     fields: Vec<Known>,
-    /// Whether the fragment's totals say already that no cell of it fulfils the condition.
+    /// `true` if the totals already rule out the whole fragment.
     is_out: bool,
 }
 
-/// What says something of a field's cells in a tile.
+/// The source of bounds on a field's cells in a tile.
 #[derive(Debug)]
 enum Known {
-    /// The tile's box.
+    /// The MBR of the tile.
     Dimension(usize, PhysicalType),
     Statistics(Arc<FieldStatistics>),
     Nothing,
 }
 
-/// Coordinates between which all of a tile's lie.
+/// Bounds on all coordinates of a tile.
 enum Bounds {
     Coordinates(Vec<u8>, Vec<u8>),
     Unknown,
 }
 
 impl Pruner {
-    /// Reads the statistics that it takes.
+    /// Creates the pruner and reads the necessary statistics.
     pub fn new(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Self {
         let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
         let is_out = condition.constant().is_none() && over_fragment(fragment, array, &condition) == Fulfilment::None;
@@ -61,19 +61,20 @@ impl Pruner {
         Self { fragment: fragment.clone(), condition, fields, is_out }
     }
 
-    /// Whether it is certain that no cell of a tile fulfils the condition.
+    /// `true` if certainly no cell of a tile meets the condition.
     pub fn rules_out(&self, tile: u64) -> bool {
         let bounds = self.fields.iter().any(|known| matches!(known, Known::Dimension(..)));
         let bounds = if bounds { self.fragment.tile_box(tile) } else { None };
         self.tile(tile, bounds.as_ref()) == Fulfilment::None
     }
 
-    /// How many cells of a tile fulfil the condition. `bounds` is a box that holds all of its cells.
+    /// Judges how many cells of a tile meet the condition. `bounds` is a box around all cells of
+    /// the tile.
     pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
         self.judge(tile, bounds, None)
     }
 
-    /// What says that no cell of a tile fulfils the condition, which is so.
+    /// The reason for pruning a tile. The tile must be ruled out.
     pub fn reason(&self, tile: u64, array: &ArraySchema) -> PrunedBy {
         if self.is_out {
             return PrunedBy::Totals;
@@ -93,7 +94,7 @@ impl Pruner {
         }
     }
 
-    /// The same, if nothing were known but of the field at one place.
+    /// Judges a tile, with only the field at `only` known if given.
     fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Fulfilment {
         if self.is_out {
             return Fulfilment::None;
@@ -118,7 +119,8 @@ impl Pruner {
     }
 }
 
-/// Whether no cell of the fragment fulfils the condition, by its fill values, its non-empty domain and its totals.
+/// `true` if no cell of the fragment meets the condition, according to fill values, non-empty
+/// domain and totals.
 pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> bool {
     let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
     match condition.constant() {
@@ -127,7 +129,7 @@ pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condi
     }
 }
 
-/// How many of the fragment's cells fulfil the condition, as far as is known of all of them together.
+/// Judges how many of the fragment's cells meet the condition, from fragment-level bounds.
 fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Fulfilment {
     let domain = fragment.bounds();
     let known = |field: FieldRef| match field {

@@ -1,16 +1,18 @@
-//! The part of the domain that a query asks for.
+//! The part of the domain selected by a query.
 
 use tdb_rtree::DimRange;
 
-/// The cross product of ranges on each dimension: of each dimension those coordinates that lie in at least one of its ranges.
+/// The cross product of the ranges on each dimension. On each dimension, a coordinate must be in at
+/// least one range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Ascending, and with coordinates in between.
+    /// Ascending, and not adjacent.
     dimensions: Vec<Vec<DimRange>>,
 }
 
 impl Region {
-    /// `given[d]` holds the ranges on dimension `d` in any order, or nothing for all of it, which `limits[d]` then stands for.
+    /// Creates a region. `given[d]` contains the ranges on dimension `d` in any order. If empty,
+    /// `limits[d]` is used.
     pub fn new(given: &[Vec<DimRange>], limits: Vec<DimRange>) -> Self {
         let union = |(given, limits): (&Vec<DimRange>, DimRange)| match given.is_empty() {
             true => vec![limits],
@@ -19,12 +21,12 @@ impl Region {
         Self { dimensions: given.iter().zip(limits).map(union).collect() }
     }
 
-    /// For each dimension its ranges in ascending order, between which there is something.
+    /// The ranges of each dimension, in ascending order and not adjacent.
     pub fn ranges(&self) -> &[Vec<DimRange>] {
         &self.dimensions
     }
 
-    /// Leaves of the first dimensions what some ranges hold; may be nothing.
+    /// Intersects the first dimensions with further ranges. The result may be empty.
     pub fn intersect(&mut self, some: &[Vec<DimRange>]) {
         for (own, some) in self.dimensions.iter_mut().zip(some) {
             let some = DimRange::union_of(some);
@@ -35,12 +37,12 @@ impl Region {
         }
     }
 
-    /// Whether each dimension has one range only.
+    /// `true` if each dimension has a single range.
     pub fn is_single(&self) -> bool {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
     }
 
-    /// How many cells a dense array has in the ranges, or the greatest number if they are more.
+    /// The number of cells of a dense array in the region, saturating at the maximum of `u64`.
     pub fn cells(&self) -> u64 {
         let along = |range: &DimRange| match range {
             DimRange::Fixed { lo, hi } => hi.saturating_sub(*lo).saturating_add(1),

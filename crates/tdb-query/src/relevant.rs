@@ -1,4 +1,4 @@
-//! Which fragments a query has to look into at all, by what their footers say.
+//! The fragments relevant to a query, according to footers and totals.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use tdb_snapshot::{Fragment, Result, Snapshot, prefetch_totals};
 
 use crate::pruning::rules_out_fragment;
 
-/// The fragments that may hold something of a query's result, and how many needn't be looked into.
+/// The fragments with possible results of a query, and the number of skipped fragments.
 #[derive(Debug)]
 pub struct Relevant<'a> {
     /// Oldest first.
     pub fragments: Vec<&'a Fragment>,
-    /// How many have no cell that fulfils the condition, and none that hides one.
+    /// The number of fragments skipped because no cell meets the condition or hides such a cell.
     pub by_totals: usize,
 }
 
-/// Comparisons of boxes that are no matter: a fraction of a second.
+/// The maximum number of box comparisons, a fraction of a second.
 const MOST_COMPARISONS: usize = 1 << 24;
 
 impl<'a> Relevant<'a> {
-    /// `regions` has for each dimension the ranges wanted; of `filter` all conditions must hold. `hides` says that a cell takes the
-    /// place of older ones with its coordinates, unless that is known otherwise.
+    /// Selects the relevant fragments. `regions` has the ranges for each dimension. All conditions
+    /// in `filter` must hold. With `hides`, a cell replaces older cells with the same coordinates.
     ///
-    /// R-trees and statistics of tiles aren't read for this, and totals only where there is a condition.
+    /// Reads no R-trees and no tile statistics. Reads totals only with a condition.
     pub fn of(array: &'a Snapshot, regions: &[Vec<DimRange>], filter: &[BoundCondition], hides: bool) -> Result<Self> {
         let all = array.fragments()?;
         let mut fragments: Vec<&Fragment> = all.iter().filter(|fragment| may_reach(fragment, regions)).collect();
@@ -35,8 +35,8 @@ impl<'a> Relevant<'a> {
         let schema = array.schema();
         let is_out = |fragment: &Fragment| filter.iter().any(|part| rules_out_fragment(fragment, schema, part));
         let out: Vec<bool> = fragments.iter().map(|fragment| is_out(fragment)).collect();
-        // Cells that don't fulfil the condition may hide older ones that do. Those of fragments without such a cell needn't be
-        // hidden.
+        // Cells that do not meet the condition may hide older cells that do. Cells of fragments
+        // without a matching cell need not be hidden.
         let others = fragments.iter().zip(&out).filter(|(_, out)| hides && !**out);
         let others: Vec<Option<Cow<'_, NdRange>>> = others.map(|(fragment, _)| fragment.bounds()).collect();
         let is_costly = others.len().saturating_mul(fragments.len()) > MOST_COMPARISONS;
@@ -55,7 +55,7 @@ impl<'a> Relevant<'a> {
     }
 }
 
-/// Whether the fragment may have a cell in one of the ranges of every dimension.
+/// `true` if the fragment may have a cell in the ranges of all dimensions.
 pub fn may_reach(fragment: &Fragment, regions: &[Vec<DimRange>]) -> bool {
     let Some(domain) = fragment.bounds() else { return true };
     domain.0.iter().zip(regions).all(|(own, ranges)| ranges.iter().any(|range| range.intersects(own)))

@@ -1,4 +1,4 @@
-//! Looking at all cells of a query once, in whatever order.
+//! Scans: visiting each cell of a query once, in any order.
 
 use tdb_cells::Batch;
 use tdb_snapshot::Fragment;
@@ -6,88 +6,90 @@ use tdb_types::Cells;
 
 use crate::unknown::WhyUnknown;
 
-/// Takes the cells of a query, each of them once.
+/// A consumer of the cells of a query. Each cell is visited once.
 ///
-/// Tiles are looked at by several threads, each of which makes a part of what is sought; parts are put together in the order of the
-/// tiles, so that nothing depends on the threads but the rounding of sums of floats.
+/// Several threads visit tiles, and each thread builds partial results. Partial results are merged
+/// in the order of the tiles. Only the rounding of sums of floats depends on threads.
 pub trait Scan: Send + Sync {
-    /// What is made of some cells.
+    /// A partial result over some cells.
     type Part: Send;
-    /// What is known of a fragment's tiles.
+    /// Statistics of a fragment's tiles.
     type Known;
 
-    /// A part without cells.
+    /// Creates a partial result without cells.
     fn part(&self) -> Self::Part;
 
-    /// Adds cells to a part.
+    /// Adds cells to a partial result.
     fn add_to(&self, part: &mut Self::Part, cells: &ScanCells<'_>);
 
-    /// Adds a part.
+    /// Merges a partial result.
     fn add(&mut self, part: Self::Part);
 
-    /// Adds cells, where one thread does all.
+    /// Adds cells on a single thread.
     fn add_cells(&mut self, cells: &ScanCells<'_>) {
         let mut part = self.part();
         self.add_to(&mut part, cells);
         self.add(part);
     }
 
-    /// How many parts there may be at a time; each of them takes memory.
+    /// The maximum number of concurrent partial results, each with separate memory.
     fn most_parts(&self, threads: usize) -> usize;
 
-    /// What a fragment's metadata says of its tiles, if that may do.
+    /// Returns the statistics of a fragment's tiles, if they may suffice.
     fn known(&self, fragment: &Fragment) -> Option<Self::Known>;
 
-    /// Adds all cells of a tile without a look at them, as far as what is known says what is sought: all fields or none, or,
-    /// if the others can be left to [`add`](Self::add), some.
+    /// Adds all cells of a tile from statistics, as far as these suffice. Returns the fields added:
+    /// all or none, or some if the remaining fields can be left to [`add`](Self::add).
     fn add_known(&mut self, known: &Self::Known, tile: KnownTile) -> FieldSet;
 
-    /// Adds cells of a dense array that nobody wrote, if it doesn't matter where they are; whether it doesn't.
+    /// Adds unwritten cells of a dense array. Returns `false` if positions of cells matter.
     fn add_unwritten(&mut self, cells: u128) -> bool;
 
-    /// Whether cells may be read; `why` they have to be, unless [`add_known`](Self::add_known) was asked and said no. What ends here is
-    /// not complete.
+    /// Returns `true` if cells may be read. `why` is the reason, unless
+    /// [`add_known`](Self::add_known) was asked and declined. After `false` the scan stops and is
+    /// incomplete.
     fn may_read(&mut self, why: WhyUnknown) -> bool {
         let _ = why;
         true
     }
 }
 
-/// Some cells: those with the picked indices, or all so many. The columns are those of the query's fields.
+/// Some cells of a query: the picked cells, or all `count` cells. There is a column for each field
+/// of the query.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanCells<'a> {
     /// The cells of each field.
     pub columns: &'a [Cells<'a>],
-    /// How many cells each column has.
+    /// The number of cells in each column.
     pub count: usize,
-    /// The indices of the cells meant, ascending; all if absent.
+    /// The indices of the picked cells, ascending. `None` for all cells.
     pub picked: Option<&'a [u32]>,
-    /// The fields whose values aren't to be added: they were already, and the columns are empty; or nobody wrote any, and the
-    /// columns hold fill values.
+    /// Fields to skip. Fields already added have empty columns. Fields never written have columns
+    /// of fill values.
     pub left_out: &'a FieldSet,
 }
 
-/// A tile that is wanted as a whole.
+/// A tile selected as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownTile {
-    /// Its index in the fragment.
+    /// The index of the tile in the fragment.
     pub tile: u64,
-    /// How many cells it has.
+    /// The number of cells.
     pub cells: u64,
-    /// Whether some fields may be added without the others.
+    /// `true` if fields may be added separately.
     pub partly: bool,
 }
 
-/// Some of a query's fields.
+/// A subset of a query's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     all: bool,
-    /// By field, as far as there are any.
+    /// Membership by field, as far as needed.
     fields: Vec<bool>,
 }
 
 impl FieldSet {
-    /// Every field.
+    /// All fields.
     pub const ALL: Self = Self { all: true, fields: Vec::new() };
     /// No field.
     pub const NONE: Self = Self { all: false, fields: Vec::new() };
@@ -100,23 +102,23 @@ impl FieldSet {
         self.fields[field] = true;
     }
 
-    /// Whether a field is in the set.
+    /// `true` if a field is in the set.
     pub fn contains(&self, field: usize) -> bool {
         self.all || self.fields.get(field).is_some_and(|is_in| *is_in)
     }
 
-    /// Whether the set was made of every field.
+    /// `true` if the set was created as [`ALL`](Self::ALL).
     pub fn is_all(&self) -> bool {
         self.all
     }
 }
 
-/// How the cells of a query were looked at.
+/// The number of tiles visited by a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCost {
-    /// Tiles of which metadata said enough.
+    /// Tiles answered by metadata.
     pub known: u64,
-    /// Tiles that were read.
+    /// Tiles read.
     pub read: u64,
 }
 

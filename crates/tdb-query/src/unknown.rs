@@ -1,31 +1,32 @@
-//! Why cells have to be looked at.
+//! Reasons for reading cells.
 
 use std::fmt;
 
 use tdb_fragment::Distrust;
 
-/// Why metadata doesn't say a value. Of several reasons it is one.
+/// The reason why metadata does not determine a value. Names one of several reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhyUnknown {
-    /// Cells of several fragments lie in the same place, and may take each other's.
+    /// Fragments overlap, and a cell may replace another.
     Overlap,
-    /// The ranges, boxes or labels of the query hold a part of a tile only; or, of a dense array, several fragments have parts of it, or
-    /// one has a part and nobody the rest.
+    /// The query selects a part of a tile. In a dense array, also: several fragments contain parts
+    /// of the tile, or one contains a part and the rest was never written.
     PartOfTile,
     /// Cells may have been deleted.
     Deletes,
-    /// Some cells were written outside of the time that the array was opened at.
+    /// Some cells were written outside of the opened time range.
     Times,
-    /// Whether cells fulfil the query's condition takes a look at them.
+    /// The query's condition must be evaluated on cells.
     Condition,
-    /// The format, or the field's type, has no such statistics, they can't be read, or they are of cells that filters change.
+    /// The format or the field's type has no such statistics. Or the statistics are unreadable, or
+    /// lossy filters change the cells.
     NoStatistics,
-    /// The statistics are there, but may be wrong.
+    /// The statistics exist, but may be wrong.
     Distrusted(Distrust),
-    /// The sum doesn't fit into its type.
+    /// The sum does not fit into the result type.
     TooLarge,
-    /// The field's values have none: strings no sum, blobs no order.
+    /// The values have no such aggregate: strings have no sum, blobs have no order.
     NotOfThisType,
 }
 

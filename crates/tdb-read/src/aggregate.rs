@@ -1,4 +1,4 @@
-//! Aggregates of a query's cells: counts, sums, means, extremes, and all of them by group.
+//! Aggregates of a query's cells, in total and by group: counts, sums, means, minima, maxima.
 
 mod columns;
 mod distribution;
@@ -29,7 +29,8 @@ pub use function::{Aggregate, AggregateFunction};
 pub use histogram::Histogram;
 pub use stated::{Stated, Statistics};
 
-/// The aggregates of all cells of a query: a batch of one row, with a column for each.
+/// The aggregates of all cells of a query: a batch with a single row and a column for each
+/// aggregate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregates {
     batch: Batch,
@@ -37,10 +38,10 @@ pub struct Aggregates {
     cost: ScanCost,
 }
 
-/// The aggregates of each group of a query's cells, in the order of the keys: batches with a column for each field that cells are
-/// grouped by, and one for each aggregate.
+/// The aggregates of each group of a query's cells, in the order of the keys. The batches have a
+/// column for each grouping field and for each aggregate.
 ///
-/// Nulls are a group of their own, the last. NaNs are one group, after the infinities.
+/// Nulls form the last group. NaNs form a single group, after the infinities.
 #[derive(Debug)]
 pub struct Grouped {
     groups: SortedGroups,
@@ -51,11 +52,12 @@ pub struct Grouped {
 }
 
 impl Query {
-    /// Computes aggregates of all cells of the query: those in its ranges that fulfil its [condition](Self::filter). Selected fields
-    /// and the order don't matter.
+    /// Computes aggregates of all cells in the query's ranges that meet the
+    /// [condition](Self::filter). Selected fields and the order do not matter.
     ///
-    /// Tiles of which fragments' metadata says enough aren't read. Of others only the fields that are needed are, and, if
-    /// there is a condition, only tiles and chunks with cells that fulfil it.
+    /// Tiles are not read if the metadata of fragments suffices. From other tiles, only the
+    /// necessary fields are read. With a condition, only tiles and chunks with matching cells are
+    /// read.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -71,7 +73,8 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// A field is unknown or has no such aggregate ([`ArrayError::Aggregate`](tdb_snapshot::ArrayError::Aggregate)), and what reading gives.
+    /// A field is unknown or does not support the aggregate
+    /// ([`ArrayError::Aggregate`](tdb_snapshot::ArrayError::Aggregate)), or reading fails.
     pub fn aggregate(self, aggregates: impl IntoIterator<Item = Aggregate>) -> Result<Aggregates> {
         let aggregates: Vec<Aggregate> = aggregates.into_iter().collect();
         let measures = Measures::new(self.schema(), &[], &aggregates)?;
@@ -85,11 +88,12 @@ impl Query {
         Ok(Aggregates { saturated: columns.saturated().to_vec(), batch: columns.finish(), cost })
     }
 
-    /// Computes aggregates of the query's cells for each group of them that are equal in some fields; see
+    /// Computes aggregates for each group of cells with equal values in some fields. See
     /// [`aggregate`](Self::aggregate).
     ///
-    /// Groups, and what reads the cells, share the query's [budget](Self::budget); without one, groups take up to 256 MiB. Those that
-    /// don't fit are computed in another pass over the array.
+    /// Groups and the reading of cells share the query's [budget](Self::budget). Without a budget,
+    /// groups take up to 256 MiB. Groups without room are computed in a further pass over the
+    /// array.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -106,7 +110,7 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// As [`aggregate`](Self::aggregate); what goes wrong with cells, the iterator says.
+    /// The same as [`aggregate`](Self::aggregate). The iterator returns errors about cells.
     pub fn group_by<S: AsRef<str>>(
         self,
         fields: impl IntoIterator<Item = S>,
@@ -122,18 +126,18 @@ impl Query {
         Ok(Grouped { groups, distributions, columns, rows: self.group_rows(), ended: false })
     }
 
-    /// Whether an aggregate can be computed.
+    /// Checks an aggregate against the array.
     ///
     /// # Errors
-    /// Its field is unknown, or has none.
+    /// The field is unknown, or does not support the aggregate.
     pub fn can_aggregate(&self, aggregate: &Aggregate) -> Result<()> {
         measure::checked(self.schema(), aggregate).map(drop)
     }
 
-    /// The query for a scan of these fields.
+    /// Returns the query for a scan of these fields.
     fn for_scan(&self, fields: &[tdb_schema::FieldRef]) -> Result<CheckedQuery> {
         let mut query = self.clone().order(Order::Unordered).only_matching();
-        // Groups have the other half.
+        // The other half is for groups.
         query.halve_budget();
         let mut query = query.check()?;
         query.fields = fields.into();
@@ -142,54 +146,55 @@ impl Query {
 }
 
 impl Aggregates {
-    /// The row: a column for each aggregate, in the order in which they were asked for.
+    /// The row, with a column for each aggregate in the requested order.
     #[must_use]
     pub fn batch(&self) -> &Batch {
         &self.batch
     }
 
-    /// The value of an aggregate by the name of its column, as [`Aggregate`] is written; `None` if it is null, which that of no values
-    /// is.
+    /// Returns the value of an aggregate. `column` is the column name, equal to the text form of
+    /// [`Aggregate`]. Returns `None` for null, for example without values.
     ///
     /// # Errors
-    /// There is no such column, or it has values of another type.
+    /// The column does not exist, or has another type.
     pub fn value<T: tdb_cells::Value>(&self, column: &str) -> Result<Option<T>> {
         let column = self.batch.column(column)?;
         let values = column.values::<T>()?;
         Ok(values.first().copied().filter(|_| column.is_valid(0)))
     }
 
-    /// The sums that don't fit into their type, and means of floats whose sum doesn't, by the names of their columns: these have the
-    /// greatest value of the type, or are null where the field may be.
+    /// The names of columns with an overflow: sums, and means of floats with an overflowing sum.
+    /// Overflowing sums have the maximum of the type, or are null if the field is nullable.
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         &self.saturated
     }
 
-    /// How many tiles were counted in without being read, because the fragments' metadata says enough of them.
+    /// The number of tiles answered by the metadata of fragments, without reading.
     #[must_use]
     pub fn tiles_known(&self) -> u64 {
         self.cost.known
     }
 
-    /// How many tiles were read; of a dense array that several ranges on a dimension, or boxes, are asked of, they aren't counted.
+    /// The number of tiles read. Not counted for a dense array with boxes, or with several ranges
+    /// on a dimension.
     #[must_use]
     pub fn tiles_read(&self) -> u64 {
         self.cost.read
     }
 }
 
-/// Bytes that the values of a batch of groups may take, but for those of the last group.
+/// The maximum size in bytes of the values in a batch of groups, excluding the last group.
 const MOST_BYTES: usize = 4 << 20;
 
 impl Grouped {
-    /// A batch without rows, which has the columns that all batches have.
+    /// Returns a batch without rows, with the columns of all batches.
     #[must_use]
     pub fn empty_batch(&self) -> Batch {
         self.columns.empty()
     }
 
-    /// The sums, and means of floats, so far that don't fit into their type, by the names of their columns.
+    /// The names of columns with an overflow so far. See [`Aggregates::saturated`].
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         self.columns.saturated()

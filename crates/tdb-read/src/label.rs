@@ -1,4 +1,4 @@
-//! Dimension labels: other names for the coordinates of a dimension, kept in arrays of their own.
+//! Dimension labels: alternative coordinates of a dimension, stored in separate arrays.
 
 mod column;
 
@@ -17,18 +17,19 @@ use tdb_types::{ArrayType, DataOrder, Scalar, saturating_len};
 
 pub(crate) use column::FoundLabels;
 
-/// A dimension label of an array, with the array that its values lie in.
+/// A dimension label of an array, with the array of the label values.
 ///
-/// The values are ordered along the dimension, increasing or decreasing, so that a range of them is a range of coordinates.
+/// The values are ordered along the dimension, increasing or decreasing. A range of values is
+/// therefore a range of coordinates.
 #[derive(Clone, Debug)]
 pub struct Label {
     array: Snapshot,
     label: DimensionLabel,
-    /// The name of the labelled dimension.
+    /// The name of the labeled dimension.
     labelled: Arc<str>,
 }
 
-/// One value of a label, or one end of a range of them.
+/// A value of a label, or an end of a range of values.
 #[derive(Clone, Debug)]
 enum LabelValue {
     Key(u64),
@@ -36,7 +37,7 @@ enum LabelValue {
 }
 
 impl LabelValue {
-    /// Both are of the label's type, hence alike.
+    /// Compares two values of the label's type, and hence of the same variant.
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Key(a), Self::Key(b)) => a.cmp(b),
@@ -46,7 +47,7 @@ impl LabelValue {
         }
     }
 
-    /// Zeros of either sign are equal, but have keys one apart.
+    /// Zeros of both signs are equal, but have adjacent keys.
     fn of(scalar: Scalar) -> Self {
         Self::Key(match scalar {
             Scalar::F32(0.0) => Scalar::F32(0.0).key(),
@@ -57,10 +58,12 @@ impl LabelValue {
 }
 
 impl Label {
-    /// The dimension label of an array that is called `name`, the label's array opened as it was at the labelled array's time.
+    /// Opens the dimension label called `name`. The label's array is opened at the time of the
+    /// labeled array.
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if there is no such label, or its array lies elsewhere; what opening it gives.
+    /// [`ArrayError::Label`] if the label is unknown, or stored outside of the array. Another error
+    /// if the label's array cannot be opened.
     pub fn open(array: &Snapshot, name: &str) -> Result<Self> {
         let labels = array.schema().labels();
         let fail = |why: String| ArrayError::Label { name: name.to_owned(), why };
@@ -86,13 +89,13 @@ impl Label {
         }
     }
 
-    /// Which of the array's dimensions it labels.
+    /// The index of the labeled dimension.
     #[must_use]
     pub fn dimension_index(&self) -> usize {
         saturating_len(self.label.dimension)
     }
 
-    /// What the label says of itself, that its array contradicts.
+    /// Describes a contradiction between the label and the label's array.
     fn mismatch(&self, labelled: &Snapshot) -> Option<String> {
         let (schema, label) = (self.array.schema(), &self.label);
         let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {
@@ -113,23 +116,25 @@ impl Label {
             .then(|| format!("attribute {:?} is not of the type that the label states", label.attribute))
     }
 
-    /// What the schema says of the label.
+    /// The label as defined in the schema.
     #[must_use]
     pub fn description(&self) -> &DimensionLabel {
         &self.label
     }
 
-    /// The array of its values: dense, with one dimension that has the labelled one's type, and one attribute.
+    /// The array of the values: dense, with a dimension of the labeled dimension's type and an
+    /// attribute.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
         &self.array
     }
 
-    /// The first and last coordinate, as [ordered keys](tdb_types::ordered_key), whose labels lie in a range; none if no
-    /// label does. Only what was ever labelled is looked at. An open end means the first or last label.
+    /// Returns the first and last coordinate with labels in a range, as [ordered
+    /// keys](tdb_types::ordered_key). Returns `None` if no label is in the range. Considers only
+    /// the labeled part of the domain. An open end means the first or last label.
     ///
     /// # Errors
-    /// An end is not of the label's type, or labels can't be read.
+    /// An end is not of the label's type, or labels cannot be read.
     pub fn keys<C: Into<Coordinate> + Clone>(&self, range: impl RangeBounds<C>) -> Result<Option<(u64, u64)>> {
         let start = self.bound(&range.start_bound().cloned().map(Into::into))?;
         let end = self.bound(&range.end_bound().cloned().map(Into::into))?;
@@ -149,11 +154,12 @@ impl Label {
             DataOrder::Decreasing => (self.search(lo, hi, above)?, self.search(lo, hi, |value| !below(value))?),
             _ => (self.search(lo, hi, below)?, self.search(lo, hi, |value| !above(value))?),
         };
-        // Both count from `lo`; what is after the last label may be one more than keys can count.
+        // Both count from `lo`. The position after the last label may exceed the range of keys.
         Ok((first < after).then(|| (key_after(lo, first), key_after(lo, after - 1))))
     }
 
-    /// How many of the labels from key `lo` to `hi` come before the first one that `before` doesn't hold for.
+    /// Returns the number of labels from key `lo` to `hi` before the first label rejected by
+    /// `before`.
     fn search(&self, lo: u64, hi: u64, before: impl Fn(&LabelValue) -> bool) -> Result<u128> {
         let (mut from, mut to) = (0, u128::from(hi.saturating_sub(lo)) + 1);
         while from < to {
@@ -166,7 +172,7 @@ impl Label {
         Ok(from)
     }
 
-    /// The label of a coordinate.
+    /// Reads the label of a coordinate.
     fn value(&self, key: u64) -> Result<LabelValue> {
         let batch = self.read(vec![DimRange::Fixed { lo: key, hi: key }])?.next_batch()?;
         let column = batch.as_ref().map(|batch| batch.column(&self.label.attribute)).transpose()?;
@@ -181,7 +187,7 @@ impl Label {
         })
     }
 
-    /// Reads the labels of coordinates in these ranges, which lie in the domain.
+    /// Reads the labels of coordinates in these ranges, within the domain.
     fn read(&self, ranges: Vec<DimRange>) -> Result<DenseReader> {
         let (array, schema) = (self.array.clone(), self.array.schema());
         let fields: Arc<[FieldRef]> = schema.field(&self.label.attribute).into_iter().collect();
@@ -191,7 +197,7 @@ impl Label {
         DenseReader::new(CheckedQuery { array, fields, filter, only_matching: false, region, boxes, order, memory })
     }
 
-    /// One end of a range in the label's type.
+    /// Converts an end of a range to the label's type.
     fn bound(&self, bound: &Bound<Coordinate>) -> Result<Bound<LabelValue>> {
         let value = |coordinate: &Coordinate| {
             let value = match (coordinate, self.label.cell_val_num.fixed()) {
@@ -212,7 +218,7 @@ impl Label {
     }
 }
 
-/// The key that comes `count` after `lo`; callers stay within the domain.
+/// Returns the key `count` after `lo`. The result must be within the domain.
 fn key_after(lo: u64, count: u128) -> u64 {
     lo.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
 }

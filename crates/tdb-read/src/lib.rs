@@ -13,5 +13,6 @@ pub use query::{Query, QueryBox};
 pub use read::Batches;
 pub use split::{FirstValues, QueryPart};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of these crates. Dependents need no manifest
+// entry.
 pub use {tdb_aggregate, tdb_cells, tdb_condition, tdb_query, tdb_rtree, tdb_schema, tdb_snapshot};

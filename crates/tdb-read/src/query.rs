@@ -1,4 +1,4 @@
-//! What to read: fields, ranges, an order, a budget.
+//! Queries: fields, ranges, order and budget.
 
 mod boxes;
 mod columns;
@@ -23,18 +23,18 @@ use boxes::GivenBoxes;
 pub use boxes::QueryBox;
 pub(crate) use spec::QuerySpec;
 
-/// A query under construction: set what to read, then take [`batches`](Self::batches), or ask for the
+/// A query under construction. Set the selection, then call [`batches`](Self::batches) or
 /// [`plan`](Self::plan).
 ///
-/// Without further words it reads all fields of the whole (current) domain: a dense array in row-major order, a sparse one
-/// in whatever order is fastest.
+/// By default a query reads all fields of the whole (current) domain. Dense arrays are read in
+/// row-major order, sparse arrays in the fastest order.
 #[derive(Clone, Debug)]
 #[must_use = "a query reads nothing until its batches are taken"]
 pub struct Query {
     array: Snapshot,
     selected: Option<Vec<Selected>>,
     ranges: Vec<Vec<DimRange>>,
-    /// Points and boxes, if any were given, be it none.
+    /// Points and boxes, if added, even if the list is empty.
     boxes: Option<GivenBoxes>,
     order: Order,
     budget: Option<usize>,
@@ -45,36 +45,36 @@ pub struct Query {
     batch_bytes: Option<usize>,
 }
 
-/// What a query shows.
+/// A selected column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Selected {
     Field(FieldRef),
-    /// A label, by its name.
+    /// The name of a label.
     Label(String),
 }
 
-/// A label that a query shows.
+/// A selected label.
 #[derive(Clone, Debug)]
 pub(crate) struct SelectedLabel {
     pub(crate) label: Label,
-    /// Its place among the columns of the result.
+    /// The index of the label's column in the result.
     pub(crate) place: usize,
-    /// The place of its dimension among the fields that are read.
+    /// The index of the labeled dimension among the fields read.
     pub(crate) coordinates: usize,
 }
 
-/// How the columns of a result are put together from what is read.
+/// The construction of result columns from the fields read.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// How many of the fields that are read were selected; those behind them are read for labels.
+    /// The number of selected fields. Further fields are read for labels.
     pub(crate) shown: usize,
     pub(crate) labels: Vec<SelectedLabel>,
-    /// How many cells the caller wants a batch to have.
+    /// The requested number of cells per batch.
     pub(crate) batch_cells: Option<usize>,
 }
 
 impl Query {
-    /// Starts a query of an array.
+    /// Creates a query of an array.
     pub fn new(array: &Snapshot) -> Self {
         let schema = array.schema();
         let order = match schema.array_type() {
@@ -97,8 +97,9 @@ impl Query {
         }
     }
 
-    /// Reads these attributes, dimensions and labels, in this order, and no others. A label's column holds for each cell the
-    /// label of its coordinate; where a label is called as a field is, the field is meant.
+    /// Selects attributes, dimensions and labels, in this order. A label's column contains the
+    /// label of each cell's coordinate. If a label and a field have the same name, selects the
+    /// field.
     ///
     /// # Errors
     /// [`CellsError::UnknownField`], or a field named twice.
@@ -122,27 +123,27 @@ impl Query {
         Ok(self)
     }
 
-    /// Adds a range on a dimension. Several ranges on one dimension are a union, those of different dimensions intersect: a cell that
-    /// lies in several ranges comes once.
+    /// Adds a range on a dimension. Ranges on the same dimension form a union, and ranges on
+    /// different dimensions intersect. A cell in several ranges is returned once.
     ///
-    /// Dates and times are given in units of the dimension, strings as `&str` or bytes. An open end means the end of
-    /// the domain.
+    /// Dates and times are in units of the dimension, strings are `&str` or bytes. An open end
+    /// means the end of the domain.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if the range is empty, outside the domain or of the
-    /// wrong type.
+    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the range is empty, outside of
+    /// the domain or of the wrong type.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         self.ranges[index].push(range);
         Ok(self)
     }
 
-    /// Adds several ranges on a dimension at once, each as [`range`](Self::range) takes it.
+    /// Adds several ranges on a dimension. See [`range`](Self::range).
     ///
-    /// A hundred thousand ranges cost little more than the tiles that they touch.
+    /// A hundred thousand ranges cost little more than the tiles they touch.
     ///
     /// # Errors
-    /// As [`range`](Self::range).
+    /// The same as [`range`](Self::range).
     pub fn ranges<C: Into<Coordinate> + Clone, R: RangeBounds<C>>(
         mut self,
         dimension: &str,
@@ -157,26 +158,29 @@ impl Query {
         Ok(self)
     }
 
-    /// Reads the cells in a box of the array's dimensions.
+    /// Selects the cells in a box over all dimensions. Replaces existing ranges.
     pub fn inside(mut self, region: &NdRange) -> Self {
         self.ranges = region.0.iter().map(|range| vec![range.clone()]).collect();
         self
     }
 
-    /// Adds the range of strings that begin with `prefix`; it adds up with other ranges on the same dimension.
+    /// Adds the range of strings with this prefix. Forms a union with other ranges on the
+    /// dimension.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if its coordinates are no strings.
+    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the coordinates are not strings.
     pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Result<Self> {
         self.range(dimension, Given::prefix(prefix.as_ref()))
     }
 
-    /// Adds points: the cells with these coordinates. `points` has a column for each dimension, and the `i`-th values of all of
-    /// them are the `i`-th point; so a thousand points are a thousand cells at most, unlike ranges, which are combined in every way.
+    /// Adds points: cells with given coordinates. `points` has a column for each dimension, and the
+    /// `i`-th values form the `i`-th point. A thousand points select at most a thousand cells.
+    /// Ranges, by contrast, are combined as a cross product.
     ///
-    /// Points add up with other points and with [boxes](Self::boxes); what all of these select intersects with the query's ranges.
-    /// They are a set: a point that is given twice, or lies in a box too, gives its cell once (in arrays that allow duplicates all
-    /// cells that are there), and where there is no cell, a sparse array gives none. The order is the query's, not that of the points.
+    /// Points form a union with other points and with [boxes](Self::boxes). The union intersects
+    /// with the query's ranges. Points are a set: a repeated point returns the cell once. Arrays
+    /// with duplicates return all cells at a point. A sparse array returns no cell for an empty
+    /// point. The result has the query's order, independent of the order of points.
     ///
     /// ```
     /// use tdb_array::Array;
@@ -197,19 +201,22 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// [`CellsError::Point`] if one lies outside the domain; [`CellsError::MissingColumn`], [`CellsError::RepeatedColumn`],
-    /// [`CellsError::UnknownDimension`]; [`CellsError::WrongType`] or [`CellsError::ColumnShape`] if a column isn't of the type of its
-    /// dimension, or not as long as the others.
+    /// - [`CellsError::Point`]: a point is outside of the domain.
+    /// - [`CellsError::MissingColumn`], [`CellsError::RepeatedColumn`],
+    ///   [`CellsError::UnknownDimension`].
+    /// - [`CellsError::WrongType`] or [`CellsError::ColumnShape`]: a column does not match the type
+    ///   of the dimension, or the length of the other columns.
     pub fn points<'a>(mut self, points: impl Into<NewCells<'a>>) -> Result<Self> {
         let schema = self.array.schema();
         self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_points(schema, &points.into())?;
         Ok(self)
     }
 
-    /// Adds boxes: the cells that lie in at least one of them. A box has a range on each of some dimensions, and all of the others.
+    /// Adds boxes. A cell must be in at least one box. A box has ranges on some dimensions and
+    /// spans all other dimensions.
     ///
-    /// Boxes add up with each other and with [points](Self::points), as a set: a cell in two of them comes once. What all of these
-    /// select intersects with the query's ranges.
+    /// Boxes form a union with other boxes and with [points](Self::points). A cell in several boxes
+    /// is returned once. The union intersects with the query's ranges.
     ///
     /// ```
     /// use tdb_array::{Array, QueryBox};
@@ -225,21 +232,24 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`], as with [`range`](Self::range).
+    /// [`CellsError::UnknownDimension`] or [`CellsError::Range`], as in [`range`](Self::range).
     pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
         let schema = self.array.schema();
         self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_boxes(schema, boxes)?;
         Ok(self)
     }
 
-    /// Adds the range of coordinates whose labels lie in a range; it adds up with other ranges on the same dimension.
+    /// Adds the range of coordinates with labels in a range. Forms a union with other ranges on the
+    /// dimension.
     ///
-    /// Dates and times are given in units of the label, strings as `&str` or bytes. An open end means the first or last
-    /// label. The labels that bound the range are looked up here, by reading the label's array.
+    /// Dates and times are in units of the label, strings are `&str` or bytes. An open end means
+    /// the first or last label. Reads the label's array to find the coordinates.
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if there is no such label, it is of another type, or none lies in the range;
-    /// [`CellsError::Range`] if labelled coordinates lie outside the current domain; what reading the labels gives.
+    /// - [`ArrayError::Label`]: the label is unknown, has another type, or has no value in the
+    ///   range.
+    /// - [`CellsError::Range`]: labeled coordinates are outside of the current domain.
+    /// - The labels cannot be read.
     pub fn label_range<C: Into<Coordinate> + Clone>(self, label: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let found = Label::open(&self.array, label)?;
         let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };
@@ -251,22 +261,25 @@ impl Query {
         self.range(&name, first..=last)
     }
 
-    /// The order of the cells.
+    /// Sets the order of the cells.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// About how many bytes a batch may take, by default 4 MiB, or 3 MiB for each of several threads, 8 MiB in dense
-    /// arrays, and 64 MiB at most; it always holds at least one cell.
+    /// Sets the approximate size of a batch in bytes. The default is 4 MiB for a single thread. For
+    /// several threads it is 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB. A batch
+    /// contains at least one cell.
     ///
-    /// At its peak a query with a budget holds no more than the budget and 96 MiB, and for each thread 8 MiB, or what
-    /// unfiltering its largest tile takes if that is more. So of a large budget a batch takes a part: about a third in dense arrays,
-    /// a fifth in sparse ones, where cells that have to be sorted, and tiles that more batches will be made of, take the rest.
+    /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
+    /// MiB, or the memory to unfilter the query's largest tile if larger. With a large budget, a
+    /// batch takes about a third of the budget in dense arrays, and a fifth in sparse arrays. The
+    /// rest is for sorting cells and for tiles kept for further batches.
     ///
-    /// Where a small budget would have the same tiles unfiltered for one batch after the other, several are made at once, of
-    /// together up to 8 MiB (dense) or 16 MiB (sparse), and given one by one. Only tiles that don't fit into all that are
-    /// unfiltered more than a few times. Without a budget 64 MiB of tiles are kept, and as many of cells are sorted at a time.
+    /// With a small budget, several batches are built together if separate batches would unfilter
+    /// the same tiles. The batches take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are
+    /// returned one by one. Only tiles without room in this memory are unfiltered more than a few
+    /// times. Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes.max(1));
         self
@@ -276,31 +289,32 @@ impl Query {
         self.array.schema()
     }
 
-    /// Bytes that groups of cells may take: tables that grow, or are sorted, take twice that for a while, which is half of the
-    /// budget.
+    /// The memory of groups in bytes, a quarter of the budget. Tables temporarily take twice as
+    /// much while growing or being sorted.
     pub(crate) fn group_memory(&self) -> usize {
-        /// Several passes over an array cost more than memory does.
+        /// Several passes over an array cost more than memory.
         const DEFAULT: usize = 128 << 20;
         self.budget.map_or(DEFAULT, |budget| budget / 4)
     }
 
-    /// Leaves half of the memory to others.
+    /// Leaves half of the budget for groups.
     pub(crate) fn halve_budget(&mut self) {
         self.budget = self.budget.map(|budget| (budget / 2).max(1));
     }
 
-    /// How many groups a batch has.
+    /// The maximum number of groups per batch.
     pub(crate) fn group_rows(&self) -> usize {
-        /// A row takes some hundred bytes.
+        /// A row takes a few hundred bytes.
         const MOST: usize = 8192;
         self.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
     }
 
-    /// How many cells a batch has: all but the last have exactly so many, unless so many take more bytes than a batch
-    /// [may have](Self::batch_bytes), or than it has room for in a [`budget`](Self::budget) that was set; then it has as many as fit.
+    /// Sets the number of cells per batch. The last batch may be smaller. Other batches are smaller
+    /// if they would exceed [`batch_bytes`](Self::batch_bytes), or the share of a batch in the
+    /// [`budget`](Self::budget).
     ///
-    /// How much is read at a time doesn't follow from this, but from the budget. Batches that are cut to this size share their
-    /// values; smaller ones are copied together.
+    /// The budget, not this number, determines the amount read at a time. Larger batches are sliced
+    /// without copying values. Smaller batches are concatenated by copying.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
@@ -315,37 +329,40 @@ impl Query {
         self
     }
 
-    /// How many bytes of memory a batch may take, its labels included: never more, unless it is a single cell that does. It may
-    /// have fewer: batches end where tiles do, and aren't copied together for the sake of their size.
+    /// Sets the maximum size of a batch in bytes, labels included. Only a batch of a single cell
+    /// may be larger. Batches may be smaller: they end with tiles, and are not concatenated.
     ///
-    /// In contrast to the [`budget`](Self::budget), this says nothing of what the whole query holds. Batches of sparse arrays are put together
-    /// in about this size, so that little is read where somebody stops after the first of them, and caches hold what they are made of; where
-    /// they would have the same tiles unfiltered again, several are made at once. Where both are set, the lesser of this and the budget's part for a batch counts. Without a budget, memory grows with
-    /// batches that are larger than the usual ones.
+    /// Unlike the [`budget`](Self::budget), this does not limit the memory of the whole query.
+    /// Sparse batches are built in about this size. An early stop after the first batch then costs
+    /// little, and batches stay in CPU caches. If separate batches would unfilter the same tiles,
+    /// several are built together.
+    ///
+    /// With a budget, the smaller limit applies: this size or the share of a batch in the budget.
+    /// Without a budget, memory grows with batches larger than the default.
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = Some(bytes.max(1));
         self
     }
 
-    /// Has the query cancelled by a handle, which also says how far it is. Knowing what there is to do takes a
-    /// [`plan`](Self::plan), which is made first.
+    /// Sets the monitor for cancellation and progress. Progress needs a [`plan`](Self::plan), made
+    /// before reading.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = Some(monitor.clone());
         self
     }
 
-    /// The handle that cancels the query, if it was given one.
+    /// The monitor of the query, if set.
     #[must_use]
     pub fn monitored_by(&self) -> Option<&Monitor> {
         self.monitor.as_ref()
     }
 
-    /// What is to be read.
+    /// Checks the query.
     pub fn check(&self) -> Result<CheckedQuery> {
         Ok(self.check_with_output()?.0)
     }
 
-    /// What is to be read, and what becomes of it.
+    /// Checks the query, and determines the result columns.
     pub(crate) fn check_with_output(&self) -> Result<(CheckedQuery, Output)> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {
@@ -357,7 +374,7 @@ impl Query {
         let limits = (0..count).map(|index| schema.limits(index)).collect();
         let mut region = Region::new(&self.ranges, limits);
         let boxes = match &self.boxes {
-            // Boxes of one dimension are ranges.
+            // In an array with a single dimension, boxes are ranges.
             Some(GivenBoxes(boxes)) if count == 1 => {
                 region.intersect(boxes);
                 None
@@ -368,7 +385,7 @@ impl Query {
             }
             None => None,
         };
-        // Points and boxes are walked through tile by tile, those of one dimension in ascending order.
+        // Points and boxes are walked tile by tile, and in ascending order with a single dimension.
         let is_single = region.is_single() || self.boxes.is_some();
         if self.order == Order::Global && !is_single {
             let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
@@ -392,7 +409,7 @@ impl Query {
         Ok((query, Output { shown, labels, batch_cells: self.batch_cells }))
     }
 
-    /// The fields to read, how many of them were selected, and the labels.
+    /// Returns the fields to read, the number of selected fields, and the labels.
     fn selection(&self) -> Result<(Vec<FieldRef>, usize, Vec<SelectedLabel>)> {
         let Some(selected) = &self.selected else {
             let fields = all_fields(self.array.schema());
@@ -420,8 +437,8 @@ impl Query {
     }
 }
 
-/// All dimensions and attributes of a sparse array, all attributes of a dense one (whose coordinates follow from the
-/// order).
+/// Returns all dimensions and attributes of a sparse array, or all attributes of a dense array. In
+/// dense arrays the order determines the coordinates.
 fn all_fields(schema: &ArraySchema) -> Vec<FieldRef> {
     let dimensions = match schema.array_type() {
         ArrayType::Dense => 0,

@@ -1,4 +1,4 @@
-//! From a query to batches of cells.
+//! Batches of a query's result.
 
 mod chunks;
 mod parts;
@@ -17,28 +17,30 @@ use crate::query::{Output, Query};
 use chunks::Chunks;
 use parts::Parts;
 
-/// The batches of a query's result, in its order.
+/// An iterator over the batches of a query's result, in the query's order.
 ///
-/// Memory of a batch that was dropped before the next one is asked for is used again. After an error the iterator ends.
+/// Memory of a batch is reused if the batch is dropped before the next call. The iterator ends
+/// after an error.
 ///
-/// Batches of a small [budget](crate::Query::budget) may be parts of a larger one, which was put together at once lest its
-/// tiles are unfiltered for each of them: while one of them is held, so is the memory of its values in all of them.
+/// With a small [budget](crate::Query::budget), batches may be slices of a larger batch, built at
+/// once to avoid repeated unfiltering of tiles. Holding such a batch keeps the memory of the whole
+/// larger batch.
 #[derive(Debug)]
 pub struct Batches {
     reader: Reader,
     workers: Workers,
-    /// Batches in the size that the caller wants, with the columns of labels.
+    /// Batches of the requested size in bytes, with the columns of labels.
     parts: Parts,
-    /// The same with the number of cells that the caller wants, if it says one.
+    /// Batches of the requested number of cells, if set.
     chunks: Option<Chunks>,
-    /// Why there are no more, to be said when those before it were given.
+    /// An error to return after the batches before it.
     failed: Option<ArrayError>,
-    /// Whether a batch was given.
+    /// `true` after the first batch.
     begun: bool,
-    /// Whether the reader has no more.
+    /// `true` if the reader has no further batches.
     drained: bool,
     ended: bool,
-    /// Bytes that are on their way.
+    /// The prefetched bytes.
     ahead: Option<ReadAhead>,
 }
 
@@ -49,10 +51,10 @@ enum Reader {
 }
 
 impl Query {
-    /// What reading would touch, found out without reading a cell.
+    /// Returns the plan of the query, without reading cells.
     ///
     /// # Errors
-    /// The query's parts don't go together, or metadata of a fragment can't be read.
+    /// The parts of the query contradict each other, or fragment metadata cannot be read.
     pub fn plan(&self) -> Result<Plan> {
         let (query, output) = self.check_with_output()?;
         plan(&query, &output)
@@ -61,14 +63,14 @@ impl Query {
     /// Starts reading.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan); what goes wrong with cells, the iterator says.
+    /// The same as [`plan`](Self::plan). The iterator returns errors about cells.
     pub fn batches(self) -> Result<Batches> {
         let (query, output) = self.check_with_output()?;
         Batches::of(query, output)
     }
 }
 
-/// What a query would touch of fragments, and how many it leaves out.
+/// Returns the plans of the relevant fragments, and the number of skipped fragments.
 pub(crate) fn plan_fragments(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let (mut fragments, mut left_out) = match query.array.schema().array_type() {
         ArrayType::Dense => tdb_dense::plan(query)?,
@@ -83,7 +85,7 @@ pub(crate) fn plan_fragments(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>,
     Ok((fragments, left_out))
 }
 
-/// What a query would touch.
+/// Returns the plan of the query.
 fn plan(query: &CheckedQuery, output: &Output) -> Result<Plan> {
     let (fragments, left_out) = plan_fragments(query)?;
     let schema = query.array.schema();
@@ -93,7 +95,7 @@ fn plan(query: &CheckedQuery, output: &Output) -> Result<Plan> {
     Ok(Plan { order: query.order, fields, labels, fragments, left_out })
 }
 
-/// Has a scan look at the cells of a query, whose order is [unordered](tdb_cells::Order::Unordered).
+/// Runs a scan over the cells of a query with [unordered](tdb_cells::Order::Unordered) order.
 pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let workers = query.array.workers().clone();
     let cost = match query.array.schema().array_type() {
@@ -106,7 +108,7 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     Ok(cost)
 }
 
-/// The attributes of which only what holds a cell that fulfils the condition is unfiltered: all but its own.
+/// Returns the attributes with late materialization: all except the attributes in the condition.
 fn late(query: &CheckedQuery) -> Vec<String> {
     let Some(filter) = &query.filter else { return Vec::new() };
     let schema = query.array.schema();
@@ -135,11 +137,12 @@ impl Batches {
         Ok(Self { reader, workers, parts, chunks, failed: None, begun: false, drained: false, ended: false, ahead })
     }
 
-    /// The next batch that is read.
+    /// Reads the next batch.
     fn read_next(&mut self) -> Result<Option<Batch>> {
         let batch = match &mut self.reader {
             Reader::Dense(reader) => reader.next_batch(),
-            // The result is large: the array's threads take over, so that none has to be woken for each step.
+            // After the first batch the result is known to be large. Running on the array's thread
+            // pool avoids waking a thread for each step.
             Reader::Sparse(reader) if self.begun => self.workers.install(|| reader.next_batch()),
             Reader::Sparse(reader) => reader.next_batch(),
         };
@@ -207,7 +210,7 @@ impl Iterator for Batches {
         let part = self.next_batch().transpose();
         self.ended = !matches!(part, Some(Ok(_)));
         if self.ended {
-            // Nobody waits for what is still on its way.
+            // The prefetched bytes are no longer needed.
             self.ahead = None;
             if let (None, Some(watch)) = (&part, self.workers.watch()) {
                 watch.finish();

@@ -1,4 +1,4 @@
-//! Dividing a query into parts that others read, in other processes or on other machines.
+//! Splitting of queries into parts for other processes or machines.
 
 mod by_value;
 mod cut;
@@ -17,14 +17,17 @@ pub use by_value::FirstValues;
 pub use part::QueryPart;
 
 impl Query {
-    /// Divides the query into at most so many parts, at least one, that together give exactly its cells, each in one part only.
+    /// Splits the query into at most `parts` parts, and at least one. Each cell of the query is in
+    /// exactly one part.
     ///
-    /// Parts are boxes of coordinates. They are cut where tiles end as far as possible, so that each of them has about as many
-    /// bytes to read as the others; metadata alone is looked at. All cells with the same coordinates are in one part.
-    /// [`QueryPart::weight`] says how well that went: fewer or larger tiles than parts can't be shared out evenly.
+    /// Parts are boxes of coordinates, cut at tile boundaries if possible, with about the same
+    /// number of bytes to read. Splitting reads only metadata. All cells with the same coordinates
+    /// are in the same part. [`QueryPart::weight`] returns the resulting balance: few or large
+    /// tiles cannot be split evenly.
     ///
-    /// Parts are values: they go by [`QueryPart::to_bytes`] to whoever reads them, and read this snapshot of the array, whatever is
-    /// written to it meanwhile. A [monitor](Self::monitor) stays behind, and so does the key of an encrypted array.
+    /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. They read the
+    /// snapshot of the array, independent of later writes. The [monitor](Self::monitor) and the key
+    /// of an encrypted array are not included.
     ///
     /// ```
     /// use tdb_array::{Array, ArrayOptions, QueryPart};
@@ -47,7 +50,7 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// As [`plan`](Self::plan).
+    /// The same as [`plan`](Self::plan).
     pub fn split(&self, parts: usize) -> Result<Vec<QueryPart>> {
         let checked = self.check()?;
         let spec = self.spec();
@@ -67,7 +70,7 @@ impl Query {
             found.push(QueryPart::new(self.array(), snapshot, spec, piece.weight()));
         }
         if found.is_empty() {
-            // A query that asks for nothing.
+            // An empty query.
             let snapshot = checked.array.pin(|_| false)?;
             found.push(QueryPart::new(self.array(), snapshot, spec, 0.0));
         }
@@ -75,7 +78,7 @@ impl Query {
     }
 }
 
-/// The smallest box that holds all that is asked for; none if nothing is.
+/// Returns the smallest box around the selection. Returns `None` if the selection is empty.
 fn hull(query: &CheckedQuery) -> Option<NdRange> {
     let side = |ranges: &Vec<tdb_rtree::DimRange>| {
         let mut hull = ranges.first()?.clone();

@@ -1,4 +1,4 @@
-//! What reading an array's files takes apart from their bytes.
+//! Limits, key and environment for reading an array's files.
 
 use tdb_filters::{BoundPipeline, EncryptionKey, FilterError, FilterPipeline, TileKind};
 use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
@@ -8,21 +8,21 @@ use tdb_types::{FormatVersion, Limits};
 use crate::tiles::BlockRoom;
 use crate::{Environment, TimeRange};
 
-/// The limits that reading keeps to, the key of an encrypted array, and where the time and random bytes come from.
+/// The means to read an array's files: limits, encryption key, and source of time and random bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Bounds on what files may make a reader allocate.
+    /// Bounds on memory allocated because of sizes stated in files.
     pub limits: Limits,
     /// The key, if the array is encrypted.
     pub key: Option<EncryptionKey>,
     /// The clock and the source of random bytes.
     pub environment: Environment,
-    /// For what reads find out about parts of tiles.
+    /// The remaining capacity for bounds of parts of tiles.
     pub(crate) blocks: BlockRoom,
 }
 
 impl Access {
-    /// For the generic tiles of the array.
+    /// Returns a decoder for the generic tiles of the array.
     pub fn decoder(&self) -> GenericTileDecoder {
         let decoder = GenericTileDecoder::new(self.limits);
         match &self.key {
@@ -31,19 +31,19 @@ impl Access {
         }
     }
 
-    /// The bytes of a file that is one generic tile.
+    /// Reads a file consisting of a generic tile.
     pub fn read(&self, storage: &dyn Storage, path: &str) -> crate::Result<Vec<u8>> {
         Ok(storage.read_up_to(path, self.limits.generic_tile_bytes)?)
     }
 
-    /// Most bytes that what is made of generic tiles may have as it is stored: filters make what doesn't compress a little
-    /// longer.
+    /// The maximum size of a file made of generic tiles. Filters can enlarge incompressible data a
+    /// little.
     pub(crate) fn most_stored(&self) -> u64 {
         let most = self.limits.generic_tile_bytes;
         most.saturating_add(most / 16).saturating_add(64 << 10)
     }
 
-    /// For new generic tiles of the array, with this version in their headers.
+    /// Returns an encoder for new generic tiles of the array, with this version in the header.
     pub fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
         let encoder = GenericTileEncoder::new(version);
         Ok(match &self.key {
@@ -52,13 +52,13 @@ impl Access {
         })
     }
 
-    /// The range of time that was asked for; by default everything up to now, so that what is dated in the future stays
-    /// invisible.
+    /// Returns the time range `asked`. Defaults to everything up to now: files with future
+    /// timestamps stay invisible.
     pub fn time(&self, asked: Option<TimeRange>) -> crate::Result<TimeRange> {
         asked.map_or_else(|| self.environment.now().map(TimeRange::until), Ok)
     }
 
-    /// For tiles of cells under these filters.
+    /// Binds a filter pipeline to tiles of cells.
     pub fn bind(&self, filters: &FilterPipeline, kind: TileKind) -> Result<BoundPipeline, FilterError> {
         match &self.key {
             Some(key) => BoundPipeline::bind_with_key(&filters.encrypted(), kind, Some(key)),

@@ -1,19 +1,20 @@
-//! What of an array could not be read, where the caller wants the rest all the same.
+//! Damaged parts of an array, skipped on request.
 
 use tdb_storage::Storage;
 
 use crate::{ArrayError, Result};
 
-/// A part of an array that was left out because it can't be read.
+/// An unreadable part of an array, skipped on request.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The path of the part below the array's folder: a fragment's folder, a schema, a file that names others.
+    /// The path of the part below the array's folder: a fragment folder, a schema, or a list of
+    /// commits or fragments.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub error: ArrayError,
 }
 
-/// What was found damaged so far; strict ones end at the first finding.
+/// Damage found so far. In strict mode the first damaged part is an error.
 #[derive(Debug)]
 pub(crate) struct Findings {
     skip: bool,
@@ -21,17 +22,17 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Findings that are errors.
+    /// Creates findings in strict mode.
     pub(crate) fn strict() -> Self {
         Self { skip: false, damaged: Vec::new() }
     }
 
-    /// Findings that are noted if `skip` says so, else errors.
+    /// Creates findings. With `skip`, damage is recorded. Otherwise damage is an error.
     pub(crate) fn new(skip: bool) -> Self {
         Self { skip, ..Self::strict() }
     }
 
-    /// The value; none if it is to be left out.
+    /// Returns the value, or `None` if the part is damaged and skipped.
     pub(crate) fn of<T>(&mut self, path: &str, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -39,7 +40,7 @@ impl Findings {
         }
     }
 
-    /// Notes an error, or gives it back.
+    /// Records an error, or returns it in strict mode.
     pub(crate) fn note(&mut self, path: &str, error: ArrayError) -> Result<()> {
         if !self.skip {
             return Err(error);
@@ -48,7 +49,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Replaces relative paths in recorded errors by full ones: a listing knows names only.
+    /// Replaces relative paths in recorded errors by full paths. A listing contains only names.
     pub(crate) fn locate(&mut self, storage: &dyn Storage) {
         let damaged = std::mem::take(&mut self.damaged).into_iter();
         self.damaged = damaged.map(|Damaged { path, error }| Damaged { path, error: error.located(storage) }).collect();

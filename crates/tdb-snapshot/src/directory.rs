@@ -1,10 +1,14 @@
-//! Which files of an array count: a pure function of the names in its folders and a range of time.
+//! The files of an array in effect: a pure function of file names and a time range.
 //!
-//! Both generations of the layout are always looked at and merged, for an array that newer releases appended to has
-//! both: fragments in the array's own folder, committed by their metadata file (formats 1 to 4) or by a file
-//! `<name>.ok` (formats 5 to 11), and fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
-//! Commits may be gathered in `.con` files, from which `.ign` files take some back; `.vac` files name fragments that
-//! a consolidated one replaces. Where these contradict each other, what release 2.30.0 makes of it counts.
+//! Both generations of the layout are always read and merged, because newer releases add the new
+//! layout to old arrays:
+//! - Fragments in the array's own folder, committed by a metadata file (formats 1 to 4) or by a
+//!   file `<name>.ok` (formats 5 to 11).
+//! - Fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
+//!
+//! A `.con` file contains consolidated commits. An `.ign` file withdraws some consolidated commits.
+//! A `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
+//! resolved as release 2.30.0 does.
 
 mod commits;
 mod embedded;
@@ -24,46 +28,50 @@ pub use embedded::EmbeddedDelete;
 pub use inventory::{CommitInventory, CommitList, CommittedFragment};
 pub use listing::Listing;
 
-/// The fragments and delete commits of an array that count at a time.
+/// The fragments and delete commits of an array in effect at a time range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayDirectory {
-    /// The committed fragments, oldest first; a later one wins over an earlier one.
+    /// The committed fragments, oldest first. Later fragments win over earlier ones.
     pub fragments: Vec<FragmentEntry>,
-    /// The committed fragments that a vacuum at that time would remove, oldest first: others, which count in their place,
-    /// were consolidated from them. Their files are still there, or at least what commits them.
+    /// The committed fragments superseded by consolidated fragments in `fragments`, oldest first. A
+    /// vacuum at the same time would remove these fragments. The files, or at least the commits,
+    /// still exist.
     pub replaced: Vec<FragmentEntry>,
-    /// How many committed fragments don't count because they were written at other times.
+    /// The number of committed fragments outside of the time range.
     pub of_other_times: usize,
-    /// Paths of the delete (and update) commits that apply, oldest first.
+    /// Paths of the delete and update commits in effect, oldest first.
     pub deletes: Vec<String>,
-    /// Those that lie in a file of consolidated commits, by their paths. Their own files may be gone, and don't count if not.
+    /// Deletes stored in a file of consolidated commits, by path. Separate files of these deletes
+    /// are ignored.
     pub embedded_deletes: BTreeMap<String, EmbeddedDelete>,
 }
 
 /// A committed fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentEntry {
-    /// The name of its folder.
+    /// The name of the fragment folder.
     pub name: TimestampedName,
-    /// The path of its folder below the array's.
+    /// The path of the fragment folder below the array's folder.
     pub folder: String,
-    /// The format version that its name states.
+    /// The format version in the fragment name.
     pub version: FormatVersion,
-    /// Whether its folder holds `__coords.tdb`, which in formats 1 and 2 is all that distinguishes sparse fragments from
-    /// dense ones. Only the folders of formats 1 to 4 are looked into.
+    /// `true` if the folder contains `__coords.tdb`. In formats 1 and 2 only this file
+    /// distinguishes sparse from dense fragments. Always `false` after format 4, because newer
+    /// fragment folders are not listed.
     pub has_coordinates: bool,
 }
 
 impl ArrayDirectory {
-    /// Decides what counts, for an array of this type looked at over `time`.
+    /// Determines the files in effect for an array of this type over `time`.
     ///
     /// # Errors
-    /// A committed fragment of an unknown version, or a commit file that can't be read.
+    /// A committed fragment has an unknown version, or a commit file cannot be read.
     pub fn resolve(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Result<Self> {
         Self::resolve_with(listing, array_type, time, &mut Findings::strict())
     }
 
-    /// The same, with errors that leave out what they are about.
+    /// Like [`resolve`](Self::resolve). Reports errors to `findings` in order to skip damaged
+    /// parts.
     pub(crate) fn resolve_with(
         listing: &Listing,
         array_type: ArrayType,
@@ -80,7 +88,7 @@ impl ArrayDirectory {
         }
         let visible = |entry: &FragmentEntry| is_visible(&entry.name, entry.version, array_type, time);
         let vacuumed = commits.vacuumed(|name, version| is_visible(name, version, array_type, time));
-        // Equal start times: the larger name wins, as a stable sort of the sorted listing gives.
+        // Among equal start times the larger name wins, as in a stable sort of the sorted listing.
         fragments.sort_by(|a, b| (a.name.start(), a.name.as_str()).cmp(&(b.name.start(), b.name.as_str())));
         fragments.dedup_by(|a, b| a.folder == b.folder);
         let all = fragments.len();
@@ -92,21 +100,22 @@ impl ArrayDirectory {
     }
 }
 
-/// Where a committed fragment lies, and what commits it, whatever replaces it.
+/// The location of a committed fragment and of the commit. The fragment may be superseded.
 #[derive(Clone, Debug)]
 pub struct FragmentFiles {
-    /// The name of its folder.
+    /// The name of the fragment folder.
     pub name: TimestampedName,
-    /// The path of its folder.
+    /// The path of the fragment folder.
     pub folder: String,
-    /// The path of the file that commits it, which may have been gathered with others; none if its metadata does.
+    /// The path of the commit file, possibly consolidated. `None` if the metadata file is the
+    /// commit.
     pub commit: Option<String>,
-    /// Whether its commit was gathered with others.
+    /// `true` if the commit is in a consolidated file.
     pub is_gathered: bool,
 }
 
 impl FragmentFiles {
-    /// All committed fragments, of all times, those that others replace included.
+    /// Returns all committed and superseded fragments of all times.
     pub(crate) fn of(listing: &Listing) -> Result<Vec<Self>> {
         let commits = commits::Commits::gather(listing, &mut Findings::strict())?;
         let mut all = Vec::new();
@@ -127,19 +136,19 @@ impl FragmentFiles {
 }
 
 impl FragmentEntry {
-    /// The fragments that a reader of `time` probably wants, by names alone, and perhaps some more; `None` if there are files
-    /// that have to be read first to know it.
+    /// Returns the fragments probably needed by a reader of `time`, by name alone. May include some
+    /// more. Returns `None` if commit files must be read first.
     pub(crate) fn probable(listing: &Listing, time: TimeRange) -> Option<Vec<Self>> {
         if !listing.wanted_files().is_empty() {
             return None;
         }
-        // Of dense arrays not more is visible than of sparse ones.
+        // Sparse arrays see a superset of the fragments visible in dense arrays.
         let directory = ArrayDirectory::resolve(listing, ArrayType::Sparse, time).ok()?;
         Some(directory.fragments)
     }
 
-    /// The fragment of format 1 to 4 in the folder `name`, which these files lie in; none without metadata, which is
-    /// written last.
+    /// Returns the fragment of formats 1 to 4 in the folder `name` with these files. Returns `None`
+    /// without metadata: writers create the metadata file last.
     fn without_commit(name: &str, files: &[Entry]) -> Result<Option<Self>> {
         let has = |name: &str| files.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if !has(FRAGMENT_METADATA) {
@@ -149,14 +158,15 @@ impl FragmentEntry {
         Ok(entry.map(|entry| Self { has_coordinates: has(&format!("{COORDINATES}.{DATA_EXTENSION}")), ..entry }))
     }
 
-    /// The fragment that the commit file at `path` (`__commits/<name>.wrt` or `<name>.ok`) commits.
+    /// Returns the fragment of the commit file at `path`. The path is `__commits/<name>.wrt` or
+    /// `<name>.ok`.
     fn committed_by(path: &str) -> Result<Option<Self>> {
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let in_folder = folder == COMMITS_FOLDER;
         let parent = if in_folder { format!("{FRAGMENTS_FOLDER}/") } else { String::new() };
         let entry = Self::new(name, format!("{parent}{name}"))?;
-        // The version decides where a fragment and its commit lie.
+        // The version determines the locations of fragment and commit.
         let feature = if in_folder { Feature::CommitsFolder } else { Feature::RootCommits };
         match entry {
             Some(entry) if !entry.version.has(feature) || !(in_folder || folder.is_empty()) => {
@@ -168,15 +178,16 @@ impl FragmentEntry {
     }
 
     fn new(name: &str, folder: String) -> Result<Option<Self>> {
-        // What a dot follows is no fragment, but some file of the same name.
+        // A name with a dot is not a fragment.
         let Some(name) = TimestampedName::parse(name).filter(|_| !name.contains('.')) else { return Ok(None) };
         let version = name.fragment_version().map_err(|source| ArrayError::Version { file: folder.clone(), source })?;
         Ok(Some(Self { name, folder, version, has_coordinates: false }))
     }
 }
 
-/// Whether what happened over the name's range shows to a reader of `time`. Sparse fragments from format 15 on carry a
-/// time per cell when they cover more than one, so that part of the range is enough.
+/// `true` if a fragment with the name's time range is visible to a reader of `time`. From format 15
+/// on, sparse fragments of several times store a timestamp per cell, and a partial overlap
+/// suffices.
 fn is_visible(name: &TimestampedName, version: FormatVersion, array_type: ArrayType, time: TimeRange) -> bool {
     if array_type == ArrayType::Sparse && version.has(Feature::PartialTimeOverlap) {
         time.intersects(name.start(), name.end())

@@ -1,4 +1,4 @@
-//! What writing takes from outside: the time, and random bytes.
+//! Sources of time and random bytes.
 
 mod system;
 
@@ -9,44 +9,45 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{ArrayError, Result};
 
-/// Tells the time, by which new files are named, and up to which an array is opened unless the caller says.
+/// A clock, for the timestamps in names of new files and for the default time of opening an array.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// Milliseconds since 1970-01-01 00:00 UTC.
+    /// Returns the milliseconds since 1970-01-01 00:00 UTC.
     ///
     /// # Errors
-    /// Whatever keeps the clock from telling.
+    /// The clock cannot be read.
     fn now(&self) -> io::Result<u64>;
 
-    /// Returns when [`now`](Self::now) is `time` or later. Changing a schema alone waits, for a
-    /// millisecond, where another writer has changed the schema within the same one. A clock that can't wait needs no more than
-    /// this default, which is an error.
+    /// Blocks until [`now`](Self::now) is at least `time`. Only schema evolution waits, for one
+    /// millisecond, if another writer has changed the schema in the same millisecond. The default
+    /// implementation, for clocks unable to wait, returns an error.
     ///
     /// # Errors
-    /// Whatever keeps the caller from waiting.
+    /// The caller cannot wait.
     fn wait_until(&self, time: u64) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, format!("it can't wait until {time}")))
     }
 }
 
-/// Gives random bytes, which make the names of new files unique, and without which nothing is encrypted.
+/// A source of random bytes, for unique names of new files and for encryption.
 ///
-/// For encryption no two sources may ever give the same bytes with the same key: equal ones give away what was encrypted.
-/// Bytes that follow from a seed are for tests.
+/// With encryption, two sources must never yield the same bytes for the same key: repeated bytes
+/// reveal the encrypted data. Use seeded bytes for tests only.
 pub trait Randomness: Send + Sync + fmt::Debug {
     /// Fills all of `bytes`.
     ///
     /// # Errors
-    /// Whatever keeps the source from giving them.
+    /// The source cannot provide random bytes.
     fn fill(&self, bytes: &mut [u8]) -> io::Result<()>;
 }
 
-/// Where the time and random bytes come from: by default from the operating system.
+/// The source of time and random bytes, by default the operating system.
 ///
-/// A caller whose system has neither (a browser), or that wants the same ones again (a test, a simulation), gives others. On
-/// wasm32-unknown-unknown there is no default: what needs the time or random bytes is an error then.
+/// Callers replace the default on systems without clock or random bytes (a browser), and for
+/// reproducible values (a test, a simulation). On wasm32-unknown-unknown there is no default:
+/// operations that need time or random bytes fail.
 ///
-/// Clones share one count, by which names of the same millisecond are in the order in which they were made. So make one of it
-/// for each clock, and give clones of it to all that is opened or made.
+/// Clones share a counter to order names of the same millisecond by creation. Create a single
+/// environment for each clock, and pass clones to all opened and created arrays.
 ///
 /// ```
 /// use std::io;
@@ -72,17 +73,18 @@ pub trait Randomness: Send + Sync + fmt::Debug {
 pub struct Environment {
     clock: Arc<dyn Clock>,
     randomness: Arc<dyn Randomness>,
-    /// The last tick that was given; see [`next_tick`](Self::next_tick).
+    /// The last tick returned. See [`next_tick`](Self::next_tick).
     last_tick: Arc<AtomicU64>,
 }
 
-/// So many bits count within a millisecond in a UUID of version 7,
+/// Bits in a UUID version 7 for the counter within a millisecond.
 const COUNTER_BITS: u32 = 12;
-/// and so many say which millisecond it is.
+/// Bits in a UUID version 7 for the millisecond.
 const TIME_BITS: u32 = 48;
 
 impl Environment {
-    /// The operating system's clock and random bytes. All in a process are clones of one.
+    /// Returns the operating system's clock and random bytes. All calls in a process return clones
+    /// of the same environment.
     pub fn system() -> Self {
         static SYSTEM: OnceLock<Environment> = OnceLock::new();
         let new = || Self {
@@ -93,29 +95,29 @@ impl Environment {
         SYSTEM.get_or_init(new).clone()
     }
 
-    /// The same with another clock.
+    /// Replaces the clock.
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
-        // What one clock has said is nothing that another has to stay behind.
+        // Ticks of the previous clock do not constrain the new one.
         Self { clock: Arc::new(clock), last_tick: Arc::default(), ..self }
     }
 
-    /// The same with other random bytes.
+    /// Replaces the source of random bytes.
     pub fn with_randomness(self, randomness: impl Randomness + 'static) -> Self {
         Self { randomness: Arc::new(randomness), ..self }
     }
 
-    /// Milliseconds since 1970-01-01 00:00 UTC.
+    /// Returns the milliseconds since 1970-01-01 00:00 UTC.
     ///
     /// # Errors
-    /// The clock can't tell.
+    /// The clock cannot be read.
     pub fn now(&self) -> Result<u64> {
         self.clock.now().map_err(|error| clock_error(error.to_string()))
     }
 
-    /// Waits until a millisecond is over.
+    /// Waits until the millisecond `time` has passed.
     ///
     /// # Errors
-    /// The clock can't tell, or can't wait.
+    /// The clock cannot be read, or cannot wait.
     pub fn wait_until_after(&self, time: u64) -> Result<()> {
         let next = time.saturating_add(1);
         self.clock.wait_until(next).map_err(|error| clock_error(error.to_string()))?;
@@ -131,8 +133,8 @@ impl Environment {
         Ok(bytes)
     }
 
-    /// A source of initialisation vectors for encryption: 96 bits that begin anywhere and count upwards, so that two sources
-    /// of the same key meet as rarely as can be.
+    /// Returns a source of initialization vectors for encryption. The vectors count upwards from 96
+    /// random bits: two sources for the same key rarely collide.
     pub fn random_ivs(&self) -> Result<impl FnMut() -> [u8; 12] + Send + Sync + 'static> {
         let mut start = [0; 16];
         start.iter_mut().zip(self.random::<12>()?).for_each(|(byte, random)| *byte = random);
@@ -144,8 +146,8 @@ impl Environment {
         })
     }
 
-    /// A UUID of version 7 (RFC 9562): 48 bits of time, 4 of version, 12 that count within the millisecond, 2 of variant, 62
-    /// random ones.
+    /// Returns a UUID of version 7 (RFC 9562): 48 bits of time, 4 of version, 12 of counter within
+    /// the millisecond, 2 of variant, 62 random.
     pub fn uuid_v7(&self) -> Result<u128> {
         let ticks = u128::from(self.next_tick()?);
         let (millisecond, counter) = (ticks >> COUNTER_BITS, ticks & ((1 << COUNTER_BITS) - 1));
@@ -153,8 +155,8 @@ impl Environment {
         Ok(millisecond << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | random)
     }
 
-    /// The current time in 4096ths of a millisecond, but always greater than the last one given: it orders what is written in
-    /// the same millisecond.
+    /// Returns the current time in 4096ths of a millisecond, but always more than the last tick.
+    /// This orders files written in the same millisecond.
     fn next_tick(&self) -> Result<u64> {
         const END: u64 = 1 << (TIME_BITS + COUNTER_BITS);
         let time = self.now()?;

@@ -1,4 +1,4 @@
-//! What can go wrong with an array.
+//! Errors of reading and changing arrays and groups.
 
 use tdb_cells::{Cancelled, CellProblem, CellsError, list_of_names};
 use tdb_condition::ConditionError;
@@ -9,139 +9,139 @@ use tdb_schema::SchemaError;
 use tdb_storage::{Storage, StorageError};
 use tdb_types::{DecodeError, ErrorCategory, UnsupportedVersion};
 
-/// An error of this crate: what went wrong, in which file, and what to do.
+/// An error with the cause, the file, and often a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// There is nothing at the path.
+    /// The path does not exist.
     #[error("{path}: no such folder; check the path")]
     NotFound {
         /// The path as given.
         path: String,
     },
-    /// The folder holds something else.
+    /// The folder is not an array.
     #[error("{path}: not an array (no `__schema` folder and no `__array_schema.tdb` in it){hint}")]
     NotAnArray {
         /// The path as given.
         path: String,
-        /// What it seems to be instead, or nothing.
+        /// The kind of object found instead, or an empty string.
         hint: &'static str,
     },
-    /// Something is to be made where there is something already.
+    /// The target of a create operation already exists.
     #[error("{path}: {what} is there already, and is never overwritten; choose another path")]
     AlreadyThere {
         /// The path as given.
         path: String,
-        /// What is there.
+        /// The kind of existing object.
         what: &'static str,
     },
-    /// The folder holds no group.
+    /// The folder is not a group.
     #[error("{path}: not a group (no `__group` folder and no `__tiledb_group.tdb` in it){hint}")]
     NotAGroup {
         /// The path as given.
         path: String,
-        /// What it seems to be instead, or nothing.
+        /// The kind of object found instead, or an empty string.
         hint: &'static str,
     },
-    /// A member of a group can't be followed.
+    /// A member of a group cannot be resolved.
     #[error("{group}: member {member:?}: {why}")]
     Member {
         /// The group.
         group: String,
         /// The member's name or URI.
         member: String,
-        /// Why, and what to do.
+        /// The reason, and a remedy.
         why: String,
     },
-    /// The array has been changed since, or is dated later than a change that was to be made.
+    /// The array has changed meanwhile, or has a later timestamp than the intended change.
     #[error("{path}: {why}")]
     Outdated {
         /// The array.
         path: String,
-        /// What stands in the way, and what to do.
+        /// The conflict, and a remedy.
         why: &'static str,
     },
-    /// A member can't be added to a group, or removed from it.
+    /// A member cannot be added to a group, or removed from it.
     #[error("{group}: member {member:?}: {why}")]
     NewMember {
         /// The group.
         group: String,
         /// The member's name or URI.
         member: String,
-        /// Why not, and what to do.
+        /// The reason, and a remedy.
         why: String,
     },
-    /// Nothing is where a member to be added should be, or a group has no member that is to be removed.
+    /// The target of a new member does not exist, or a group lacks the member to be removed.
     #[error("{group}: member {member:?}: {why}")]
     NoMember {
         /// The group.
         group: String,
         /// The member's name or URI.
         member: String,
-        /// What isn't there.
+        /// The missing object.
         why: String,
     },
-    /// The query names a dimension label that the array doesn't have, or that can't be used so.
+    /// The query names an unknown dimension label, or uses a label in an unsupported way.
     #[error("label {name:?}: {why}")]
     Label {
-        /// The label asked for.
+        /// The requested label.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// Reading failed below the format.
+    /// A storage operation failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// A schema or enumeration file is damaged or beyond this library.
+    /// A schema or enumeration file is damaged or unsupported.
     #[error("{file}: {source}")]
     Schema {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         source: SchemaError,
     },
-    /// What an array is to be made from, or changed to, contradicts itself or the format.
+    /// The definition of a new array or a schema change contradicts itself or the format.
     #[error("the new schema: {0}")]
     NewSchema(#[from] SchemaError),
-    /// The condition of a delete doesn't fit the array, or can't be stored.
+    /// The condition of a delete does not fit the array, or cannot be stored.
     #[error(transparent)]
     NewDelete(ConditionError),
-    /// The condition of a query doesn't fit the array.
+    /// The condition of a query does not fit the array.
     #[error(transparent)]
     Filter(ConditionError),
-    /// Fragment metadata is damaged or beyond this library.
+    /// Fragment metadata is damaged or unsupported.
     #[error("{file}: {source}")]
     Fragment {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         source: FragmentError,
     },
-    /// A file that lists commits is damaged.
+    /// A file with a list of commits is damaged.
     #[error("{file}: {source}")]
     Commits {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         source: DecodeError,
     },
-    /// A generic tile is damaged or beyond this library.
+    /// A generic tile is damaged or unsupported.
     #[error("{file}: {source}")]
     GenericTile {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         source: GenericTileError,
     },
-    /// A delete commit is damaged or beyond this library.
+    /// A delete commit is damaged or unsupported.
     #[error("{file}: {source}")]
     Condition {
         /// The commit's file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         source: ConditionError,
     },
-    /// A tile of cells can't be unfiltered.
+    /// A tile of cells cannot be unfiltered.
     #[error("{file}: tile {tile} of field {field:?}: {source}")]
     Tile {
         /// The data file.
@@ -150,34 +150,35 @@ pub enum ArrayError {
         field: String,
         /// The tile's index in the fragment.
         tile: u64,
-        /// What is wrong with it.
+        /// The problem.
         source: Box<FilterError>,
     },
-    /// Cells to be written don't go through the field's filters.
+    /// New cells cannot pass the field's filters.
     #[error("field {field:?} can't be filtered: {source}")]
     Filters {
         /// The field.
         field: String,
-        /// Why not.
+        /// The reason.
         source: Box<FilterError>,
     },
-    /// The key and the array don't go together.
+    /// The key does not match the array.
     #[error("{file}: {problem}")]
     Key {
-        /// The first file that it was tried on.
+        /// The first file tried with the key.
         file: String,
-        /// What is the matter.
+        /// The mismatch.
         problem: KeyProblem,
     },
-    /// Some files of the array are encrypted and some are not, so that neither a key nor the lack of one opens all.
+    /// Only some files of the array are encrypted, so neither the key nor its absence opens all
+    /// files.
     #[error(
         "{clear} is not encrypted, but {encrypted} is: with a key or without, one of them can't be read. Somebody without the \
          key has put the one there, or release 2.30.0 has, which stores changed schemas of encrypted arrays in clear"
     )]
     PartlyEncrypted {
-        /// What is not.
+        /// The unencrypted file.
         clear: String,
-        /// What is.
+        /// The encrypted file.
         encrypted: String,
     },
     /// Files contradict each other or the format.
@@ -185,18 +186,18 @@ pub enum ArrayError {
     Corrupt {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// The array is sound but beyond this library.
+    /// The array is valid but uses an unsupported feature.
     #[error("{file}: {what}")]
     Unsupported {
         /// The file.
         file: String,
-        /// What is not supported, and what to do.
+        /// The unsupported feature, and a remedy.
         what: String,
     },
-    /// A fragment or file name states a format version that this library doesn't know.
+    /// A fragment or file name has an unknown format version.
     #[error("{file}: {source}")]
     Version {
         /// The file or folder.
@@ -207,41 +208,41 @@ pub enum ArrayError {
     /// The array has no enumeration of this name.
     #[error("no enumeration {name:?}; the array has {}", list_of_names(known))]
     UnknownEnumeration {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// Cells, coordinates or columns don't fit the array, or what was asked of them.
+    /// Cells, coordinates or columns do not fit the array or the requested operation.
     #[error(transparent)]
     Cells(#[from] CellsError),
-    /// The query was cancelled, by its [`Monitor`](tdb_cells::Monitor).
+    /// The query was cancelled through a [`Monitor`](tdb_cells::Monitor).
     #[error("cancelled")]
     Cancelled,
-    /// The parts of the query don't go together.
+    /// The parts of the query contradict each other.
     #[error("{0}")]
     Query(String),
-    /// A field has no such aggregate.
+    /// The field does not support the aggregate.
     #[error("{aggregate}: {why}")]
     Aggregate {
         /// The aggregate.
         aggregate: String,
-        /// Why there is none.
+        /// The reason.
         why: String,
     },
-    /// There are no random bytes, which names of new files and encryption need.
+    /// No random bytes are available for names of new files or for encryption.
     #[error("no random bytes: {why}")]
     Randomness {
-        /// What their [source](crate::Randomness) says.
+        /// The message of the [source](crate::Randomness) of random bytes.
         why: String,
     },
-    /// There is no time, which names of new files need, and opening as of now.
+    /// No time is available for names of new files, or for opening an array as of now.
     #[error("no time from the clock: {why}")]
     Clock {
-        /// What the [clock](crate::Clock) says, or what is wrong with it.
+        /// The message of the [clock](crate::Clock), or the problem with the time.
         why: String,
     },
-    /// The array can't be written to like this.
+    /// The array does not support this write.
     #[error("{0}")]
     Write(String),
 }
@@ -253,10 +254,10 @@ impl From<Cancelled> for ArrayError {
 }
 
 impl ArrayError {
-    /// What is the matter with the key, if that is the trouble.
+    /// Returns the mismatch of key and file, if the error has this cause.
     ///
-    /// A file that doesn't go together with the key when others of the array did is damaged, or was put there by somebody
-    /// else: that is corruption, and no [`ArrayError::Key`]; but this finds it too.
+    /// If other files of the array matched the key, the file is damaged or foreign. The error is
+    /// then corruption and not [`ArrayError::Key`], but this method still returns the mismatch.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {
@@ -269,7 +270,8 @@ impl ArrayError {
         }
     }
 
-    /// The same error of a cell, if it is one of a value that the filters can't store: `cell` gives its number from that in the tile.
+    /// Converts an error of an unstorable value into an error of a cell. `cell` maps an index in
+    /// the tile to a cell number.
     pub fn of_cell(self, cell: impl FnOnce(usize) -> Option<u64>) -> Self {
         let Self::Filters { field, source } = self else { return self };
         match *source {
@@ -289,7 +291,8 @@ impl ArrayError {
         }
     }
 
-    /// The same error as one of the key, if it is the key that doesn't fit: for the first file that a key is tried on.
+    /// Converts a mismatch of key and file into [`ArrayError::Key`]. For the first file tried with
+    /// a key.
     #[must_use]
     pub fn into_key_error(self) -> Self {
         let problem = self.key_problem();
@@ -305,8 +308,9 @@ impl ArrayError {
         }
     }
 
-    /// The same error of a file that isn't the first: where the array's schema was read with the key, or without, and this one
-    /// wants none, or one, it is not the key that is wrong.
+    /// Converts a mismatch of key and file into [`ArrayError::PartlyEncrypted`]. For files read
+    /// after the schema: the schema matched the key, or the lack of a key, and the key is not at
+    /// fault.
     pub(crate) fn or_partly_encrypted(self) -> Self {
         let schema = || "the array's schema".to_owned();
         match (self.key_problem(), self) {
@@ -322,7 +326,7 @@ impl ArrayError {
         }
     }
 
-    /// The error with the whole path of its file, if what gave it knows only the path below the array's folder.
+    /// Replaces a path below the array's folder by the full path.
     pub(crate) fn located(mut self, storage: &dyn Storage) -> Self {
         if let Self::Version { file, .. } | Self::Commits { file, .. } | Self::Corrupt { file, .. } = &mut self {
             *file = storage.describe(file);
@@ -330,11 +334,11 @@ impl ArrayError {
         self
     }
 
-    /// What a caller may do about it.
+    /// The category of the error. It tells callers how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };
-        // Whatever else may be wrong, without the key nothing more is known.
+        // Without the key no further diagnosis is possible.
         if self.key_problem() == Some(KeyProblem::Missing) {
             return ErrorCategory::Key;
         }
@@ -345,7 +349,7 @@ impl ArrayError {
             Self::Storage(StorageError::OverLimit { .. } | StorageError::RangeOverLimit { .. }) => {
                 ErrorCategory::Unsupported
             }
-            // Paths below the array's folder are made of names that its files state.
+            // Paths below the array's folder contain names stated in files.
             Self::Storage(StorageError::UnexpectedEnd { .. } | StorageError::BadPath { .. }) => ErrorCategory::Corrupt,
             Self::Storage(_) | Self::Randomness { .. } | Self::Clock { .. } => ErrorCategory::Unavailable,
             Self::Schema { source, .. } => by(source.is_unsupported()),

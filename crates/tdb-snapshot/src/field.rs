@@ -1,4 +1,4 @@
-//! Fields by their names, and what they look like in a result.
+//! Fields by name, and the layout of result columns.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use tdb_types::{CellValNum, Datatype};
 
 use crate::{ArrayError, Result, Snapshot};
 
-/// A selected field as the array's schema has it: what its column looks like, and what stands where nothing was written.
+/// A selected field of the array's schema: the layout of the column, and the fill value.
 #[derive(Clone, Debug)]
 pub struct OutputField {
-    /// Which field it is.
+    /// The reference to the field.
     pub field: FieldRef,
-    /// Its name.
+    /// The name of the field.
     pub name: Arc<str>,
-    /// The type of its values.
+    /// The type of the values.
     pub datatype: Datatype,
-    /// How many values a cell has.
+    /// The number of values per cell.
     pub cell_val_num: CellValNum,
-    /// Whether cells may be null.
+    /// `true` if cells may be null.
     pub nullable: bool,
-    /// The bytes of a cell that nobody wrote.
+    /// The fill value: bytes of a never written cell.
     pub fill: Vec<u8>,
-    /// Whether such a cell is valid.
+    /// `true` if the fill value is not null.
     pub fill_valid: bool,
 }
 
 impl OutputField {
-    /// The fields of a result.
+    /// Returns the fields of a result.
     ///
     /// # Errors
-    /// A cell of one of them, or one of each together, is larger than a tile may be: nothing of it may be held, not even
-    /// its fill value.
+    /// A cell of a single attribute, or a cell of all attributes together, exceeds the maximum tile
+    /// size. Then not even fill values fit into memory.
     pub fn all(array: &Snapshot, fields: &[FieldRef]) -> Result<Vec<Self>> {
         let limit = array.limits().tile_bytes;
         let mut row = 0u64;
@@ -57,7 +57,7 @@ impl OutputField {
         fields.iter().map(field).collect()
     }
 
-    /// One field.
+    /// Returns one field.
     pub fn of(schema: &ArraySchema, field: FieldRef) -> Self {
         match field {
             FieldRef::Attribute(index) => {
@@ -87,12 +87,12 @@ impl OutputField {
         }
     }
 
-    /// A cell that nobody wrote; `None` if it is null.
+    /// The fill value. Returns `None` if it is null.
     pub fn fill_cell(&self) -> Option<&[u8]> {
         (!self.nullable || self.fill_valid).then_some(&self.fill)
     }
 
-    /// How aggregates take its values: "no time" (NaT) of an attribute is null.
+    /// The kind of the values in aggregates. "Not a time" (NaT) is null in an attribute.
     pub fn kind(&self) -> ValueKind {
         let kind = ValueKind::of(self.datatype, self.cell_val_num);
         match self.field {
@@ -101,28 +101,28 @@ impl OutputField {
         }
     }
 
-    /// Whether aggregates may meet a null.
+    /// `true` if aggregates may encounter a null.
     pub fn may_be_null(&self) -> bool {
         self.nullable || self.kind() == ValueKind::Time
     }
 
-    /// Bytes of one cell, unless they vary.
+    /// The size of a cell in bytes. Returns `None` for variable-length cells.
     pub fn cell_size(&self) -> Option<usize> {
         self.cell_val_num.fixed().map(|number| number as usize * self.datatype.size())
     }
 
-    /// Whether cells differ in length.
+    /// `true` if cells have variable length.
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()
     }
 
-    /// A column of `len` cells with these values.
+    /// Creates a column of `len` cells from these buffers.
     pub fn column(&self, len: usize, buffers: ColumnBuffers) -> Column {
         Column::new(self.name.clone(), self.datatype, self.cell_val_num, len, buffers)
     }
 }
 
-/// The error that there is no such field or label.
+/// Returns the error for an unknown field or label.
 pub fn unknown_field(schema: &ArraySchema, name: &str) -> CellsError {
     let dimensions = schema.domain().dimensions().iter().map(|dimension| dimension.name().to_owned());
     let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());

@@ -1,4 +1,4 @@
-//! A committed fragment: its footer, and its sections as they are needed.
+//! A committed fragment: the footer, and sections loaded on first use.
 
 mod cell_order;
 mod facts;
@@ -42,7 +42,7 @@ pub use totals::{FieldTotals, prefetch_totals};
 
 /// A committed fragment of an open array.
 ///
-/// Its footer was read when the array was opened; R-tree and tile offsets are read on first use and kept.
+/// The footer is already loaded. R-tree and tile offsets are read on first use and cached.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     inner: Arc<Inner>,
@@ -56,66 +56,67 @@ struct Inner {
     access: Access,
     rtree: OnceLock<Arc<RTree>>,
     fields: Mutex<HashMap<FragmentField, Arc<FieldTiles>>>,
-    /// Nothing where there are none.
+    /// `None` for fields without statistics.
     statistics: Mutex<HashMap<FragmentField, Option<Arc<FieldStatistics>>>>,
-    /// What the statistics of all tiles say together.
+    /// Statistics merged over all tiles, by field.
     folded: Mutex<HashMap<FragmentField, Arc<Folded>>>,
-    /// Nothing if they can't be read.
+    /// `None` if the totals cannot be read.
     totals: OnceLock<Option<Arc<FragmentStatistics>>>,
 }
 
 impl Fragment {
-    /// The name of the fragment's folder.
+    /// The name of the fragment folder.
     #[must_use]
     pub fn name(&self) -> &TimestampedName {
         &self.inner.entry.name
     }
 
-    /// The key that its array was opened with, if it is encrypted.
+    /// The key of the array, if it is encrypted.
     pub fn key(&self) -> Option<&tdb_filters::EncryptionKey> {
         self.inner.access.key.as_ref()
     }
 
-    /// The path of the fragment's folder below the array's.
+    /// The path of the fragment folder below the array's folder.
     #[must_use]
     pub fn folder(&self) -> &str {
         &self.inner.entry.folder
     }
 
-    /// The format version that the fragment was written in, as its footer says.
+    /// The format version of the fragment, as in the footer.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.footer().version()
     }
 
-    /// The schema that the fragment was written with, which may be older than the array's.
+    /// The schema of the fragment, which may be older than the array's current schema.
     #[must_use]
     pub fn schema(&self) -> &Arc<ArraySchema> {
         &self.inner.metadata.schema
     }
 
-    /// The footer of the fragment's metadata.
+    /// The footer of the fragment metadata.
     #[must_use]
     pub fn footer(&self) -> &FragmentFooter {
         &self.inner.metadata.footer
     }
 
-    /// The smallest box that holds all the fragment's cells; none if it has no cells.
+    /// The MBR around all cells of the fragment. Returns `None` without cells.
     #[must_use]
     pub fn non_empty_domain(&self) -> Option<&NdRange> {
         self.footer().header().non_empty_domain.as_ref()
     }
 
-    /// How many tiles each field has.
+    /// The number of tiles of each field.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.footer().tile_count()
     }
 
-    /// Bytes of all data files and of the metadata, as the metadata says.
+    /// The size of all data files and the metadata file in bytes, as the metadata states.
     ///
     /// # Errors
-    /// The footer came with those of other fragments, and the metadata's own file can't be opened.
+    /// The footer is from consolidated metadata, and the fragment's own metadata file cannot be
+    /// opened.
     pub fn bytes(&self) -> Result<u64> {
         let footer = self.footer();
         let parts = footer.slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
@@ -123,37 +124,38 @@ impl Fragment {
         Ok(data.saturating_add(self.inner.metadata.size()?))
     }
 
-    /// The R-tree over the tiles' MBRs; without leaves in a dense fragment.
+    /// The R-tree over the MBRs of the tiles. Dense fragments have no leaves.
     ///
     /// # Errors
-    /// The section can't be read.
+    /// The section cannot be read.
     pub fn rtree(&self) -> Result<Arc<RTree>> {
         self.once(&self.inner.rtree, || self.inner.metadata.rtree())
     }
 
-    /// The paths of the delete commits that were applied to the fragment's cells when it was made.
+    /// The paths of the delete commits applied before the fragment was written.
     ///
     /// # Errors
-    /// The section can't be read.
+    /// The section cannot be read.
     pub fn processed_conditions(&self) -> Result<Vec<String>> {
-        // As the format has it: without delete metadata a fragment's list doesn't count.
+        // By format, the list is ignored in a fragment without delete metadata.
         if !self.footer().header().has_delete_metadata {
             return Ok(Vec::new());
         }
         Ok(self.inner.metadata.processed_conditions()?.0)
     }
 
-    /// The value behind `cell`, loaded when it is first asked for.
+    /// Returns the value of `cell`, loaded on first use.
     fn once<T>(&self, cell: &OnceLock<Arc<T>>, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         if let Some(value) = cell.get() {
             return Ok(value.clone());
         }
-        // Two threads may both load; the first one's value stays.
+        // Two threads may both load the value. The first value stays.
         let value = Arc::new(load()?);
         Ok(cell.get_or_init(|| value).clone())
     }
 
-    /// The path of the file of its metadata, and the bytes that it had when it was opened; `None` if nobody has opened it.
+    /// Returns the path and the size at opening of the metadata file. Returns `None` if the file
+    /// was not opened yet.
     pub(crate) fn metadata_size(&self) -> Option<(&str, u64)> {
         self.inner.metadata.file.if_open()
     }

@@ -14,7 +14,8 @@ mod snapshot;
 pub mod tiles;
 mod time;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because public signatures use types of these crates. Dependents need no manifest
+// entry.
 pub use {
     tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_generic_tile, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,
@@ -38,5 +39,5 @@ pub use named::list_named;
 pub use snapshot::{Open, Options, Pin, Snapshot, TileWorkers, load_schema, version_of_new_fragments};
 pub use time::TimeRange;
 
-/// A result whose error says which file or which part of the request is at fault.
+/// A result with an error about the file or the part of the request at fault.
 pub type Result<T, E = ArrayError> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! Metadata of arrays and groups: merged over the files of a range of time.
+//! Metadata of arrays and groups, merged over the files of a time range.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -11,7 +11,8 @@ use tdb_types::{ByteReader, TimestampedName};
 use crate::access::Access;
 use crate::{ArrayError, Result, TimeRange};
 
-/// The metadata of an array or group as it was at a time: keys with typed values, in the order of the keys' bytes.
+/// The metadata of an array or group at a time range: keys with typed values, sorted by the bytes
+/// of the keys.
 ///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-metadata/array");
@@ -28,54 +29,57 @@ pub struct Metadata {
     entries: BTreeMap<Vec<u8>, MetadataValue>,
 }
 
-/// An array of numbers as the reference library's Python package keeps it: see [`Metadata::numpy`].
+/// A numeric array as stored by the Python package of the reference library. See
+/// [`Metadata::numpy`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumpyArray<'a> {
-    /// The elements, one row after the other.
+    /// The elements in row-major order.
     pub values: &'a MetadataValue,
     /// The length of each axis.
     pub shape: Vec<u64>,
 }
 
 impl Metadata {
-    /// What stands before the key of an array that Python put.
+    /// The key prefix of the elements of a NumPy array.
     pub const NUMPY_FLAT: &'static str = "__np_flat_";
-    /// What stands before the key of the lengths of its axes, if it has more than one.
+    /// The key prefix of the shape of a NumPy array, stored for two or more axes.
     pub const NUMPY_SHAPE: &'static str = "__np_shape_";
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&MetadataValue> {
         self.entries.get(key.as_bytes())
     }
 
-    /// Keys and values. Bytes of keys that are no UTF-8 are replaced; [`entries`](Self::entries) has them as they are.
+    /// Iterates over keys and values. Invalid UTF-8 in keys is replaced. [`entries`](Self::entries)
+    /// has the original bytes.
     pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, &MetadataValue)> {
         self.entries.iter().map(|(key, value)| (String::from_utf8_lossy(key), value))
     }
 
-    /// Keys, as their bytes, and values.
+    /// The keys, as bytes, and values.
     #[must_use]
     pub fn entries(&self) -> &BTreeMap<Vec<u8>, MetadataValue> {
         &self.entries
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// `true` if there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The array that Python put under `key`, which lies there under other keys: its elements under
-    /// [`NUMPY_FLAT`](Self::NUMPY_FLAT) and the key, its shape under [`NUMPY_SHAPE`](Self::NUMPY_SHAPE) and the key.
+    /// Returns the array stored by Python under `key`. The elements are stored under
+    /// [`NUMPY_FLAT`](Self::NUMPY_FLAT) plus `key`, the shape under
+    /// [`NUMPY_SHAPE`](Self::NUMPY_SHAPE) plus `key`.
     ///
-    /// None if there is no such array, or its shape isn't one of as many elements.
+    /// Returns `None` for an unknown array, or if shape and number of elements disagree.
     #[must_use]
     pub fn numpy(&self, key: &str) -> Option<NumpyArray<'_>> {
         let values = self.get(&format!("{}{key}", Self::NUMPY_FLAT))?;
@@ -89,13 +93,14 @@ impl Metadata {
         (count == Some(values.count().into())).then_some(NumpyArray { values, shape })
     }
 
-    /// Reads what lies in the folder of metadata and counts at `time`; nothing if there is no folder.
+    /// Reads the metadata files in effect at `time`. Returns empty metadata if the folder is
+    /// missing.
     pub fn load(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Self> {
         let mut decoder = access.decoder();
         let mut left = access.limits.commit_bytes;
         let entries = match storage.list(METADATA_FOLDER) {
             Ok(entries) => entries,
-            // Copies made by what knows no empty folders.
+            // Some copy tools drop empty folders.
             Err(StorageError::NotFound { .. }) => return Ok(Self::default()),
             Err(error) => return Err(error.into()),
         };
@@ -104,7 +109,7 @@ impl Metadata {
             let bytes = storage.read_up_to(&path, left)?;
             left -= bytes.len() as u64;
             let named = |line: Cow<'_, str>| {
-                // Other lines name nothing that could count.
+                // Other lines cannot name a metadata file.
                 let name = file_name(PathList::target(&line));
                 if TimestampedName::is_one(name) && !vacuumed.contains(name) {
                     vacuumed.insert(name.to_owned());
@@ -127,13 +132,13 @@ impl Metadata {
     }
 }
 
-/// The files that changed metadata within `time`, in the order in which they did.
+/// Returns the names of metadata files within `time`, in order of application.
 fn files(entries: &[Entry], time: TimeRange) -> Vec<TimestampedName> {
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
     names_within(files, time)
 }
 
-/// The vacuum files that count at `time`: those of consolidated files that do.
+/// Returns the vacuum files of consolidated metadata files within `time`.
 fn vacuum_files(entries: &[Entry], time: TimeRange) -> Vec<String> {
     let is_vacuum = |entry: &&Entry| CommitKind::of(&entry.name) == Some(CommitKind::Vacuum);
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File).filter(is_vacuum);
@@ -143,7 +148,7 @@ fn vacuum_files(entries: &[Entry], time: TimeRange) -> Vec<String> {
     files.filter(is_within).map(|entry| format!("{METADATA_FOLDER}/{}", entry.name)).collect()
 }
 
-/// The names that lie within a range of time, oldest first.
+/// Returns the names within a time range, oldest first.
 pub fn names_within<'a>(entries: impl Iterator<Item = &'a Entry>, time: TimeRange) -> Vec<TimestampedName> {
     let names = entries.filter_map(|entry| TimestampedName::parse(&entry.name));
     let mut names: Vec<_> = names.filter(|name| time.contains(name.start(), name.end())).collect();

@@ -1,16 +1,16 @@
-//! Folders that somebody has named.
+//! Listing of folders found in a parent's listing.
 
 use tdb_storage::{Entry, Storage, StorageError};
 
 type Listed = Result<Vec<Entry>, StorageError>;
 
-/// Lists a folder that the listing of its parent names.
+/// Lists a folder found in the listing of the parent folder.
 pub fn list_named(storage: &dyn Storage, folder: &str) -> Listed {
     or_nothing(storage, storage.list(folder))
 }
 
-/// What came of listing such a folder. On a store a folder that isn't there is one that nothing is in: WebDAV servers have such folders, and
-/// some stores go on naming those whose files have all gone.
+/// Maps a missing folder to an empty listing on a remote storage. WebDAV servers have empty
+/// folders, and some stores continue to list folders after all files are deleted.
 pub(crate) fn or_nothing(storage: &dyn Storage, listed: Listed) -> Listed {
     match listed {
         Err(StorageError::NotFound { .. }) if storage.profile().is_remote() => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! An array, open at a time.
+//! An array opened at a point in time.
 
 mod again;
 mod deletes;
@@ -39,46 +39,46 @@ pub use pinned::Pin;
 pub use schema_file::load_schema;
 pub use tile_workers::TileWorkers;
 
-/// An array as it was at one time: its schema and its committed fragments.
+/// An array at a point in time: the schema and the committed fragments.
 ///
-/// It is an immutable snapshot, cheap to clone and to share between threads. Nothing that a query doesn't need has been
-/// read: footers of fragments, R-trees and tile offsets are loaded on first use and kept.
+/// An immutable snapshot, cheap to clone and to share between threads. Footers of fragments,
+/// R-trees and tile offsets are loaded on first use and cached.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     inner: Arc<Inner>,
-    /// The same threads as others have, if they work for a query that somebody watches.
+    /// The array's threads with the monitor of a query attached, if any.
     watched: Option<Arc<Workers>>,
 }
 
 #[derive(Debug)]
 struct Inner {
-    /// What `storage` is, for its counts.
+    /// `storage` as the type that counts requests.
     counting: CountingStorage,
     storage: Arc<dyn Storage>,
-    /// The same, if bytes of it are worth to be fetched before they are wanted.
+    /// The same storage, if prefetching pays off.
     ahead: Option<AheadStorage>,
     access: Access,
     workers: Workers,
     time: TimeRange,
     schema_path: String,
-    /// The paths of all schemas.
     schema_paths: Vec<String>,
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
-    /// Where footers of several fragments are.
+    /// Files with the footers of several fragments.
     footers: FooterFiles,
     skip_damaged: bool,
-    /// What was left out of the directory.
+    /// Parts skipped at opening.
     damaged: Vec<Damaged>,
-    /// What was read of fragments when the array was opened.
+    /// Parts of fragments already read at opening.
     early: AtOpening,
     fragments: OnceLock<Loaded>,
-    /// Fragments whose footers were read before, by their folders: they needn't be read again, for fragments never change.
+    /// Fragments with known footers, by folder. Fragments never change: known footers are not read
+    /// again.
     known: HashMap<String, Fragment>,
-    /// Fragments of the same array when it was open before, by their folders: with all that was read of them, if their files are still the
-    /// same.
+    /// Fragments of an earlier snapshot of this array, by folder, with all cached sections. Used if
+    /// the files are unchanged.
     kept: HashMap<String, Fragment>,
-    /// What opening it once more is told by.
+    /// Files seen at opening, to detect changes when the array is reopened.
     seen: Arc<Seen>,
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
@@ -93,45 +93,48 @@ impl Inner {
 }
 
 impl Snapshot {
-    /// Opens the array in the folder `path` as it is now; see [`Options`] for more to say.
+    /// Opens the array in the folder `path` as of now. See [`Options`] for more choices.
     ///
     /// # Errors
-    /// The folder is missing or no array, or its schema or a commit file can't be read.
+    /// The folder is missing or not an array, or the schema or a commit file cannot be read.
     pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self> {
         Options::new().open(path)
     }
 
-    /// The schema that counts at the time of opening.
+    /// The schema in effect at the time of opening.
     #[must_use]
     pub fn schema(&self) -> &Arc<ArraySchema> {
         &self.inner.schema
     }
 
-    /// The format version of fragments that are written without asking for one, by the reference library's rule: an array
-    /// whose version could hold validity keeps its version, what is added to an older one is of today's.
+    /// The default format version of new fragments, by the rule of the reference library. An array
+    /// whose version has validity keeps its version. Otherwise new fragments get the current
+    /// default.
     #[must_use]
     pub fn version_of_new_fragments(&self) -> FormatVersion {
         version_of_new_fragments(self.schema())
     }
 
-    /// The path of the schema's file below the array's folder.
+    /// The path of the schema file below the array's folder.
     #[must_use]
     pub fn schema_path(&self) -> &str {
         &self.inner.schema_path
     }
 
-    /// The committed fragments, oldest first; where they overlap, the later one wins. Their footers, and the schemas that these
-    /// name, are read on first use; the [`directory`](Self::directory) has the fragments' names for nothing.
+    /// The committed fragments, oldest first. The later of two overlapping fragments wins. Reads
+    /// footers and fragment schemas on first use. The names alone are in
+    /// [`directory`](Self::directory) at no cost.
     ///
     /// # Errors
-    /// The metadata or the schema of a fragment can't be read, unless [`Options::skip_damaged`] leaves such fragments out.
+    /// The metadata or the schema of a fragment cannot be read. With [`Options::skip_damaged`], the
+    /// fragment is skipped instead.
     pub fn fragments(&self) -> Result<&[Fragment]> {
         Ok(&self.loaded()?.fragments)
     }
 
-    /// What was left out so far because it can't be read: nothing, unless [`Options::skip_damaged`] asked for it, or what
-    /// is damaged are copies of fragments' footers, in whose place those of the fragments themselves were read.
-    /// [`fragments`](Self::fragments) finds out which of them can be.
+    /// Unreadable parts skipped so far. Empty without [`Options::skip_damaged`], except for damaged
+    /// copies of footers, replaced by the fragments' own footers. Damaged fragments appear after a
+    /// call of [`fragments`](Self::fragments).
     #[must_use]
     pub fn damaged(&self) -> Vec<&Damaged> {
         let of_fragments = self.inner.fragments.get().map_or(&[][..], |loaded| &loaded.damaged);
@@ -142,67 +145,68 @@ impl Snapshot {
         if let Some(loaded) = self.inner.fragments.get() {
             return Ok(loaded);
         }
-        // Two threads may both load them; the first one's stay.
+        // Two threads may both load the fragments. The first result stays.
         let loaded = Loaded::of(self)?;
         Ok(self.inner.fragments.get_or_init(|| loaded))
     }
 
-    /// What the array has asked of its storage so far, opening included: requests by kind, and bytes.
+    /// Requests to the storage by kind, and bytes read, since opening began.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.counting.counters()
     }
 
-    /// What of the array's files counts.
+    /// The files of the array that are in effect.
     #[must_use]
     pub fn directory(&self) -> &ArrayDirectory {
         &self.inner.directory
     }
 
-    /// The range of time that was opened.
+    /// The time range at which the array was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.inner.time
     }
 
-    /// Where the array's bytes live.
+    /// The storage with the array.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.inner.storage
     }
 
-    /// The bounds on what the array's files may make a reader allocate.
+    /// Bounds on memory that the array's files can make a reader allocate.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.access.limits
     }
 
-    /// Whether it was opened with this key, or, of none, without one.
+    /// `true` if the array was opened with this key, or without a key for `None`.
     #[must_use]
     pub fn is_opened_with(&self, key: Option<&tdb_filters::EncryptionKey>) -> bool {
         self.inner.access.key.as_ref() == key
     }
 
-    /// The storage, if bytes of it are worth to be fetched before they are wanted.
+    /// The storage, if prefetching pays off.
     pub fn ahead(&self) -> Option<&AheadStorage> {
         self.inner.ahead.as_ref()
     }
 
-    /// The threads that queries of the array use.
+    /// The threads for queries of the array.
     pub fn workers(&self) -> &Workers {
         self.watched.as_deref().unwrap_or(&self.inner.workers)
     }
 
-    /// The same array, read for a query that somebody watches.
+    /// Returns the same array with `monitor` attached to the threads.
     pub fn watched(&self, monitor: &Monitor) -> Self {
         let workers = self.inner.workers.watched(Watch::new(monitor));
         Self { inner: self.inner.clone(), watched: Some(Arc::new(workers)) }
     }
 
-    /// The smallest box that holds every cell that was ever written; `None` if nothing was.
+    /// The smallest MBR around the cells of all fragments. Returns `None` if the array has no
+    /// cells.
     ///
     /// # Errors
-    /// Those of [`fragments`](Self::fragments).
+    /// The same as [`fragments`](Self::fragments).
     pub fn non_empty_domain(&self) -> Result<Option<NdRange>> {
         let mut boxes = self.fragments()?.iter().filter_map(Fragment::non_empty_domain);
         let Some(mut union) = boxes.next().cloned() else { return Ok(None) };
@@ -210,15 +214,15 @@ impl Snapshot {
         Ok(Some(union))
     }
 
-    /// For each dimension the first and last coordinate of that box.
+    /// The first and last coordinate of the non-empty domain, for each dimension.
     ///
     /// # Errors
-    /// Those of [`fragments`](Self::fragments).
+    /// The same as [`fragments`](Self::fragments).
     pub fn non_empty_coordinates(&self) -> Result<Option<Vec<RangeInclusive<Coordinate>>>> {
         Ok(self.non_empty_domain()?.map(|domain| Coordinate::of_box(self.schema(), &domain)))
     }
 
-    /// What reading the array's files takes.
+    /// The limits, key and environment for reading the array's files.
     pub fn access(&self) -> &Access {
         &self.inner.access
     }
@@ -226,7 +230,7 @@ impl Snapshot {
     /// The metadata at the array's time, loaded on first use.
     ///
     /// # Errors
-    /// A file of metadata can't be read.
+    /// A metadata file cannot be read.
     pub fn metadata(&self) -> Result<&Metadata> {
         if let Some(metadata) = self.inner.metadata.get() {
             return Ok(metadata);
@@ -239,7 +243,7 @@ impl Snapshot {
     /// The enumeration called `name`, loaded on first use.
     ///
     /// # Errors
-    /// The schema has no such enumeration, or its file can't be read.
+    /// The schema has no enumeration `name`, or the file cannot be read.
     pub fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>> {
         if let Ok(loaded) = self.inner.enumerations.lock()
             && let Some(enumeration) = loaded.get(name)
@@ -259,8 +263,9 @@ impl Snapshot {
     }
 }
 
-/// The reference library's rule: an array whose version could hold validity keeps its version; what is added to an older
-/// one is of today's.
+/// Returns the default format version of new fragments, by the rule of the reference library. An
+/// array whose version has validity keeps its version. Otherwise new fragments get the current
+/// default.
 pub fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
     let version = schema.version();
     if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }

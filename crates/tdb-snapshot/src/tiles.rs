@@ -1,4 +1,4 @@
-//! Tiles as they lie in the files of a fragment, and as cells in memory.
+//! Tiles in the files of a fragment, and the cells in memory.
 
 mod blocks;
 mod field;

@@ -1,4 +1,4 @@
-//! When an array is looked at.
+//! Time ranges for opening arrays.
 
 /// An inclusive range of milliseconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,13 +19,13 @@ impl TimeRange {
         Self { start: 0, end }
     }
 
-    /// Whether all of `start..=end` lies within.
+    /// `true` if all of `start..=end` is in the range.
     #[must_use]
     pub const fn contains(&self, start: u64, end: u64) -> bool {
         start >= self.start && end <= self.end
     }
 
-    /// Whether any of `start..=end` lies within.
+    /// `true` if any part of `start..=end` is in the range.
     #[must_use]
     pub const fn intersects(&self, start: u64, end: u64) -> bool {
         start <= self.end && end >= self.start

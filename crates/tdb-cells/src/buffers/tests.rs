@@ -1,13 +1,13 @@
-//! Cells put together in any way, against cells one by one.
+//! Compares bulk operations on cells with a cell-by-cell model.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The values of each cell, and whether it is valid.
+/// The values of each cell, and `true` if valid.
 type Model = Vec<(Vec<u8>, bool)>;
 
-/// Cells as a caller's column has them; the first few don't count.
+/// Cells in a caller's column. The first `before` cells are skipped.
 #[derive(Debug)]
 struct Given {
     values: Vec<u8>,
@@ -18,7 +18,8 @@ struct Given {
 }
 
 impl Given {
-    /// Cells of variable length with values of `size` bytes, or of `size` bytes each.
+    /// Creates variable-length cells with values of `size` bytes, or fixed-size cells of `size`
+    /// bytes.
     fn new(cells: &Model, before: usize, size: usize, is_var: bool) -> Self {
         let whole = |cell: &Vec<u8>| match is_var {
             true => cell.iter().flat_map(|byte| vec![*byte; size]).collect(),
@@ -71,7 +72,7 @@ proptest! {
         (size, is_var, nullable) in (prop::sample::select(vec![1_usize, 2, 3, 4, 8, 12]), any::<bool>(), any::<bool>()),
         (back, front) in (0..10_usize, 0..20_usize),
     ) {
-        // Memory that was in use before.
+        // Starts with used memory.
         let mut buffers = CellBuffers::default();
         buffers.push(&Cells::var(Offsets::in_bytes(&[0, 7]), b"garbage"), true);
         buffers.clear();
@@ -87,7 +88,7 @@ proptest! {
                 buffers.push_some(&cells, &some, nullable);
                 model.extend(some.iter().map(|cell| given.model[*cell as usize].clone()));
             }
-            // In the layout of tiles, whether it has to be made or not.
+            // Also checks the tile layout, with and without conversion.
             let mut memory = CellBuffers::default();
             let tile = in_tile_layout(&cells, nullable, &mut memory);
             check(&tile, &given.model, nullable);
@@ -117,7 +118,7 @@ fn a_field_with_nulls_has_validity_where_the_cells_have_none() {
     let mut memory = CellBuffers::default();
     let tile = in_tile_layout(&Cells::fixed(&[1, 2], 1), true, &mut memory);
     assert!(tile.is_valid(0) && tile.is_valid(1) && !tile.is_valid(2));
-    // A field without nulls has none.
+    // A field without nulls has no validity.
     let of_caller = Cells::fixed(&[1, 2], 1).with_validity(Validity::bits(&[0]));
     assert!(in_tile_layout(&of_caller, false, &mut CellBuffers::default()).validity().is_none());
 }

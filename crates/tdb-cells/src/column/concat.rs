@@ -1,4 +1,4 @@
-//! Columns one after the other.
+//! Concatenation of columns.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -7,7 +7,7 @@ use tdb_types::Buffer;
 use super::{Column, ColumnBuffers};
 
 impl Column {
-    /// The cells of columns of the same field, the first of which is this one.
+    /// Concatenates this column and further columns of the same field.
     pub fn followed_by(&self, others: &[&Self]) -> Self {
         let all = || std::iter::once(self).chain(others.iter().copied());
         let cells = all().map(Self::len).sum::<usize>();
@@ -20,7 +20,7 @@ impl Column {
             let mut start = 0;
             for from in all().filter_map(Self::offsets) {
                 let Some((_, from_ends)) = from.split_first() else { continue };
-                // One more would be taken, and lost, the other way round.
+                // The reverse order of the iterators would consume and lose an end.
                 from_ends.iter().zip(&mut ends).for_each(|(from, end)| *end = start + from);
                 start += from_ends.last().copied().unwrap_or(0);
             }

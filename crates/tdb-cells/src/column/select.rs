@@ -1,4 +1,4 @@
-//! Columns of some of a column's cells.
+//! Selection of cells from a column.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -7,7 +7,7 @@ use tdb_types::{Buffer, SharedBuffer};
 use super::{Column, ColumnBuffers};
 
 impl Column {
-    /// Some cells, given by their ascending indices, as a column of their own.
+    /// Returns the cells with these ascending indices as a separate column.
     pub fn only(&self, cells: &[u32]) -> Self {
         let mut values = Buffer::new();
         runs(cells).for_each(|run| values.extend_from_slice(&self.values[self.bytes_of(run)]));
@@ -30,8 +30,8 @@ impl Column {
         Self::new(self.name.clone(), self.datatype, self.cell_val_num, cells.len(), buffers)
     }
 
-    /// The same column with `fill` in place of cells that aren't `kept`, null unless `is_valid`. Memory that nobody else holds is
-    /// written in its place.
+    /// Replaces cells not `kept` by `fill`, null unless `is_valid`. Memory without other owners is
+    /// modified in place.
     pub fn blank(mut self, kept: &[bool], fill: &[u8], is_valid: bool) -> Self {
         let validity = self.validity.take().map(|bits| {
             let mut bits = owned(bits);
@@ -82,7 +82,7 @@ impl Column {
     }
 }
 
-/// The bytes alone, without a copy if nobody else holds them.
+/// Returns an owned buffer, without a copy if there are no other owners.
 fn owned(bytes: SharedBuffer) -> Buffer {
     if !bytes.is_whole() {
         return Buffer::from(&bytes[..]);
@@ -109,7 +109,7 @@ fn blank_array<const N: usize>(values: &mut [u8], kept: &[bool], fill: &[u8]) {
     cells.iter_mut().zip(kept).for_each(|(cell, kept)| *cell = if *kept { *cell } else { fill });
 }
 
-/// The runs that ascending indices are.
+/// Splits ascending indices into contiguous runs.
 fn runs(cells: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
     cells.chunk_by(|a, b| a + 1 == *b).map(|run| run[0] as usize..run[0] as usize + run.len())
 }

@@ -1,4 +1,4 @@
-//! One query, as its monitor sees it.
+//! The progress of a single query.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use tdb_storage::CancelToken;
 use super::Monitor;
 use crate::Cancelled;
 
-/// One query, as its monitor sees it: which of the tiles that were planned have been read.
+/// A query under a monitor, with the planned tiles already read.
 #[derive(Debug)]
 pub struct Watch {
     monitor: Monitor,
     tally: Mutex<Tally>,
 }
 
-/// What is planned, and what of it is done.
+/// Planned and finished work.
 #[derive(Debug, Default)]
 struct Tally {
-    /// By fragment: the tiles that were seen.
+    /// The tiles seen, by fragment.
     fragments: Vec<Bits>,
-    /// By the path of the data file.
+    /// By path of the data file.
     files: HashMap<String, FileTally>,
     tiles_left: u64,
     bytes_left: u64,
@@ -29,11 +29,11 @@ struct Tally {
 
 #[derive(Debug)]
 struct FileTally {
-    /// The place of its fragment.
+    /// The index of the fragment.
     fragment: usize,
-    /// What is planned of it: ascending and disjoint.
+    /// The planned byte ranges, ascending and disjoint.
     ranges: Vec<Range<u64>>,
-    /// The tiles that were seen.
+    /// The tiles seen.
     seen: Bits,
 }
 
@@ -42,37 +42,37 @@ struct FileTally {
 struct Bits(Vec<u64>);
 
 impl Watch {
-    /// A query that nothing is planned of.
+    /// Creates a query without planned work.
     pub fn new(monitor: &Monitor) -> Self {
         Self { monitor: monitor.clone(), tally: Mutex::default() }
     }
 
-    /// Ends the query if somebody has asked for it.
+    /// Returns an error after cancellation.
     ///
     /// # Errors
-    /// Somebody has.
+    /// The query was cancelled.
     #[inline]
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// Whether somebody has asked to end the query.
+    /// `true` after cancellation of the query.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.monitor.is_cancelled()
     }
 
-    /// What says so.
+    /// The cancellation token of the monitor.
     pub fn cancel_token(&self) -> &CancelToken {
         self.monitor.cancel_token()
     }
 
-    /// Whether somebody wants to know how far the query is, for which its plan has to be known.
+    /// `true` if progress is needed, and therefore a plan.
     pub fn wants_plan(&self) -> bool {
         self.monitor.has_progress()
     }
 
-    /// Notes that so many tiles of a fragment will be read, and of its data files these ranges, which are ascending.
+    /// Adds planned work: a number of tiles of a fragment, and ascending byte ranges of data files.
     pub fn plan(&self, tiles: u64, files: impl IntoIterator<Item = (String, Vec<Range<u64>>)>) {
         let Ok(mut tally) = self.tally.lock() else { return };
         let fragment = tally.fragments.len();
@@ -87,7 +87,7 @@ impl Watch {
         self.monitor.plan(tiles, bytes);
     }
 
-    /// Notes that a tile was read, which lies in this range of a data file.
+    /// Records the read of a tile in this range of a data file.
     pub fn read(&self, file: &str, tile: u64, range: &Range<u64>) {
         if !self.wants_plan() {
             return;
@@ -105,7 +105,7 @@ impl Watch {
         self.monitor.advance(tiles, bytes);
     }
 
-    /// Notes that the query is at its end, and what is left of the plan wasn't needed.
+    /// Records the end of the query. The rest of the plan counts as unneeded.
     pub fn finish(&self) {
         let Ok(mut tally) = self.tally.lock() else { return };
         let Tally { tiles_left, bytes_left, .. } = std::mem::take(&mut *tally);
@@ -114,7 +114,7 @@ impl Watch {
 }
 
 impl FileTally {
-    /// Whether the range is part of what is planned.
+    /// `true` if the range is planned.
     fn plans(&self, range: &Range<u64>) -> bool {
         let behind = self.ranges.partition_point(|planned| planned.start <= range.start);
         self.ranges[..behind].last().is_some_and(|planned| range.end <= planned.end)
@@ -122,7 +122,7 @@ impl FileTally {
 }
 
 impl Bits {
-    /// Whether the number is new.
+    /// Adds a number. Returns `true` if the number is new.
     fn insert(&mut self, number: u64) -> bool {
         let Ok(word) = usize::try_from(number / 64) else { return false };
         if self.0.len() <= word {
@@ -147,10 +147,10 @@ mod tests {
         let done = || (monitor.progress().tiles, monitor.progress().bytes);
         for (file, tile, range, expected) in [
             ("a", 1, 10..20, (0, 0)), // not planned
-            ("c", 0, 0..10, (0, 0)),  // nor that
+            ("c", 0, 0..10, (0, 0)),  // not planned either
             ("a", 0, 0..10, (1, 10)),
             ("a", 0, 0..10, (1, 10)), // again
-            ("b", 0, 5..6, (1, 11)),  // the same tile of another field
+            ("b", 0, 5..6, (1, 11)),  // the same tile, another field
             ("a", 2, 20..25, (2, 16)),
         ] {
             watch.read(file, tile, &range);

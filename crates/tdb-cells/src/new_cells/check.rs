@@ -1,4 +1,4 @@
-//! New cells of one field, checked without comparing them with each other.
+//! Checks of the new cells of a field, each cell alone.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -8,26 +8,26 @@ use tdb_types::{Cells, Datatype};
 use super::NewColumn;
 use crate::{CellProblem, CellsError, Result};
 
-/// The cells of one column, if they are of this kind; nothing is asked of the bytes of strings.
+/// Returns the cells of a column if they match the field type. Accepts any bytes in strings.
 pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
     Checker { name, kind, first: 0, any_utf8: true }.column(column)
 }
 
-/// Checks the cells of one field, each by itself.
+/// Checks the new cells of a field, each cell alone.
 #[derive(Debug)]
 pub struct Checker<'n> {
-    /// The field's name, for errors.
+    /// The name of the field, for errors.
     pub name: &'n str,
-    /// What its cells are.
+    /// The type of the field.
     pub kind: FieldType,
     /// The number of the first cell, for errors.
     pub first: u64,
-    /// Whether strings may be no UTF-8.
+    /// `true` to accept strings with invalid UTF-8.
     pub any_utf8: bool,
 }
 
 impl Checker<'_> {
-    /// The cells of a column, if they are of this kind.
+    /// Returns the cells of a column if they match the field type.
     ///
     /// # Errors
     /// [`CellsError::WrongType`], [`CellsError::ColumnShape`], [`CellsError::Cell`].
@@ -74,7 +74,8 @@ impl Checker<'_> {
         if offsets.is_empty() {
             return Err(self.shape("no offsets; there has to be one more than there are cells".to_owned()));
         }
-        // All others are checked with the cells that they bound; the offset of no cells bounds no cell.
+        // Other offsets are checked as bounds of cells. The only offset of an empty column bounds
+        // no cell.
         if let [only] = offsets
             && *only > len
         {
@@ -101,7 +102,7 @@ impl Checker<'_> {
     }
 
     fn check_utf8(&self, cells: &Cells<'_>) -> Result<()> {
-        // Mostly all of it is valid, and cells end with characters.
+        // Usually all strings are valid, and cells end at character boundaries.
         if let (Ok(text), Some(offsets)) = (std::str::from_utf8(cells.bytes()), cells.offsets())
             && offsets.moved_to(0).all(|offset| text.is_char_boundary(offset as usize))
         {

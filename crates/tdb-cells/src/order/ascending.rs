@@ -1,4 +1,4 @@
-//! Whether cells lie in global order.
+//! Checks for cells in global order.
 
 mod known;
 mod packed;
@@ -16,41 +16,42 @@ use crate::Result;
 use known::Ascending;
 use packed::PackedCheck;
 
-/// Tells whether each cell comes after the one before it. It looks at each pair of neighbours, but mostly makes no keys: as
-/// long as cells stay in one space tile their coordinates alone decide, and along the Hilbert curve the first bits of their
-/// positions do.
+/// A check for cells in ascending global order. The check compares each pair of neighbors, but
+/// rarely computes keys. Within a space tile coordinates suffice. Along the Hilbert curve the first
+/// bits of positions usually suffice.
 #[derive(Clone, Debug)]
 pub struct AscendingCheck {
     global: GlobalOrder,
     dimensions: Vec<Dimension>,
-    /// Whether equal cells are no longer in order.
+    /// `true` if equal cells are out of order.
     distinct: bool,
     packed: Option<PackedCheck>,
 }
 
-/// Memory that is used from chunk to chunk.
+/// Memory reused from chunk to chunk.
 #[derive(Debug, Default)]
 struct Memory {
-    /// Of each dimension; none for strings.
+    /// Keys of each dimension, empty for strings.
     keys: Vec<Vec<u64>>,
     words: Vec<Vec<u64>>,
     packed: Vec<u64>,
 }
 
-/// Something that cells are compared by.
+/// A column of values for comparing cells.
 #[derive(Clone, Copy, Debug)]
 enum Compared<'a> {
     Numbers(&'a [u64]),
     Strings(CoordinateColumn<'a>),
 }
 
-/// Pairs of neighbours that are looked at together: few enough to stay in the fastest cache.
+/// The number of pairs compared together. Small enough for the fastest cache.
 const PAIRS: usize = 1024;
-/// So few are compared by all that there is; of more it is seen first whether they lie in one space tile.
+/// Up to this number, cells are compared in full. Larger chunks are first checked for a common
+/// space tile.
 const FEW: usize = 64;
 
 impl AscendingCheck {
-    /// A check for cells of this array; `distinct` ones may not have the coordinates of others.
+    /// Creates a check for cells of an array. With `distinct`, coordinates must not repeat.
     ///
     /// # Errors
     /// The schema has no order of cells.
@@ -60,14 +61,15 @@ impl AscendingCheck {
         Ok(Self { global, dimensions: schema.dimensions().to_vec(), distinct, packed })
     }
 
-    /// Whether the cells in a range are in order; `columns` has their coordinates, dimension by dimension.
+    /// `true` if the cells in a range are in order. `columns` contains the coordinates by
+    /// dimension.
     pub fn holds(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>) -> bool {
         let mut memory = Memory::default();
         memory.keys.resize_with(self.dimensions.len(), Vec::new);
         memory.words.resize_with(self.global.leading_word_count(), Vec::new);
         let (mut start, mut pairs) = (cells.start, PAIRS);
         while start + 1 < cells.end {
-            // The last cell of a chunk is the first one of the next.
+            // Consecutive chunks share a cell.
             let end = cells.end.min(start + pairs + 1);
             let known = match self.ascending(columns, start..end, &mut memory) {
                 Ascending::All => end - start,
@@ -81,10 +83,11 @@ impl AscendingCheck {
                 }
                 Ascending::Never => return false,
             };
-            // A chunk is as long as half of what the last one settled, so that looking at it is seldom in vain.
+            // A chunk has twice the length settled in the previous round. A larger chunk would
+            // often be examined in vain.
             pairs = (2 * known).clamp(FEW, PAIRS);
             start += known - 1;
-            // What follows a space tile is compared with its last cell.
+            // The first cell after a space tile is compared with the last cell in the tile.
             if start + 1 < end && !self.few_hold(columns, start..start + 2, &mut memory) {
                 return false;
             }
@@ -93,7 +96,7 @@ impl AscendingCheck {
         true
     }
 
-    /// How many cells of a chunk are seen to be in order without comparing all that there is.
+    /// Returns the number of cells known to be in order without a full comparison.
     fn ascending(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> Ascending {
         let chunk = self.part_of(columns, cells.clone());
         match (&self.packed, self.global.hilbert()) {
@@ -111,7 +114,8 @@ impl AscendingCheck {
         }
     }
 
-    /// The same along the Hilbert curve, where cells with different prefixes are in the order of these.
+    /// Checks cells along the Hilbert curve. Cells with different prefixes have the order of the
+    /// prefixes.
     fn along_curve(
         &self,
         columns: &[CoordinateColumn<'_>],
@@ -136,13 +140,13 @@ impl AscendingCheck {
         Ascending::All
     }
 
-    /// Some cells of all columns.
+    /// Returns some cells of all columns.
     fn part_of<'a>(&self, columns: &[CoordinateColumn<'a>], cells: Range<usize>) -> Vec<CoordinateColumn<'a>> {
         let both = columns.iter().zip(&self.dimensions);
         both.map(|(column, dimension)| part_of(column, dimension.physical(), cells.clone())).collect()
     }
 
-    /// Compares cells by all that there is.
+    /// Compares cells in full.
     fn few_hold(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> bool {
         let columns = &self.part_of(columns, cells);
         let Memory { keys, words, .. } = memory;
@@ -174,8 +178,8 @@ impl AscendingCheck {
         })
     }
 
-    /// Whether a cell is another one than the one before it, which is at the same place, and comes after it as cells with
-    /// zeros of either sign do here.
+    /// `true` if a cell differs from an equal predecessor in the signs of zeros, and follows it in
+    /// the order of signs.
     fn differ_in_zeros(&self, columns: &[CoordinateColumn<'_>], cell: usize) -> bool {
         let compare = |(dimension, column): (&Dimension, &CoordinateColumn<'_>)| match *column {
             CoordinateColumn::Values(values) => {
@@ -190,7 +194,7 @@ impl AscendingCheck {
     }
 }
 
-/// A column with keys, if they are numbers.
+/// Returns a column with keys instead of numbers. Strings are unchanged.
 fn with_keys<'a>(column: &CoordinateColumn<'a>, keys: &'a [u64]) -> CoordinateColumn<'a> {
     match column {
         CoordinateColumn::Strings { .. } => *column,
@@ -198,7 +202,7 @@ fn with_keys<'a>(column: &CoordinateColumn<'a>, keys: &'a [u64]) -> CoordinateCo
     }
 }
 
-/// Some cells of a column.
+/// Returns some cells of a column.
 fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Range<usize>) -> CoordinateColumn<'a> {
     match *column {
         CoordinateColumn::Keys(keys) => CoordinateColumn::Keys(keys.get(cells).unwrap_or_default()),
@@ -214,7 +218,7 @@ fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Ran
     }
 }
 
-/// Whether strings are different and in order, as far as their first bytes show.
+/// `true` if strings are distinct and ascending. Compares the first eight bytes first.
 fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     let &[CoordinateColumn::Strings { offsets, values }] = columns else { return false };
     let ends = offsets.iter().skip(1).copied().chain([values.len() as u64]);
@@ -234,7 +238,7 @@ fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     true
 }
 
-/// Whether something holds for all neighbours. Nearly always it does: so there is no branch per pair.
+/// `true` if all neighbors satisfy `holds`. Branch-free, because failures are rare.
 fn pairs_hold<T: Copy>(values: impl Iterator<Item = T> + Clone, holds: impl Fn(T, T) -> bool) -> bool {
     let followers = values.clone().skip(1);
     values.zip(followers).fold(true, |all, (a, b)| all & holds(a, b))
@@ -301,7 +305,7 @@ mod tests {
     }
 
     proptest! {
-        /// Mostly sorted cells, some of which are in each other's place or twice there.
+        /// Checks mostly sorted cells, some swapped or duplicated.
         #[test]
         fn it_holds_where_all_pairs_are_in_order(
             kinds in prop::collection::vec(0..3_u8, 1..4),
@@ -340,7 +344,7 @@ mod tests {
             let zeros = |cell: &Vec<Vec<u8>>| -> Vec<bool> { cell.iter().map(|bytes| *bytes == [0; 8]).collect() };
             let expected = cells.windows(2).all(|pair| match compare(&pair[0], &pair[1]) {
                 Ordering::Less => true,
-                // Zeros of either sign are at the same place.
+                // Zeros of both signs have the same position.
                 Ordering::Equal => !distinct || zeros(&pair[0]) < zeros(&pair[1]),
                 Ordering::Greater => false,
             });

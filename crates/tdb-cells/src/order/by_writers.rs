@@ -1,13 +1,13 @@
-//! The order of cells by those who wrote them.
+//! The order of cells by generation of writers.
 //!
-//! A writer sorts by what it takes for the global order, and several generations of writers computed it otherwise than
-//! those after them: `docs/format-notes.md` says how. A fragment's format version and the schema decide where that can
-//! have made a difference.
+//! Writers sort by their own notion of global order, and several generations of writers computed a
+//! different order. `docs/format-notes.md` describes the differences. The format version of a
+//! fragment and the schema determine the cases with a possible difference.
 
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Feature, FormatVersion, Layout, PhysicalType, Scalar};
 
-/// Whether a fragment of this version may have its cells in another order than the global one of today.
+/// `true` if cells in a fragment of this version may be in another order than today's global order.
 pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     let (strings, numbers): (Vec<_>, Vec<_>) = schema.dimensions().iter().partition(|dimension| dimension.is_var());
     let mut numbers = numbers.into_iter();
@@ -18,7 +18,7 @@ pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     numbers.any(|dimension| has_other_tiles(dimension, version))
 }
 
-/// Whether coordinates along the dimension may have been put into other space tiles than they lie in.
+/// `true` if coordinates along the dimension may have been sorted into wrong space tiles.
 fn has_other_tiles(dimension: &Dimension, version: FormatVersion) -> bool {
     let physical = dimension.physical();
     if is_float(physical) {
@@ -35,7 +35,7 @@ fn is_float(physical: PhysicalType) -> bool {
     matches!(physical, PhysicalType::F32 | PhysicalType::F64)
 }
 
-/// The value of a signed integer; none of other numbers.
+/// The value of a signed integer. Returns `None` for other types.
 fn signed(scalar: Scalar) -> Option<i128> {
     match scalar {
         Scalar::I8(value) => Some(value.into()),
@@ -46,7 +46,7 @@ fn signed(scalar: Scalar) -> Option<i128> {
     }
 }
 
-/// The greatest value of a signed type.
+/// The maximum value of a signed type.
 fn greatest(physical: PhysicalType) -> Option<i128> {
     match physical {
         PhysicalType::I8 => Some(i8::MAX.into()),
@@ -66,7 +66,7 @@ mod tests {
 
     use super::may_differ;
 
-    /// The versions in whose fragments cells along such a dimension may lie in another order.
+    /// The versions with a possibly different order of cells along a dimension of this kind.
     fn differing(datatype: Datatype, low: Scalar, high: Scalar, order: Layout) -> Vec<u32> {
         let dimension = Dimension::new("d", datatype, low, high);
         let schema = SchemaBuilder::sparse().cell_order(order).dimension(dimension).build().unwrap();

@@ -1,4 +1,4 @@
-//! The order of cells, as keys that compare like the cells.
+//! Cell orders as sort keys.
 
 mod keys;
 mod pack;
@@ -14,24 +14,24 @@ use super::coordinates::Coordinates;
 use crate::{CellsError, Order, Result};
 use pack::{Packing, Part};
 
-/// An order of cells: what is compared, and how as much of that as fits is packed into one integer.
+/// An order of cells: the compared values, and the packing of these values into an integer key.
 ///
-/// Packing takes into account in which ranges coordinates lie: two dimensions of which a query touches a million
-/// coordinates each take 40 bits together, whatever their types. Cells with different keys are ordered as their keys are.
-/// If the order is [exact](Self::is_exact), cells with equal keys have equal coordinates; otherwise
-/// [`compare`](Self::compare) has to decide.
+/// Packing uses the ranges of coordinates: two dimensions with a million coordinates each in a
+/// query take 40 bits together, for any type. Different keys order cells. If the order is
+/// [exact](Self::is_exact), cells with equal keys have equal coordinates. Otherwise
+/// [`compare`](Self::compare) must decide.
 #[derive(Clone, Debug)]
 pub struct CellOrder {
-    /// The words that come before the coordinates, in global order.
+    /// The words before the coordinates, in global order.
     leading: Option<GlobalOrder>,
     /// The dimensions from the most to the least significant.
     dimensions: Vec<usize>,
-    /// The physical type of each dimension; none for strings.
+    /// The physical type of each dimension. `None` for strings.
     physical: Vec<Option<PhysicalType>>,
     packing: Packing,
 }
 
-/// What [`CellOrder::compare`] needs of a tile.
+/// Columns of a tile for [`CellOrder::compare`].
 #[derive(Debug)]
 pub struct CellColumns {
     words: Vec<Vec<u64>>,
@@ -39,19 +39,19 @@ pub struct CellColumns {
 }
 
 impl CellColumns {
-    /// The columns of some of the cells.
+    /// Returns the columns of some of the cells.
     pub fn of_cells(&self, cells: &[u32]) -> Self {
         let words = self.words.iter().map(|words| cells.iter().map(|cell| words[*cell as usize]).collect());
         let coordinates = self.coordinates.iter().map(|coordinates| coordinates.of_cells(cells));
         Self { words: words.collect(), coordinates: coordinates.collect() }
     }
 
-    /// The columns of coordinates.
+    /// Returns the columns of coordinates.
     pub fn into_coordinates(self) -> Vec<Coordinates> {
         self.coordinates
     }
 
-    /// Bytes of memory that the columns take.
+    /// The memory of the columns, in bytes.
     pub fn memory(&self) -> usize {
         let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();
         words + self.coordinates.iter().map(Coordinates::memory).sum::<usize>()
@@ -59,8 +59,8 @@ impl CellColumns {
 }
 
 impl CellOrder {
-    /// The order of cells whose coordinates lie in `bounds`: one range per dimension, those of strings with an end, and
-    /// widened as stored ranges have to be.
+    /// Creates the order of cells with coordinates in `bounds`: a range per dimension, widened like
+    /// stored ranges. String ranges have an end.
     pub fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
         let count = schema.dim_count();
         let leading = match order {
@@ -78,17 +78,17 @@ impl CellOrder {
         Ok(order)
     }
 
-    /// Bits of a key.
+    /// The number of bits of a key.
     pub fn bits(&self) -> u32 {
         self.packing.bits
     }
 
-    /// Whether equal keys mean equal coordinates.
+    /// `true` if equal keys imply equal coordinates.
     pub fn is_exact(&self) -> bool {
         self.packing.exact
     }
 
-    /// Everything that cells are compared by, with the least and the greatest value that it can have.
+    /// Returns all compared values with minimum and maximum.
     fn parts(&self, schema: &ArraySchema, bounds: &[DimRange]) -> Vec<(Part, u64, u64)> {
         let mut parts = self.words(bounds);
         let tiled = self.leading.as_ref().map(GlobalOrder::tile_dimensions).unwrap_or_default();
@@ -100,7 +100,7 @@ impl CellOrder {
             let (lo, hi) = (self.comparable(dimension, lo), self.comparable(dimension, hi));
             let space = &schema.dimensions()[dimension];
             match space.domain_keys().zip(space.extent_cells()) {
-                // The tile is known already, so that the distance from its low end will do.
+                // The tile is already known, and the distance from the tile's low end suffices.
                 Some(((low, _), extent)) if tiled.contains(&dimension) && extent - 1 < hi.saturating_sub(lo) => {
                     let tiling = space.tiling();
                     parts.push((Part::Offset { dimension, low, extent, tiling }, 0, extent - 1));
@@ -125,7 +125,8 @@ impl CellOrder {
             let mut ends = Vec::with_capacity(2);
             global.leading_word(word, &columns, &mut ends);
             match ends[..] {
-                // The first word of a tile grows with each coordinate; lower ones begin anew whenever it changes.
+                // The first word of a tile grows with each coordinate. Lower words start again with
+                // each change of the first word.
                 [min, max] if word == 0 && global.hilbert().is_none() => (Part::Word(word), min, max.max(min)),
                 _ => (Part::Word(word), 0, u64::MAX),
             }
@@ -133,7 +134,7 @@ impl CellOrder {
         (0..global.leading_word_count()).map(bounds_of).collect()
     }
 
-    /// Compares two cells by their coordinates and by nothing else.
+    /// Compares two cells by coordinates only.
     pub fn compare(&self, a: (&CellColumns, usize), b: (&CellColumns, usize)) -> Ordering {
         let words = a.0.words.iter().zip(&b.0.words).map(|(x, y)| x[a.1].cmp(&y[b.1]));
         let ordered =
@@ -143,7 +144,7 @@ impl CellOrder {
                 }
                 (x, y) => x.string(a.1).cmp(y.string(b.1)),
             });
-        // Zeros of either sign stand at the same place, but are different coordinates.
+        // Zeros of both signs have the same position, but are different coordinates.
         let identity = a.0.coordinates.iter().zip(&b.0.coordinates).map(|pair| match pair {
             (Coordinates::Keys(x), Coordinates::Keys(y)) => x[a.1].cmp(&y[b.1]),
             _ => Ordering::Equal,
@@ -151,7 +152,7 @@ impl CellOrder {
         words.chain(ordered).chain(identity).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// What [`compare`](Self::compare) needs of a tile with these coordinates.
+    /// Returns the columns for [`compare`](Self::compare) of a tile with these coordinates.
     pub fn columns(&self, coordinates: Vec<Coordinates>) -> CellColumns {
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         let words = self.leading.iter().flat_map(|global| {
@@ -165,7 +166,7 @@ impl CellOrder {
         CellColumns { words: words.collect(), coordinates }
     }
 
-    /// The key with `-0.0` as `0.0`.
+    /// Returns the key with `-0.0` mapped to `0.0`.
     fn comparable(&self, dimension: usize, key: u64) -> u64 {
         let mut key = [key];
         if let Some(Some(physical)) = self.physical.get(dimension) {
@@ -175,12 +176,12 @@ impl CellOrder {
     }
 }
 
-/// The global order of an array.
+/// Returns the global order of an array.
 pub fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
     GlobalOrder::new(schema).map_err(CellsError::Schema)
 }
 
-/// The key of `0.0`; that of `-0.0` is one less.
+/// The key of `0.0`. The key of `-0.0` is smaller by 1.
 fn positive_zero(physical: PhysicalType) -> Option<u64> {
     match physical {
         PhysicalType::F32 => Some(Scalar::F32(0.0).key()),

@@ -1,4 +1,4 @@
-//! Coordinates of the cells of a tile, and which of them a query wants.
+//! Coordinates of the cells of a tile, and selection by query ranges.
 
 use std::ops::Bound;
 
@@ -8,7 +8,7 @@ use tdb_types::{PhysicalType, ordered_keys};
 
 use crate::buffers::CellBuffers;
 
-/// The coordinates of some cells along one dimension.
+/// The coordinates of cells along a dimension.
 #[derive(Debug)]
 pub enum Coordinates {
     /// Ordered keys of a fixed-size type.
@@ -18,7 +18,7 @@ pub enum Coordinates {
 }
 
 impl Coordinates {
-    /// The ends of a range, as if they were two cells. A range without end ends where it begins.
+    /// Creates two cells from the ends of a range. Without an end, both cells are the start.
     pub fn of_bounds(range: &DimRange) -> Self {
         match range {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
@@ -32,7 +32,7 @@ impl Coordinates {
         }
     }
 
-    /// The keys; none if these are strings.
+    /// The keys. Empty for strings.
     #[inline]
     pub fn keys(&self) -> &[u64] {
         match self {
@@ -41,7 +41,7 @@ impl Coordinates {
         }
     }
 
-    /// The string of a cell; empty if these are no strings.
+    /// The string of a cell. Empty for keys.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         match self {
@@ -50,7 +50,7 @@ impl Coordinates {
         }
     }
 
-    /// The coordinates of some of the cells.
+    /// Returns the coordinates of some of the cells.
     pub fn of_cells(&self, cells: &[u32]) -> Self {
         match self {
             Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
@@ -62,7 +62,7 @@ impl Coordinates {
         }
     }
 
-    /// Bytes of memory that the coordinates take.
+    /// The memory of the coordinates, in bytes.
     pub fn memory(&self) -> usize {
         match self {
             Self::Keys(keys) => 8 * keys.len(),
@@ -70,7 +70,7 @@ impl Coordinates {
         }
     }
 
-    /// The same coordinates for whoever computes global orders.
+    /// Returns a view for computing global orders.
     pub fn column(&self) -> CoordinateColumn<'_> {
         match self {
             Self::Keys(keys) => CoordinateColumn::Keys(keys),
@@ -82,7 +82,7 @@ impl Coordinates {
     }
 }
 
-/// Clears the mask of cells whose strings are in none of the ranges, which are sorted and disjoint.
+/// Clears the mask of cells with strings in none of the ranges. The ranges are sorted and disjoint.
 pub fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
         *wanted = *wanted && contains_string(ranges, strings.string(cell));
@@ -118,7 +118,7 @@ fn contains_string(ranges: &[DimRange], string: &[u8]) -> bool {
     after.checked_sub(1).is_some_and(|range| ranges[range].contains_string(string))
 }
 
-/// The indices of the cells whose mask is set.
+/// Returns the indices of the cells with a set mask.
 pub fn indices(mask: &[bool]) -> Vec<u32> {
     const CELLS: usize = 1024;
     let count = mask.iter().map(|wanted| u32::from(*wanted)).sum::<u32>();
@@ -128,7 +128,7 @@ pub fn indices(mask: &[bool]) -> Vec<u32> {
         if !mask.iter().fold(false, |any, wanted| any | wanted) {
             continue;
         }
-        // Without a branch per cell: each index is written, and counts if its mask is set.
+        // Branch-free: each index is written, and kept if the mask is set.
         let mut count = 0;
         for (cell, wanted) in (first..).zip(mask) {
             some[count] = cell;

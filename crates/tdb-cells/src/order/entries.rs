@@ -1,4 +1,4 @@
-//! Cells to be sorted.
+//! Entries of cells for sorting.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -7,7 +7,7 @@ use tdb_types::Buffer;
 
 use super::key::Entry;
 
-/// Many entries. There may be millions, which is what large pages are for.
+/// A list of entries in large memory pages, because there may be millions.
 #[derive(Debug)]
 pub struct Entries<E> {
     memory: Buffer,
@@ -22,7 +22,7 @@ impl<E> Default for Entries<E> {
 }
 
 impl<E: Entry> Entries<E> {
-    /// Makes room for so many in all, of which those there may be stay.
+    /// Reserves room for `len` entries in total, and keeps existing entries.
     pub fn reserve(&mut self, len: usize) {
         let bytes = len * size_of::<E>();
         if bytes > self.memory.capacity() {
@@ -46,13 +46,13 @@ impl<E: Entry> Entries<E> {
         self.len += count;
     }
 
-    /// Sets how many there are: those that are new hold anything.
+    /// Sets the number of entries. New entries have unspecified contents.
     pub fn resize(&mut self, len: usize) {
         self.reserve(len);
         self.len = len;
     }
 
-    /// Leaves out what isn't to be kept.
+    /// Removes the entries rejected by `keep`.
     pub fn retain(&mut self, keep: impl Fn(&E) -> bool) {
         let entries = &mut **self;
         let mut kept = 0;
@@ -63,7 +63,7 @@ impl<E: Entry> Entries<E> {
         self.len = kept;
     }
 
-    /// Takes out all of them; their memory stays.
+    /// Removes all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.len = 0;
     }

@@ -4,56 +4,56 @@ use std::fmt::Debug;
 
 use crate::spare::Pool;
 
-/// An unsigned integer that a cell's place in an order is packed into.
+/// An unsigned integer with the packed position of a cell in an order.
 pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
-    /// The width.
+    /// The width in bits.
     const BITS: u32;
-    /// The highest key; the lowest is the default.
+    /// The highest key. The lowest key is the default.
     const HIGHEST: Self;
-    /// A cell with such a key.
+    /// A cell with a key of this type.
     type Entry: Entry<Key = Self>;
 
-    /// Memory for such keys.
+    /// The memory pool for keys of this type.
     fn pool(pools: &KeyPools) -> &Pool<Vec<Self>>;
 
-    /// The key with `bits` lower bits appended, which `value` must not exceed.
+    /// Appends `bits` low bits to the key. `value` must fit into `bits`.
     fn append(self, bits: u32, value: u64) -> Self;
 
-    /// The key with its lowest `bits` bits 0.
+    /// Sets the lowest `bits` bits to 0.
     fn clear_low(self, bits: u32) -> Self;
 
-    /// The key with its lowest `bits` bits 1.
+    /// Sets the lowest `bits` bits to 1.
     fn fill_low(self, bits: u32) -> Self;
 
-    /// How many bits it takes to give each key from `low` to this one a number of its own.
+    /// The number of bits for distinct numbers of all keys from `low` to this key.
     fn bits_above(self, low: Self) -> u32;
 
-    /// How often `2^shift` goes into the distance from `low`; not meant for more than fit.
+    /// The distance from `low` divided by `2^shift`. The result must fit `usize`.
     fn bucket(self, low: Self, shift: u32) -> usize;
 
-    /// The next key up.
+    /// The next higher key.
     fn next(self) -> Option<Self>;
 
     /// The key halfway to `high`, rounded down.
     fn halfway(self, high: Self) -> Self;
 
-    /// About how many keys `self..=high` has.
+    /// The approximate number of keys in `self..=high`.
     fn span(self, high: Self) -> f64;
 
-    /// The key `distance` up, or the highest.
+    /// The key `distance` above, or the highest key.
     fn up(self, distance: f64) -> Self;
 }
 
-/// Memory for keys that nobody wants any more.
+/// Pools of reusable memory for keys.
 #[derive(Debug, Default)]
 pub struct KeyPools {
-    /// For keys of one word.
+    /// For keys of a single word.
     pub narrow: Pool<Vec<u64>>,
     wide: Pool<Vec<u128>>,
 }
 
 impl KeyPools {
-    /// Each keeps so many bytes at most.
+    /// Creates pools for up to `most` bytes each.
     pub fn of(most: usize) -> Self {
         Self { narrow: Pool::of(most), wide: Pool::of(most) }
     }
@@ -89,7 +89,7 @@ macro_rules! key {
             }
 
             #[inline]
-            #[allow(clippy::cast_possible_truncation)] // as the trait says, for no more than fit
+            #[allow(clippy::cast_possible_truncation)] // the result must fit, see the trait
             fn bucket(self, low: Self, shift: u32) -> usize {
                 (self.saturating_sub(low) >> shift) as usize
             }
@@ -118,12 +118,13 @@ macro_rules! key {
 key!(u64, [u64; 2], narrow);
 key!(u128, [u64; 3], wide);
 
-/// A cell to be sorted: the words of its key, and one with its tile's slot and its index in the tile.
+/// A cell for sorting: the words of the key, and a word with the slot of the tile and the index in
+/// the tile.
 pub trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
-    /// What it is sorted by.
+    /// The sort key.
     type Key: Key;
 
-    /// The entry of a cell: its key, its tile's slot, and its index in the tile.
+    /// Creates the entry of a cell from the key, the slot of the tile, and the index in the tile.
     fn new(key: Self::Key, slot: u32, cell: u32) -> Self;
 
     /// The key.

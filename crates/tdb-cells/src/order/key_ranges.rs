@@ -1,45 +1,46 @@
-//! Whether keys lie in ranges.
+//! Tests of keys against ranges.
 
 use tdb_rtree::DimRange;
 use tdb_types::{PhysicalType, ordered_keys};
 
-/// Ranges of ordered keys, in a form in which many cells are compared with them.
+/// Ranges of ordered keys, in a form suited to the number of cells tested.
 #[derive(Debug)]
 pub enum KeyRanges<'a> {
-    /// More than there are cells to compare: each cell looks for its own.
+    /// More ranges than cells: each cell uses binary search.
     Sorted(&'a [DimRange]),
-    /// So few that a cell is compared with each of them.
+    /// Few ranges: each cell is compared with all ranges.
     Few(Vec<(u64, u64)>),
-    /// Of a short span each key, whether it is in a range.
+    /// A lookup table for ranges with a short total span.
     Table {
-        /// The key that the table begins with.
+        /// The key of the first table entry.
         first: u64,
-        /// For each key from the first on.
+        /// For each key, `true` if in a range.
         inside: Vec<bool>,
     },
-    /// Which of many are near each part of their span.
+    /// Many ranges with a long total span, indexed by parts of the span.
     Many(Parts),
 }
 
-/// Ranges by the parts of their span, which are equally long.
+/// Ranges with an index over parts of equal length.
 #[derive(Debug)]
 pub struct Parts {
     ranges: Vec<(u64, u64)>,
-    /// The span of all ranges.
+    /// The first key of all ranges.
     first: u64,
     last: u64,
-    /// A part is two to the power of so many keys long.
+    /// A part has two to this power keys.
     shift: u32,
-    /// For each part how many ranges begin before its end; before the first part there are none.
+    /// 0, followed by the number of ranges starting before the end of each part.
     before: Vec<u32>,
 }
 
 impl<'a> KeyRanges<'a> {
-    /// The ranges are sorted and disjoint, those of strings don't count. `cells` is how many will be compared with them.
+    /// Chooses the form for `cells` tested cells. The ranges are sorted and disjoint. String ranges
+    /// are ignored.
     pub fn new(ranges: &'a [DimRange], cells: usize) -> Self {
-        /// Few enough to be compared with all of them.
+        /// Up to this number, each cell is compared with all ranges.
         const FEW: usize = 4;
-        /// Entries of a table that stays in a core's own cache.
+        /// Maximum entries of a table, to stay in a core's own cache.
         const LONGEST: usize = 1 << 16;
         if ranges.len() > FEW.max(cells) {
             return Self::Sorted(ranges);
@@ -58,7 +59,7 @@ impl<'a> KeyRanges<'a> {
         match usize::try_from(last - first) {
             Ok(span) if span < LONGEST.min(cells) => {
                 let mut inside = vec![false; span + 1];
-                // Within the span, so that these are places in the table.
+                // Within the span, and therefore valid table indices.
                 ranges.iter().for_each(|(lo, hi)| inside[(lo - first) as usize..=(hi - first) as usize].fill(true));
                 Self::Table { first, inside }
             }
@@ -66,9 +67,9 @@ impl<'a> KeyRanges<'a> {
         }
     }
 
-    /// Clears the mask of cells whose values are in none of the ranges. `keys` is memory to be used on the way.
+    /// Clears the mask of cells with values in none of the ranges. `keys` is reusable memory.
     pub fn keep(&self, physical: PhysicalType, values: &[u8], mask: &mut [bool], keys: &mut Vec<u64>) {
-        /// So few at a time that their keys stay in the fastest cache.
+        /// The number of cells per round. Small enough for the keys to stay in the fastest cache.
         const CELLS: usize = 2048;
         for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
             keys.clear();
@@ -81,7 +82,7 @@ impl<'a> KeyRanges<'a> {
         let cells = mask.iter_mut().zip(keys);
         match self {
             Self::Sorted(ranges) => cells.for_each(|(wanted, key)| *wanted &= is_in(ranges, *key)),
-            // One comparison instead of two: what is below the range wraps around to above it.
+            // A single comparison: keys below the range wrap around to above it.
             Self::Few(one) if one.len() == 1 => {
                 let (lo, hi) = one[0];
                 cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo);
@@ -106,7 +107,7 @@ fn is_in(ranges: &[DimRange], key: u64) -> bool {
 
 impl Parts {
     fn new(ranges: Vec<(u64, u64)>, (first, last): (u64, u64)) -> Self {
-        // One to four times as many parts as ranges, so that few begin in one if they are evenly spread.
+        // One to four parts per range. Evenly spread ranges then rarely share a part.
         let bits = (2 * ranges.len()).next_power_of_two().trailing_zeros();
         let shift = (u64::BITS - (last - first).leading_zeros()).saturating_sub(bits);
         let parts = ((last - first) >> shift) as usize + 1;
@@ -140,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Ranges between every other two of these ends.
+    /// Ranges between pairs of these ends.
     fn ranges_of(ends: BTreeSet<u64>) -> Vec<(u64, u64)> {
         let ends: Vec<u64> = ends.into_iter().collect();
         ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()

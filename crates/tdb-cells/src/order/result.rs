@@ -1,19 +1,20 @@
-//! The order in which a caller wants cells.
+//! The result order of a query.
 
 use tdb_types::ParseNameError;
 
 use crate::Result;
 
-/// The order of the cells of a result.
+/// The order of the cells in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The last dimension varies fastest.
     RowMajor,
     /// The first dimension varies fastest.
     ColMajor,
-    /// As the array stores them: tiles in tile order and cells in cell order within, or along the Hilbert curve.
+    /// The stored order of the array: tiles in tile order with cells in cell order, or the Hilbert
+    /// curve.
     Global,
-    /// Whatever is fastest.
+    /// Any order, chosen for speed.
     Unordered,
 }
 
@@ -31,8 +32,7 @@ impl std::fmt::Display for Order {
 impl std::str::FromStr for Order {
     type Err = ParseNameError;
 
-    /// The inverse of [`Display`](std::fmt::Display).
-    ///
+    /// Parses a name as written by [`Display`](std::fmt::Display).
     /// ```
     /// use tdb_cells::Order;
     ///

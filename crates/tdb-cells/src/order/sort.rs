@@ -1,4 +1,4 @@
-//! Sorting cells by keys.
+//! Sorting of cells by keys.
 
 use std::cmp::Ordering;
 
@@ -10,18 +10,18 @@ use super::key::Key;
 use crate::monitor::Watch;
 use crate::workers::Workers;
 
-/// Compares entries whose keys are equal.
+/// A comparison of entries with equal keys.
 pub type CompareEqual<'a, E> = dyn Fn(&E, &E) -> Ordering + Sync + 'a;
 
-/// Memory that is used again from sort to sort.
+/// A sorter with memory reused from sort to sort.
 #[derive(Debug)]
 pub struct Sorter<E> {
     spare: Entries<E>,
 }
 
-/// Entries per bucket, about: few enough that they stay in the fastest cache while they are sorted.
+/// The approximate number of entries per bucket. Small enough for the fastest cache.
 const BUCKET: usize = 512;
-/// More buckets than this at a time, and finding the memory page of each takes longer than it saves.
+/// With more buckets, looking up memory pages costs more than the buckets save.
 const MOST_BUCKET_BITS: u32 = 11;
 
 impl<E> Default for Sorter<E> {
@@ -31,11 +31,11 @@ impl<E> Default for Sorter<E> {
 }
 
 impl<E: Entry> Sorter<E> {
-    /// Sorts entries with keys `low..=high` by them, and those with equal keys by `compare_equal` if there is one.
+    /// Sorts entries by key, with keys in `low..=high`, and equal keys by `compare_equal`.
     ///
-    /// Entries go to buckets by the highest bits of their keys first, then each bucket is sorted: what is compared lies
-    /// close together. Where keys cluster, the buckets just help less. If the query is cancelled meanwhile, buckets stay as they
-    /// are: [`Workers::check`] says so.
+    /// Entries are first distributed to buckets by the highest key bits. Then each bucket is
+    /// sorted, with good locality. Clustered keys only reduce the benefit. After cancellation
+    /// buckets stay unsorted, and [`Workers::check`] returns the error.
     pub fn sort(
         &mut self,
         workers: &Workers,
@@ -73,7 +73,7 @@ impl<E: Entry> Sorter<E> {
         }
     }
 
-    /// Orders entries by their buckets, of which there are `count`; where each bucket ends.
+    /// Distributes entries to `count` buckets. Returns the end of each bucket.
     fn scatter(&mut self, entries: &mut Entries<E>, count: usize, bucket: impl Fn(E::Key) -> usize) -> Vec<usize> {
         let last = count - 1;
         let mut places = vec![0; count];

@@ -1,15 +1,15 @@
-//! Sorting cells whose keys differ in a few bits: a key and the place of its cell fit in one word.
+//! Sorting of cells with short keys: key and position fit into a word.
 
 use std::cmp::Ordering;
 
-/// Wider keys would take more rounds than they save.
+/// Wider keys need more rounds than worthwhile.
 const MOST_KEY_BITS: u32 = 32;
-/// Bits of a key that are sorted by in one round.
+/// The number of key bits per sorting round.
 const MOST_ROUND_BITS: u32 = 11;
-/// Fewer words than this are compared with each other: counting takes longer.
+/// Below this number of words, a comparison sort is faster than counting.
 const FEW: usize = 1 << 10;
 
-/// How many bits of a word say what: the highest ones the key, then those of the slot, then those of the cell.
+/// The layout of a word: the key in the highest bits, then the slot, then the cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     key_bits: u32,
@@ -18,7 +18,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// For keys of so many bits, so many slots, and cells before this one; none if that doesn't fit.
+    /// Creates a layout for keys of `key_bits`, a number of slots, and cell indices below `cells`.
+    /// Returns `None` if a word is too small.
     pub fn new(key_bits: u32, slots: usize, cells: usize) -> Option<Self> {
         let bits_for = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
         let (slot_bits, cell_bits) = (bits_for(slots), bits_for(cells));
@@ -28,7 +29,7 @@ impl Places {
 
     /// The slot and the cell of a word.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // they were no longer before
+    #[allow(clippy::cast_possible_truncation)] // no wider than the original values
     fn of(self, word: u64) -> (usize, usize) {
         let low = |word: u64, bits: u32| word & ((1 << bits) - 1);
         (low(word >> self.cell_bits, self.slot_bits) as usize, low(word, self.cell_bits) as usize)
@@ -41,7 +42,7 @@ impl Places {
     }
 }
 
-/// Cells, each in a word.
+/// Cells, each packed into a word.
 #[derive(Debug, Default)]
 pub struct Words {
     words: Vec<u64>,
@@ -50,25 +51,24 @@ pub struct Words {
 }
 
 impl Words {
-    /// Takes out all of them; their memory stays.
+    /// Removes all cells and keeps the memory.
     pub fn clear(&mut self) {
         self.words.clear();
     }
 
-    /// Makes room for so many more.
+    /// Reserves room for more cells.
     pub fn reserve(&mut self, words: usize) {
         self.words.reserve(words);
     }
 
-    /// Appends cells of a slot that follow each other, the first of which has this number.
+    /// Appends consecutive cells of a slot, numbered from `first`.
     pub fn extend(&mut self, places: Places, slot: usize, first: usize, keys: impl Iterator<Item = u64>) {
         let Places { slot_bits, cell_bits, .. } = places;
         let words = keys.zip(first as u64..).map(|(key, cell)| (key << slot_bits | slot as u64) << cell_bits | cell);
         self.words.extend(words);
     }
 
-    /// Sorts cells, which all have these places, by their keys, and those of equal ones by `compare_equal`, which is given
-    /// slots and cells.
+    /// Sorts cells of this layout by key, and equal keys by `compare_equal` on slots and cells.
     pub fn sort(&mut self, places: Places, compare_equal: impl Fn((usize, usize), (usize, usize)) -> Ordering) {
         self.places = places;
         if self.words.len() < FEW {
@@ -88,8 +88,8 @@ impl Words {
         }
     }
 
-    /// Sorts by the keys alone, from their lowest bits to the highest.
-    #[allow(clippy::cast_possible_truncation)] // of each word a few bits are taken
+    /// Sorts by key only, from the lowest bits to the highest.
+    #[allow(clippy::cast_possible_truncation)] // masked to a few bits
     fn sort_by_counting(&mut self) {
         let Places { key_bits, slot_bits, cell_bits } = self.places;
         let rounds = key_bits.div_ceil(MOST_ROUND_BITS);
@@ -115,11 +115,12 @@ impl Words {
             }
             std::mem::swap(&mut self.words, &mut self.spare);
         }
-        // Of another length than what comes next.
+        // The next sort may have another length.
         self.spare.clear();
     }
 
-    /// Gives the slot and the number of each cell, and whether its key is another one than that of the cell before it.
+    /// Calls `take` with the slot and the number of each cell, and `true` if the key differs from
+    /// the previous cell's key.
     pub fn for_each(&self, mut take: impl FnMut(usize, usize, bool)) {
         let mut before = self.words.first().map_or(0, |word| self.places.key(*word));
         for word in &self.words {
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Newer slots first, and of these the cells as they follow each other.
+        /// Newer slots first, with cells in ascending order.
         #[test]
         fn sorts_as_the_standard_library(
             runs in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..900), 1..6),
@@ -174,7 +175,7 @@ mod tests {
         let mut found = Vec::new();
         words.for_each(|slot, cell, has_other_key| found.push((slot, cell, has_other_key)));
         assert_eq!(found, [(65535, 65535, false), (65535, 65534, true)]);
-        // Nothing is to be told apart.
+        // No bits distinguish the cells.
         let nothing = Places::new(0, 1, 1).expect("no bits");
         words.clear();
         words.extend(nothing, 0, 0, std::iter::once(0));

@@ -1,55 +1,55 @@
-//! What a query needn't look at, and what says so.
+//! Skipped fragments and tiles, with reasons.
 
 use std::fmt;
 
-/// Fragments that a query reads nothing of, by what says so.
+/// The number of fragments skipped by a query, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FragmentsLeftOut {
-    /// They were written at times outside of those that the array was opened at.
+    /// Fragments written outside of the opened time range.
     pub time: usize,
-    /// None of their cells lies in the query's ranges.
+    /// Fragments without a cell in the query's ranges.
     pub region: usize,
-    /// None of their cells fulfils the query's condition, as their totals say: least and greatest value and number of nulls of a
-    /// field in the whole fragment.
+    /// Fragments without a cell that meets the query's condition, according to totals: minimum,
+    /// maximum and null count of a field over the whole fragment.
     pub totals: usize,
-    /// Newer fragments hide all their cells that lie in the query's ranges (dense arrays).
+    /// Fragments with all cells in the query's ranges hidden by newer fragments (dense arrays).
     pub hidden: usize,
 }
 
-/// Tiles of a fragment that hold no cell which fulfils the query's condition, and what says so.
+/// Tiles of a fragment without a cell that meets the query's condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedTiles {
-    /// What says so.
+    /// The reason.
     pub by: PrunedBy,
-    /// How many there are.
+    /// The number of tiles.
     pub tiles: u64,
 }
 
-/// What says that no cell of a tile fulfils a condition.
+/// The evidence for pruning a tile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PrunedBy {
-    /// The box that the tile's coordinates lie in.
+    /// The MBR of the tile.
     Box,
-    /// The statistics of a field: its least and greatest value and its number of nulls in the tile.
+    /// The statistics of a field in the tile: minimum, maximum and null count.
     Statistics(String),
-    /// The totals of the fragment: the same of all its tiles.
+    /// The totals of the fragment: statistics over all tiles.
     Totals,
-    /// Several of these together.
+    /// Several kinds of evidence together.
     Several,
-    /// The fragment doesn't have the condition's fields, and their fill values don't fulfil it.
+    /// The fragment lacks the condition's fields, and the fill values do not meet the condition.
     FillValues,
 }
 
 impl FragmentsLeftOut {
-    /// How many there are.
+    /// The number of skipped fragments.
     #[must_use]
     pub fn count(&self) -> usize {
         self.time + self.region + self.totals + self.hidden
     }
 }
 
-/// How many, and why: what `tdb read --explain` shows.
+/// Formats number and reasons, for `tdb read --explain`.
 impl fmt::Display for FragmentsLeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reasons = [
@@ -77,7 +77,7 @@ impl fmt::Display for PrunedBy {
 }
 
 impl PrunedTiles {
-    /// Counts one more tile.
+    /// Counts another tile.
     pub fn add(pruned: &mut Vec<Self>, by: PrunedBy) {
         match pruned.iter_mut().find(|known| known.by == by) {
             Some(known) => known.tiles += 1,

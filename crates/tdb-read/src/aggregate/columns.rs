@@ -1,4 +1,4 @@
-//! Columns of a result, row by row.
+//! Result columns, built row by row.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::distribution::Found;
 use super::function::{Aggregate, AggregateFunction};
 use super::measure::{Measures, checked};
 
-/// The columns of fields that cells are grouped by, and of aggregates.
+/// The columns of grouping fields and of aggregates.
 #[derive(Debug)]
 pub(super) struct ResultColumns {
     columns: Vec<ResultColumn>,
@@ -29,7 +29,7 @@ struct ResultColumn {
     cell_val_num: CellValNum,
     nullable: bool,
     values: Buffer,
-    /// Where cells of variable length end, in values.
+    /// The end of each variable-length cell, in values.
     ends: Vec<u64>,
     validity: Vec<u8>,
 }
@@ -51,22 +51,21 @@ impl ResultColumns {
         Ok(Self { columns, keys: keys.len(), aggregates: functions, rows: 0, saturated: Vec::new() })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Bytes that the values of the rows take.
+    /// The size of the values in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
     }
 
-    /// The columns with sums that don't fit.
     pub(super) fn saturated(&self) -> &[String] {
         &self.saturated
     }
 
-    /// Appends a row; `found` has an entry for each aggregate.
+    /// Appends a row. `found` has an entry for each aggregate.
     pub(super) fn push(&mut self, row: &GroupRow, found: &[Found], measures: &Measures) {
         let (keys, results) = self.columns.split_at_mut(self.keys);
         keys.iter_mut().zip(&row.key).for_each(|(column, value)| column.push(value.as_deref()));
@@ -87,7 +86,7 @@ impl ResultColumns {
         self.rows += 1;
     }
 
-    /// A batch without rows.
+    /// Returns a batch without rows.
     pub(super) fn empty(&self) -> Batch {
         let empty = |column: &ResultColumn| {
             ResultColumn::new(column.name.clone(), column.datatype, column.cell_val_num, column.nullable).take(0)
@@ -95,7 +94,7 @@ impl ResultColumns {
         Batch::new(self.columns.iter().map(empty).collect(), 0)
     }
 
-    /// The rows so far.
+    /// Removes and returns the rows so far.
     pub(super) fn take(&mut self) -> Batch {
         let rows = std::mem::take(&mut self.rows);
         Batch::new(self.columns.iter_mut().map(|column| column.take(rows)).collect(), rows)
@@ -140,7 +139,7 @@ impl ResultColumn {
         }
     }
 
-    /// Appends what a function gives; whether it fits.
+    /// Appends the result of a function. Returns `false` on overflow.
     fn push_summary(&mut self, function: AggregateFunction, summary: &Summary) -> bool {
         let values = summary.values();
         match function {
@@ -148,7 +147,7 @@ impl ResultColumn {
             AggregateFunction::Mean => {
                 let mean = match (self.datatype, summary.total()) {
                     (Datatype::Float64, total) => total.mean(values).map(f64::to_le_bytes),
-                    // A date between others, in their units.
+                    // A mean of dates, in the field's unit.
                     (_, Total::Signed(sum)) if values > 0 => {
                         i64::try_from(sum.div_euclid(values.into())).ok().map(i64::to_le_bytes)
                     }
@@ -166,7 +165,8 @@ impl ResultColumn {
                     Sum::U64(sum) => sum.to_le_bytes(),
                     Sum::F64(sum) => sum.to_le_bytes(),
                 };
-                // As in the reference library: of a field that may be null a sum of nothing is null, and so is one that doesn't fit.
+                // As in the reference library: for a nullable field, a sum without values is null,
+                // and so is an overflowing sum.
                 let is_null = self.nullable && (values == 0 || !fits);
                 self.push((!is_null).then_some(&bytes[..]));
                 return fits;

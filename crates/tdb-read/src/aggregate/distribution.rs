@@ -1,4 +1,4 @@
-//! What takes the values of a field in order: how many differ, and quantiles.
+//! Aggregates over ordered values: distinct counts and quantiles.
 
 use tdb_aggregate::GroupRow;
 use tdb_query::scan::ScanCost;
@@ -10,11 +10,11 @@ use super::grouped::SortedGroups;
 use super::measure::{Measures, checked};
 use crate::Query;
 
-/// The values of fields in order, each with how often it is there, group by group.
+/// The ordered values of fields with frequencies, group by group.
 #[derive(Debug)]
 pub(super) struct Distributions {
     fields: Vec<Distribution>,
-    /// For each aggregate the field that it is of, if it takes one.
+    /// The index of the field for each aggregate over ordered values.
     places: Vec<Option<usize>>,
     functions: Vec<AggregateFunction>,
 }
@@ -23,22 +23,23 @@ pub(super) struct Distributions {
 struct Distribution {
     field: FieldRef,
     groups: SortedGroups,
-    /// The row that was read too many.
+    /// The first row of the next group, already read.
     next: Option<GroupRow>,
 }
 
-/// What was found for an aggregate of one group.
+/// The result of an aggregate for a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Found {
-    /// It isn't computed from values in order.
+    /// Not an aggregate over ordered values.
     Elsewhere,
     Count(u64),
-    /// A value; `None` if there are none.
+    /// A value, or `None` without values.
     Value(Option<Vec<u8>>),
 }
 
 impl Distributions {
-    /// Those of the aggregates that need one, of groups by these keys.
+    /// Creates the distributions for the aggregates over ordered values. `keys` are the grouping
+    /// fields.
     pub(super) fn new(query: &Query, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
         let schema = query.schema();
         let mut fields: Vec<FieldRef> = Vec::new();
@@ -67,14 +68,14 @@ impl Distributions {
         self.fields.len()
     }
 
-    /// How cells were looked at for them.
+    /// The number of tiles visited.
     pub(super) fn cost(&self) -> ScanCost {
         let mut cost = ScanCost::default();
         self.fields.iter().for_each(|field| cost.add(field.groups.cost()));
         cost
     }
 
-    /// What is found for each aggregate of the next group, in order of the keys.
+    /// Returns the results of all aggregates for the next group, in the order of the keys.
     pub(super) fn of(&mut self, row: &GroupRow, measures: &Measures) -> Result<Vec<Found>> {
         let mut found = vec![Found::Elsewhere; self.places.len()];
         for (number, distribution) in self.fields.iter_mut().enumerate() {
@@ -93,7 +94,7 @@ impl Distributions {
 }
 
 impl Distribution {
-    /// Goes through the values of the group with a key.
+    /// Passes the values of the group with this key to the aggregates.
     fn pass_group(&mut self, key: &[Option<Vec<u8>>], wanted: &mut [Wanted<'_>]) -> Result<()> {
         let mut seen: u64 = 0;
         loop {
@@ -115,10 +116,10 @@ impl Distribution {
     }
 }
 
-/// An aggregate that is sought in a group.
+/// A requested aggregate of a group.
 #[derive(Debug)]
 struct Wanted<'a> {
-    /// The number of the value that is sought, the least being 1; none if it is how many there are.
+    /// The rank of the requested value, from 1. `None` for a distinct count.
     rank: Option<u64>,
     found: &'a mut Found,
 }
@@ -130,7 +131,7 @@ impl<'a> Wanted<'a> {
             AggregateFunction::Quantile(part) => {
                 *found = Found::Value(None);
                 let place = part * values as f64;
-                // 0.07 of 100 are 7, though not in doubles.
+                // In doubles, 0.07 * 100 is slightly greater than 7.
                 let nearest = place.round();
                 let place = if (place - nearest).abs() < nearest * 1e-12 { nearest } else { place.ceil() };
                 Some((place as u64).clamp(1, values.max(1)))
@@ -143,7 +144,7 @@ impl<'a> Wanted<'a> {
         Self { rank, found }
     }
 
-    /// Takes the next value; up to it there were so many.
+    /// Takes the next value. `seen` is the number of values so far, including this value.
     fn pass(&mut self, value: &[u8], seen: u64) {
         match (self.rank, &mut *self.found) {
             (None, Found::Count(count)) => *count += 1,

@@ -1,5 +1,5 @@
-//! Stating fragment by fragment what metadata says, without a look at tiles where a query wants whole fragments, and without opening
-//! a data file in any case.
+//! Metadata-only statistics, fragment by fragment. Tiles are not examined if the query selects
+//! whole fragments. Data files are never opened.
 
 use std::ops::ControlFlow;
 
@@ -13,25 +13,25 @@ use tdb_sparse::{each_pair, may_intersect};
 
 use super::stating::Stating;
 
-/// How many nodes of R-trees are compared at most to find out whether cells of fragments may hide each other.
+/// The maximum number of R-tree nodes compared to find overlapping fragments.
 const MOST_COMPARISONS: u64 = 1 << 24;
 
-/// So many pairs of fragments are looked at, at most: a fraction of a second.
+/// The maximum number of fragment pairs compared, a fraction of a second.
 const MOST_PAIRS: usize = 1 << 22;
 
-/// A fragment that has cells in the query's ranges.
+/// A fragment with cells in the query's ranges.
 struct Member<'a> {
     fragment: &'a Fragment,
-    /// What holds all of its cells.
+    /// A box around all cells.
     bounds: NdRange,
-    /// Whether the query wants all of them.
+    /// `true` if the query selects all cells.
     whole: bool,
 }
 
-/// States what is known of a query of a sparse array that has ranges only.
+/// Adds the known statistics for a query of a sparse array with ranges only.
 ///
 /// # Errors
-/// Metadata can't be read, or contradicts the array's schema.
+/// Metadata cannot be read, or contradicts the array's schema.
 pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<()> {
     let array = &query.array;
     let regions = query.region.ranges();
@@ -68,10 +68,11 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
     Ok(())
 }
 
-/// The same of a dense array, if no two of its fragments have anything in common, and the query wants whole ones; whether that is so.
+/// Adds the known statistics for a query of a dense array. Returns `false` if fragments overlap,
+/// are sparse, or are selected in part.
 ///
 /// # Errors
-/// As [`sparse`].
+/// The same as [`sparse`].
 pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<bool> {
     let array = &query.array;
     let members = members(array, query.region.ranges())?;
@@ -85,13 +86,13 @@ pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<b
     }
     for Member { fragment, .. } in &members {
         array.workers().check()?;
-        // What nobody wrote is counted elsewhere.
+        // Unwritten cells are counted elsewhere.
         stating.add_fragment(&stating.known_of(fragment), 0);
     }
     Ok(true)
 }
 
-/// The fragments that may have cells in the ranges.
+/// Returns the fragments with possible cells in the ranges.
 fn members<'a>(array: &'a Snapshot, regions: &[Vec<DimRange>]) -> Result<Vec<Member<'a>>> {
     if regions.iter().any(Vec::is_empty) {
         return Ok(Vec::new());
@@ -112,7 +113,7 @@ fn members<'a>(array: &'a Snapshot, regions: &[Vec<DimRange>]) -> Result<Vec<Mem
     relevant.into_iter().map(member).collect()
 }
 
-/// The box, if it is one of the array's dimensions.
+/// Checks a box against the array's dimensions.
 fn checked<'b>(array: &Snapshot, fragment: &Fragment, bounds: &'b NdRange) -> Result<&'b NdRange> {
     match has_dimensions(array.schema(), bounds) {
         true => Ok(bounds),
@@ -125,7 +126,7 @@ fn has_dimensions(schema: &ArraySchema, bounds: &NdRange) -> bool {
     bounds.0.iter().map(|side| matches!(side, DimRange::Var { .. })).eq(kinds)
 }
 
-/// Why cells of a fragment have to be looked at one by one, if they have to.
+/// Returns the reason for reading cells of a fragment, if any.
 fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<WhyUnknown>> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.has_timestamps && !array.time().contains(name.start(), name.end()) {
@@ -138,7 +139,7 @@ fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Optio
     Ok((hides && header.has_timestamps).then_some(WhyUnknown::Overlap))
 }
 
-/// Whether a cell of one fragment may have the coordinates of another one's.
+/// `true` if cells of two fragments may have the same coordinates.
 fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>]) -> Result<bool> {
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
     let mut left = MOST_COMPARISONS;
@@ -146,7 +147,7 @@ fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>])
         let meet = array.workers().check().map_err(ArrayError::from).and_then(|()| {
             let (own, other) = (&members[own], &members[other]);
             let Some(common) = own.bounds.intersection(&other.bounds) else { return Ok(false) };
-            // The fewer tiles are looked for among the more.
+            // Searches the tiles of the smaller fragment in the larger fragment.
             let (few, many) = match own.fragment.tile_count() <= other.fragment.tile_count() {
                 true => (own.fragment, other.fragment),
                 false => (other.fragment, own.fragment),
@@ -165,8 +166,8 @@ fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>])
     }
 }
 
-/// Whether tiles of two fragments that lie in a box, and in the ranges, have something in common. `left` is how many nodes of trees may
-/// still be compared; when there are none left, they may.
+/// `true` if tiles of two fragments within a box and the ranges may overlap. `left` is the
+/// remaining number of R-tree nodes to compare. Without remaining nodes, assumes an overlap.
 fn tiles_meet(
     array: &Snapshot,
     (few, many): (&Fragment, &Fragment),
@@ -190,7 +191,7 @@ fn tiles_meet(
     Ok(false)
 }
 
-/// The tiles that may have cells in the ranges, and whether they lie in there as a whole.
+/// Returns the tiles with possible cells in the ranges, and the coverage of each.
 fn tiles(array: &Snapshot, fragment: &Fragment, regions: &[Vec<DimRange>]) -> Result<Vec<(u64, Coverage)>> {
     let rtree = fragment.rtree()?;
     let found = rtree.search(regions).map_err(|error| of_rtree(array, fragment, &error))?;

@@ -1,36 +1,40 @@
-//! What can be computed of a field's values.
+//! Aggregate functions of a field's values.
 
 use std::fmt;
 
-/// Something to be computed of a query's cells. It is written as `mean(quality)`, which is the name of its column.
+/// An aggregate of a query's cells. The text form, such as `mean(quality)`, is the column name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregate {
     function: AggregateFunction,
     field: Option<String>,
 }
 
-/// What is computed. Null cells count in nothing but [`NullCount`](Self::NullCount), and in counts of cells.
+/// An aggregate function. Null cells count only for [`NullCount`](Self::NullCount) and for counts
+/// of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AggregateFunction {
-    /// How many cells there are, or how many values of a field: `uint64`.
+    /// The number of cells, or of a field's values: `uint64`.
     Count,
-    /// How many cells are null: `uint64`.
+    /// The number of null cells: `uint64`.
     NullCount,
-    /// The sum of numbers: `int64`, `uint64` or `float64`. One that doesn't fit is the greatest value of the type, or null
-    /// if the field may be null.
+    /// The sum of numbers: `int64`, `uint64` or `float64`. On overflow, the maximum of the type, or
+    /// null if the field is nullable.
     Sum,
-    /// The mean of numbers: `float64`; of dates and times one of the field's type, rounded down to its unit. Null if there are no
-    /// values.
+    /// The mean of numbers: `float64`. For dates and times, the mean has the field's type and is
+    /// rounded down to the unit. Null without values.
     Mean,
-    /// The least value: of the field's type. NaNs are left out unless there is nothing else. Null if there are no values.
+    /// The minimum, of the field's type. NaNs are ignored unless all values are NaN. Null without
+    /// values.
     Min,
-    /// The greatest value: of the field's type, as [`Min`](Self::Min).
+    /// The maximum, of the field's type, with nulls and NaNs as in [`Min`](Self::Min).
     Max,
-    /// How many values differ: `uint64`. NaNs are one value, and so are `-0.0` and `0.0`.
+    /// The number of distinct values: `uint64`. All NaNs count as a single value, and so do `-0.0`
+    /// and `0.0`.
     CountDistinct,
-    /// The least value that at least this part of all values, from 0 to 1, are no greater than: of the field's type, and one of the values.
-    /// NaNs come after all other values. Null if there are no values.
+    /// The quantile for a part from 0 to 1, of the field's type. It is the smallest value such that
+    /// at least this part of all values are not greater. NaNs are ordered after all other values.
+    /// Null without values.
     Quantile(f64),
 }
 
@@ -39,19 +43,19 @@ impl Aggregate {
         Self { function, field: Some(field.into()) }
     }
 
-    /// How many cells there are.
+    /// Counts cells.
     #[must_use]
     pub fn count() -> Self {
         Self { function: AggregateFunction::Count, field: None }
     }
 
-    /// How many values a field has that aren't null.
+    /// Counts the non-null values of a field.
     #[must_use]
     pub fn count_of(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Count, field)
     }
 
-    /// How many cells of a field are null.
+    /// Counts the null cells of a field.
     #[must_use]
     pub fn null_count(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::NullCount, field)
@@ -69,49 +73,50 @@ impl Aggregate {
         Self::of(AggregateFunction::Mean, field)
     }
 
-    /// The [least](AggregateFunction::Min) of a field's values.
+    /// The [minimum](AggregateFunction::Min) of a field's values.
     #[must_use]
     pub fn min(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Min, field)
     }
 
-    /// The [greatest](AggregateFunction::Max) of a field's values.
+    /// The [maximum](AggregateFunction::Max) of a field's values.
     #[must_use]
     pub fn max(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Max, field)
     }
 
-    /// How many of a field's values [differ](AggregateFunction::CountDistinct).
+    /// The [distinct count](AggregateFunction::CountDistinct) of a field's values.
     #[must_use]
     pub fn count_distinct(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::CountDistinct, field)
     }
 
-    /// A [quantile](AggregateFunction::Quantile) of a field's values: 0.5 is the median.
+    /// A [quantile](AggregateFunction::Quantile) of a field's values. 0.5 is the median.
     #[must_use]
     pub fn quantile(field: impl Into<String>, part: f64) -> Self {
         Self::of(AggregateFunction::Quantile(part), field)
     }
 
-    /// The median of a field's values: of an even number of them the lower of the two in the middle.
+    /// The median of a field's values. For an even number of values, the lower of the two middle
+    /// values.
     #[must_use]
     pub fn median(field: impl Into<String>) -> Self {
         Self::quantile(field, 0.5)
     }
 
-    /// What is computed.
+    /// The function.
     #[must_use]
     pub fn function(&self) -> AggregateFunction {
         self.function
     }
 
-    /// The field of whose values it is; `None` if it is of cells.
+    /// The name of the field. `None` for a count of cells.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
 
-    /// Whether it takes the field's values in order, and not just a look at each.
+    /// `true` if the function needs ordered values.
     pub(super) fn needs_order(&self) -> bool {
         matches!(self.function, AggregateFunction::CountDistinct | AggregateFunction::Quantile(_))
     }

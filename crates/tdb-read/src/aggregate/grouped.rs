@@ -1,4 +1,4 @@
-//! Groups of a query's cells, in the order of their keys.
+//! Groups of a query's cells, in the order of the keys.
 
 use std::fmt;
 
@@ -12,16 +12,17 @@ use tdb_types::Cells;
 use super::measure::Measures;
 use crate::read::scan;
 
-/// The groups of a query's cells, one after the other: as many as fit into memory, and then those of the next pass over the cells.
+/// An iterator over the groups of a query's cells. Returns all groups with room in memory, then
+/// computes further groups in another pass over the cells.
 pub(super) struct SortedGroups {
     query: CheckedQuery,
     measures: Measures,
     rows: Box<dyn Iterator<Item = GroupRow> + Send>,
-    /// What takes the groups that come next.
+    /// The state for the next pass.
     rest: Option<Groups>,
-    /// How many parts there may be at a time.
+    /// The maximum number of concurrent partial results.
     parts: usize,
-    /// Bytes that the groups of a part may take.
+    /// The memory of a partial result in bytes.
     part_memory: usize,
     cost: ScanCost,
 }
@@ -36,10 +37,10 @@ impl SortedGroups {
     pub(super) fn new(query: CheckedQuery, measures: &Measures, memory: usize) -> Self {
         let parts = match query.array.workers().threads() {
             1 => 0,
-            // Parts that are too small would let go of groups that there is room for.
+            // Partial results that are too small would drop groups despite free memory.
             threads => (memory / 2 / LEAST_PART).clamp(1, threads * PARTS_PER_THREAD),
         };
-        // Parts have half of it together.
+        // Partial results share half of the memory.
         let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
         let groups = Groups::new(measures.key_shape(), measures.measured(), memory);
         let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
@@ -54,14 +55,14 @@ impl SortedGroups {
         self.cost
     }
 
-    /// The next group.
+    /// Returns the next group.
     pub(super) fn next_row(&mut self) -> Result<Option<GroupRow>> {
         loop {
             if let Some(row) = self.rows.next() {
                 return Ok(Some(row));
             }
             let Some(groups) = self.rest.take() else { return Ok(None) };
-            // The memory of rows is free before that of the next ones is taken.
+            // Free the memory of the previous rows before allocating the next rows.
             self.rows = Box::new(std::iter::empty());
             let mut pass = Pass { measures: &self.measures, parts: self.parts, part_memory: self.part_memory, groups };
             self.cost.add(scan(self.query.clone(), &mut pass)?);
@@ -72,7 +73,7 @@ impl SortedGroups {
     }
 }
 
-/// One pass over the cells.
+/// A single pass over the cells.
 #[derive(Debug)]
 struct Pass<'a> {
     measures: &'a Measures,
@@ -81,9 +82,9 @@ struct Pass<'a> {
     groups: Groups,
 }
 
-/// Bytes that a part has at least.
+/// The minimum size of a partial result in bytes.
 const LEAST_PART: usize = 4 << 20;
-/// How many parts a thread may be ahead.
+/// The maximum number of partial results per thread.
 const PARTS_PER_THREAD: usize = 2;
 
 fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {

@@ -1,4 +1,4 @@
-//! How the numbers of a field are spread.
+//! Histograms of numeric fields.
 
 use tdb_aggregate::Bins;
 use tdb_query::CheckedQuery;
@@ -13,27 +13,28 @@ use super::whole::summarise;
 use crate::Query;
 use crate::read::scan;
 
-/// How many values of a field lie in each of some intervals of equal width, from the least value to the greatest.
+/// A histogram: the number of values in intervals of equal width, from the minimum to the maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// The least value that isn't infinite.
+    /// The minimum finite value.
     pub low: f64,
-    /// The greatest value that isn't infinite.
+    /// The maximum finite value.
     pub high: f64,
-    /// How many values each interval has. The last one has its upper end, too.
+    /// The number of values in each interval. The last interval includes the upper end.
     pub counts: Vec<u64>,
-    /// How many values lie in none: NaNs and infinities.
+    /// The number of NaNs and infinities.
     pub outside: u64,
 }
 
 impl Histogram {
-    /// How many intervals there may be.
+    /// The maximum number of intervals.
     pub const MOST_INTERVALS: usize = 1 << 16;
 }
 
 impl Query {
-    /// Counts the values of a field of numbers, dates or times in so many intervals between the least and the greatest; of dates and times in
-    /// units of the field. `None` if there are no values that are finite, or they lie so far apart that doubles can't tell by how much.
+    /// Computes a histogram of a field of numbers, dates or times, from the minimum to the maximum.
+    /// Dates and times are in units of the field. Returns `None` without finite values, or if the
+    /// difference of maximum and minimum overflows a double.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
@@ -44,7 +45,7 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// As [`aggregate`](Query::aggregate).
+    /// The same as [`aggregate`](Query::aggregate).
     pub fn histogram(self, field: &str, intervals: usize) -> Result<Option<Histogram>> {
         if intervals > Histogram::MOST_INTERVALS {
             let why = format!("{intervals} intervals are more than {}", Histogram::MOST_INTERVALS);
@@ -64,7 +65,7 @@ impl Query {
         let bounds = bounds.map(|(min, max)| (double(min), double(max)));
         let finite = match bounds {
             Some((low, high)) if low.is_finite() && high.is_finite() => Some((low, high)),
-            // Infinities hide what lies between them.
+            // Infinities hide the finite bounds.
             Some(_) => finite_bounds(&self, field)?,
             None => None,
         };
@@ -75,7 +76,7 @@ impl Query {
     }
 }
 
-/// The least and the greatest value that isn't infinite.
+/// Returns the minimum and maximum finite value.
 fn finite_bounds(query: &Query, field: &str) -> Result<Option<(f64, f64)>> {
     let name = tdb_condition::field(field);
     let finite = name.clone().gt(f64::NEG_INFINITY) & name.lt(f64::INFINITY);
@@ -131,7 +132,7 @@ impl Scan for Spread<'_> {
         let mut summaries = self.measures.summaries();
         let is_known = known.add(KnownTile { partly: false, ..tile }, &mut summaries).is_all();
         let [summary] = &summaries[..] else { return FieldSet::NONE };
-        // With NaNs among them, not all lie between the least and the greatest.
+        // NaNs are not between minimum and maximum.
         let has_nan = summary.total().mean(summary.values()).is_some_and(f64::is_nan);
         let is_one_bin = is_known
             && !has_nan

@@ -1,4 +1,4 @@
-//! Which fields a scan reads for aggregates, and what is measured of them.
+//! Fields and statistics that a scan needs for aggregates.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use tdb_snapshot::{ArrayError, OutputField, Result, unknown_field};
 
 use super::function::{Aggregate, AggregateFunction};
 
-/// The fields that a scan reads, each once: those that cells are grouped by, and then the others of which something is measured.
+/// The distinct fields read by a scan: the grouping fields, followed by other measured fields.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
     fields: Vec<FieldRef>,
     outputs: Vec<OutputField>,
     keys: usize,
     measured: Vec<(ValueKind, Measured)>,
-    /// Of each measured field, where it is among the fields.
+    /// The index of each measured field among the fields.
     places: Vec<usize>,
     are_of_values: bool,
 }
 
 impl Measures {
-    /// What the aggregates need that are computed cell by cell.
+    /// Collects the statistics for aggregates computed cell by cell.
     pub(super) fn new(schema: &ArraySchema, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
         let mut fields = keys.to_vec();
         let (mut measured, mut places) = (Vec::<(ValueKind, Measured)>::new(), Vec::new());
@@ -47,7 +47,7 @@ impl Measures {
         Ok(Self { measured, places, ..Self::of(schema, fields, keys.len()) })
     }
 
-    /// For groups of equal values of the last field.
+    /// Creates measures for groups of equal values of the last field.
     pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
         let count = keys.len();
         Self { are_of_values: true, ..Self::of(schema, keys, count) }
@@ -58,17 +58,17 @@ impl Measures {
         Self { fields, outputs, keys, measured: Vec::new(), places: Vec::new(), are_of_values: false }
     }
 
-    /// All fields that are read.
+    /// All fields to read.
     pub(super) fn fields(&self) -> &[FieldRef] {
         &self.fields
     }
 
-    /// How many of them cells are grouped by.
+    /// The number of grouping fields.
     pub(super) fn keys(&self) -> usize {
         self.keys
     }
 
-    /// Whether cells count only if they have a value of the last field that they are grouped by.
+    /// `true` if cells count only with a value of the last grouping field.
     pub(super) fn are_of_values(&self) -> bool {
         self.are_of_values
     }
@@ -77,22 +77,22 @@ impl Measures {
         &self.outputs
     }
 
-    /// What is measured.
+    /// The statistics to compute.
     pub(super) fn measured(&self) -> &[(ValueKind, Measured)] {
         &self.measured
     }
 
-    /// Of which fields it is, by their places among all of them.
+    /// The indices of the measured fields among all fields.
     pub(super) fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// The place of a field among those of which something is measured.
+    /// The index of a field among the measured fields.
     pub(super) fn place(&self, field: FieldRef) -> Option<usize> {
         self.places.iter().position(|place| self.fields[*place] == field)
     }
 
-    /// Summaries of no cells.
+    /// Returns summaries without cells.
     pub(super) fn summaries(&self) -> Vec<Summary> {
         self.measured.iter().map(|(kind, measured)| Summary::new(*kind, *measured)).collect()
     }
@@ -107,7 +107,7 @@ impl Measures {
     }
 }
 
-/// The fields of these names, each of them once.
+/// Resolves the names of grouping fields, and rejects repeated names.
 pub(super) fn key_fields<S: AsRef<str>>(
     schema: &ArraySchema,
     names: impl IntoIterator<Item = S>,
@@ -124,7 +124,7 @@ pub(super) fn key_fields<S: AsRef<str>>(
     names.into_iter().map(field).collect()
 }
 
-/// The field of an aggregate, and the kind of its values; `None` if it is of cells.
+/// Checks an aggregate. Returns the field and the kind of values, or `None` for a count of cells.
 pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Option<(FieldRef, ValueKind)>> {
     let Some(name) = aggregate.field() else { return Ok(None) };
     let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;

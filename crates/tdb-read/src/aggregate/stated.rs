@@ -1,4 +1,4 @@
-//! What metadata alone says of a field's cells, exactly.
+//! Exact statistics from metadata alone.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::stating::{Asked, Stating, Thing};
 use crate::Query;
 use crate::read::scan;
 
-/// A value that metadata says, or why it doesn't.
+/// A value known from metadata, or the reason why it is not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stated<T> {
-    /// The value, as the aggregate of all cells gives it.
+    /// The exact value, equal to the aggregate of all cells.
     Exact(T),
-    /// It takes a look at cells.
+    /// Unknown without reading cells.
     Unknown(WhyUnknown),
 }
 
 impl<T> Stated<T> {
-    /// The value, if it is exact.
+    /// The value, if exact.
     #[must_use]
     pub fn exact(&self) -> Option<&T> {
         match self {
@@ -33,61 +33,64 @@ impl<T> Stated<T> {
     }
 }
 
-/// What metadata says of the cells of a query and of one of its fields; each is what the [aggregate](Query::aggregate) of the same name
-/// gives.
+/// Metadata statistics of a query's cells and a field. Each value equals the
+/// [aggregate](Query::aggregate) of the same name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// How many cells there are: of a dense array, those that nobody wrote too.
+    /// The number of cells. In a dense array, includes unwritten cells.
     pub cells: Stated<u64>,
-    /// How many cells have a value of the field.
+    /// The number of cells with a value of the field.
     pub count: Stated<u64>,
-    /// How many are null.
+    /// The number of null cells.
     pub nulls: Stated<u64>,
-    /// The least value, in the bytes of a cell; none if there is no value.
+    /// The minimum, as the bytes of a cell. `None` without values.
     pub min: Stated<Option<Vec<u8>>>,
-    /// The greatest value.
+    /// The maximum, as the bytes of a cell. `None` without values.
     pub max: Stated<Option<Vec<u8>>>,
-    /// The sum; none if it is null, as that of no values of a nullable field is. Sums of floats depend on the order of adding.
+    /// The sum. `None` for null, for example without values of a nullable field. Sums of floats
+    /// depend on the order of addition.
     pub sum: Stated<Option<Sum>>,
 }
 
 impl Query {
-    /// What metadata alone says of the query's cells and of the values of a field in them, as [`statistics_of`](Self::statistics_of) several.
+    /// Returns metadata statistics of the query's cells and a field. See
+    /// [`statistics_of`](Self::statistics_of).
     ///
     /// # Errors
-    /// The field is unknown; metadata can't be read.
+    /// The field is unknown, or metadata cannot be read.
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
         let mut all = self.stated(&[field])?;
-        // There is one for each field.
+        // The result has an entry for each field.
         Ok(all.1.pop().unwrap_or_else(|| Statistics::unknown(all.0, WhyUnknown::NoStatistics)))
     }
 
-    /// What metadata alone says of the query's cells and of the values of each of some fields in them, in the order of the fields: all of
-    /// them at once. No tile is read, but of the sparse fragments that old releases wrote into dense arrays. Selected fields and the
-    /// order don't matter, as in [`aggregate`](Self::aggregate).
+    /// Returns metadata statistics of the query's cells and several fields, in the order of the
+    /// fields. Reads no tile, except tiles of sparse fragments written into dense arrays by old
+    /// releases. Selected fields and the order do not matter, as in [`aggregate`](Self::aggregate).
     ///
-    /// Of fragments that the query wants as a whole, which without ranges are all, it takes the totals where these can be relied on, and
-    /// the statistics of their tiles elsewhere. What these say together is worked out once and kept as long as the array is open.
+    /// Without ranges, all fragments are selected as a whole. For such fragments, trusted totals
+    /// are used, or else the statistics of all tiles. Merged statistics are cached while the array
+    /// is open.
     ///
     /// # Errors
-    /// A field is unknown; metadata can't be read.
+    /// A field is unknown, or metadata cannot be read.
     pub fn statistics_of<S: AsRef<str>>(&self, fields: impl IntoIterator<Item = S>) -> Result<Vec<Statistics>> {
         let fields: Vec<S> = fields.into_iter().collect();
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         Ok(self.stated(&names)?.1)
     }
 
-    /// What metadata alone says of how many cells the query has, as the `cells` of its [`statistics`](Self::statistics): it takes no
-    /// field's statistics.
+    /// Returns the number of cells from metadata, like `cells` in [`statistics`](Self::statistics).
+    /// Needs no statistics of a field.
     ///
     /// # Errors
-    /// Metadata can't be read.
+    /// Metadata cannot be read.
     pub fn cell_count(&self) -> Result<Stated<u64>> {
         Ok(self.stated(&[])?.0)
     }
 
-    /// How many cells there are, and what is known of fields.
+    /// Returns the number of cells, and statistics of fields.
     fn stated(&self, names: &[&str]) -> Result<(Stated<u64>, Vec<Statistics>)> {
         let schema = self.schema();
         let asked = Asked::of(schema, names)?;
@@ -100,7 +103,7 @@ impl Query {
                 stating.cells()
             }
             ArrayType::Sparse => {
-                // No cell is read, so no file of a field needs to be open.
+                // No cell is read, and data files need not be open.
                 query.fields = Arc::new([]);
                 scan(query, &mut stating)?;
                 stating.cells()
@@ -127,7 +130,7 @@ impl Query {
 }
 
 impl Statistics {
-    /// What was found of a field.
+    /// Creates the statistics of a field.
     fn of(schema: &ArraySchema, field: FieldRef, cells: &Stated<u64>, stating: &Stating<'_>) -> Self {
         let nullable = OutputField::of(schema, field).nullable;
         let counts = stating.found(field, Thing::Counts);
@@ -135,7 +138,7 @@ impl Statistics {
         let bounds = bounds.map(|summary| summary.bounds().map(|(min, max)| (min.to_vec(), max.to_vec())));
         let sum = stating.found(field, Thing::Sum).and_then(|summary| match summary.total().sum() {
             (_, false) => Err(WhyUnknown::TooLarge),
-            // As in the reference library: of a field that may be null a sum of nothing is null.
+            // As in the reference library: for a nullable field, a sum without values is null.
             (sum, true) => Ok((!nullable || summary.values() > 0).then_some(sum)),
         });
         Self {
@@ -148,7 +151,7 @@ impl Statistics {
         }
     }
 
-    /// Nothing but how many cells there are.
+    /// Creates statistics with only the number of cells known.
     fn unknown(cells: Stated<u64>, why: WhyUnknown) -> Self {
         let (count, nulls) = (Stated::Unknown(why), Stated::Unknown(why));
         let (min, max, sum) = (Stated::Unknown(why), Stated::Unknown(why), Stated::Unknown(why));

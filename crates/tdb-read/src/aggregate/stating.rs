@@ -1,4 +1,4 @@
-//! Gathering what metadata says of fields, each thing on its own: one that isn't known costs no other.
+//! Accumulation of metadata statistics. Each kind of statistics may become unknown alone.
 
 use tdb_aggregate::Summary;
 use tdb_query::WhyUnknown;
@@ -10,13 +10,13 @@ use super::function::Aggregate;
 use super::measure::Measures;
 use super::statistics::KnownTiles;
 
-/// What is asked of fields: how many values there are, sums, least and greatest values.
+/// The requested statistics of fields: counts, sums, minima and maxima.
 #[derive(Debug)]
 pub(super) struct Asked {
     measures: [Measures; 3],
 }
 
-/// One of the things that are asked of a field.
+/// A kind of statistics.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Thing {
     Counts,
@@ -24,7 +24,7 @@ pub(super) enum Thing {
     Bounds,
 }
 
-/// What was found so far, and of what is known no longer, why.
+/// The statistics so far, or the reason why they are unknown.
 #[derive(Debug)]
 pub(super) struct Stating<'a> {
     array: &'a ArraySchema,
@@ -33,12 +33,12 @@ pub(super) struct Stating<'a> {
     cells: Result<u64, WhyUnknown>,
 }
 
-/// What is known of a fragment, of each thing that is asked.
+/// The metadata statistics of a fragment, for each kind.
 #[derive(Debug)]
 pub(super) struct KnownFragment([KnownTiles; 3]);
 
 impl Asked {
-    /// Everything of these fields that values of their types have.
+    /// Requests all statistics supported by the types of these fields.
     pub(super) fn of(schema: &ArraySchema, fields: &[&str]) -> Result<Self> {
         let measures = |aggregate: fn(String) -> Aggregate| {
             let all = fields.iter().map(|field| aggregate((*field).to_owned()));
@@ -49,11 +49,10 @@ impl Asked {
             let all = all.filter_map(|aggregate| has(&aggregate)).collect::<Result<Vec<_>>>()?;
             Measures::new(schema, &[], &all)
         };
-        // As counts of nulls, fields are measured that may have none.
+        // Null counts exist for all fields.
         Ok(Self { measures: [measures(Aggregate::null_count)?, measures(Aggregate::sum)?, measures(Aggregate::min)?] })
     }
 
-    /// All fields.
     pub(super) fn fields(&self) -> &[FieldRef] {
         self.measures[0].fields()
     }
@@ -65,19 +64,19 @@ impl<'a> Stating<'a> {
         Self { array, asked, found: asked.measures.each_ref().map(summaries), cells: Ok(0) }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub(super) fn cells(&self) -> Result<u64, WhyUnknown> {
         self.cells
     }
 
-    /// What was found of a field.
+    /// Returns the statistics of a field.
     pub(super) fn found(&self, field: FieldRef, thing: Thing) -> Result<&Summary, WhyUnknown> {
         let place = self.asked.measures[thing as usize].place(field);
         let found = place.and_then(|place| self.found[thing as usize].get(place));
         found.map_or(Err(WhyUnknown::NotOfThisType), |found| found.as_ref().map_err(|why| *why))
     }
 
-    /// What is known of a fragment.
+    /// Returns the metadata statistics of a fragment.
     pub(super) fn known_of(&self, fragment: &Fragment) -> KnownFragment {
         KnownFragment(self.asked.measures.each_ref().map(|measures| KnownTiles::of(fragment, self.array, measures)))
     }
@@ -94,7 +93,7 @@ impl<'a> Stating<'a> {
         self.each(known, KnownTiles::add_all);
     }
 
-    /// There are cells of which nothing is known.
+    /// Marks all statistics as unknown.
     pub(super) fn end(&mut self, why: WhyUnknown) {
         self.cells = self.cells.and(Err(why));
         for found in self.found.iter_mut().flatten().filter(|found| found.is_ok()) {
@@ -123,9 +122,9 @@ impl<'a> Stating<'a> {
     }
 }
 
-/// A scan that reads no cell.
+/// A scan without reading cells.
 impl Scan for Stating<'_> {
-    /// How many cells it was given nevertheless.
+    /// The number of cells unexpectedly visited.
     type Part = usize;
     type Known = KnownFragment;
 

@@ -1,4 +1,4 @@
-//! What fragments' metadata says of the cells of their tiles, and of all of them together.
+//! Metadata statistics of the tiles of a fragment, and of the whole fragment.
 
 use std::cell::OnceCell;
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use tdb_types::{ArrayType, Scalar};
 
 use super::measure::Measures;
 
-/// What is known of a fragment.
+/// Metadata statistics of a fragment for measured fields.
 #[derive(Debug)]
 pub(super) struct KnownTiles {
     fragment: Fragment,
@@ -25,28 +25,28 @@ pub(super) struct KnownTiles {
 #[derive(Debug)]
 enum KnownField {
     Nothing,
-    /// How many cells there are is all that is asked.
+    /// Only the number of cells is needed.
     Count,
     Statistics(StoredField),
-    /// A dimension of a sparse fragment: the boxes of its tiles say its least and greatest coordinates.
+    /// A dimension of a sparse fragment. MBRs contain the minimum and maximum coordinate.
     Coordinates(usize),
-    /// The fragment doesn't have the field: all cells have the same value.
+    /// The fragment lacks the field. All cells have the fill value.
     Missing(OutputField),
-    /// The fragment doesn't have the field, and so no value of it.
+    /// The fragment lacks the field, and its cells contribute no values.
     NoValues,
 }
 
-/// A field of the fragment that may have statistics.
+/// A field of the fragment with possible statistics.
 #[derive(Debug)]
 struct StoredField {
     field: FragmentField,
     kind: ValueKind,
-    /// Those of tiles, read on first use.
+    /// The statistics of tiles, read on first use.
     tiles: OnceCell<Option<Arc<FieldStatistics>>>,
 }
 
 impl KnownTiles {
-    /// What a fragment's metadata says of the measured fields. Nothing is read for it yet.
+    /// Creates the statistics of the measured fields. Reads nothing yet.
     pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
         let fields = measures.places().iter().map(|place| (&measures.fields()[*place], &measures.outputs()[*place]));
         let known = |((field, output), (kind, measured)): ((&FieldRef, &OutputField), &(ValueKind, Measured))| {
@@ -57,7 +57,7 @@ impl KnownTiles {
                 Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
                     KnownField::Coordinates(index)
                 }
-                // A field of another nullability counts other cells as null.
+                // With another nullability, other cells count as null.
                 Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
                 Some(field) => KnownField::Statistics(StoredField { field, kind: *kind, tiles: OnceCell::new() }),
             }
@@ -66,10 +66,10 @@ impl KnownTiles {
         Self { fragment: fragment.clone(), fields }
     }
 
-    /// Adds all cells of a tile to the summaries of fields of which enough is known; which these are.
+    /// Adds all cells of a tile to the summaries of known fields. Returns these fields.
     pub(super) fn add(&self, tile: KnownTile, summaries: &mut [Summary]) -> FieldSet {
         if !tile.partly {
-            // Nothing is added if one isn't known.
+            // All or no fields are added.
             let mut sums = summaries.to_vec();
             let all = self.fields.iter().zip(&mut sums).all(|(known, summary)| self.add_field(known, tile, summary));
             if all {
@@ -88,7 +88,7 @@ impl KnownTiles {
         if all { FieldSet::ALL } else { added }
     }
 
-    /// Adds all cells of a tile to the summary of one of the measured fields.
+    /// Adds all cells of a tile to the summary of a measured field.
     pub(super) fn add_tile(&self, field: usize, tile: KnownTile, summary: &mut Summary) -> Result<(), WhyUnknown> {
         let Some(known) = self.fields.get(field) else { return Err(WhyUnknown::NoStatistics) };
         if self.add_field(known, tile, summary) {
@@ -99,8 +99,8 @@ impl KnownTiles {
         Err(unknown(distrust(&self.fragment.tile_statistics(statistics, tile.tile), summary.measured())))
     }
 
-    /// Adds all cells of the fragment to the summary of one of the measured fields: by the fragment's totals if they can be relied
-    /// on, else by the statistics of all of its tiles.
+    /// Adds all cells of the fragment to the summary of a measured field. Uses trusted totals, or
+    /// else the statistics of all tiles.
     pub(super) fn add_all(&self, field: usize, summary: &mut Summary) -> Result<(), WhyUnknown> {
         let cells = self.fragment.cell_count();
         match self.fields.get(field).unwrap_or(&KnownField::Nothing) {
@@ -119,7 +119,7 @@ impl KnownTiles {
             }
             KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
                 Ok(()) => Ok(()),
-                // Then it is so of a tile as well.
+                // A problem of the totals with an edge tile affects the tile statistics too.
                 Err(Some(why @ Distrust::EdgeTile)) => Err(WhyUnknown::Distrusted(why)),
                 Err(_) => {
                     let folded = self.fragment.folded(stored.field, stored.kind);
@@ -130,7 +130,8 @@ impl KnownTiles {
         }
     }
 
-    /// Adds all cells by the fragment's totals; or else nothing, and why these aren't relied on, if there are any.
+    /// Adds all cells from totals. Otherwise returns the reason why the totals are not trusted, if
+    /// the totals exist.
     fn add_totals(&self, field: FragmentField, summary: &mut Summary) -> Result<(), Option<Distrust>> {
         let totals = self.fragment.totals_of(field).ok_or(None)?;
         let found = self.fragment.judged(&totals).ok_or(None)?;
@@ -141,7 +142,7 @@ impl KnownTiles {
         }
     }
 
-    /// The ends of a range of coordinates, in the bytes of cells.
+    /// Returns the ends of a range of coordinates as bytes of cells.
     fn ends(&self, dimension: usize, range: DimRange) -> Option<(Vec<u8>, Vec<u8>)> {
         let physical = self.fragment.schema().dimensions().get(dimension)?.physical();
         match range {
@@ -150,7 +151,7 @@ impl KnownTiles {
                 Some((bytes(lo), bytes(hi)))
             }
             DimRange::Var { lo, hi: Bound::Included(hi) } => Some((lo, hi)),
-            // Old releases wrote boxes of strings whose ends aren't known.
+            // Old releases wrote string MBRs with an unknown end.
             DimRange::Var { .. } => None,
         }
     }
@@ -181,8 +182,8 @@ impl KnownTiles {
     }
 }
 
-/// Whether the boxes of tiles end at cells. Boxes of floats may have been made of NaNs, and zeros of either sign are one coordinate; those
-/// of dense tiles are of all cells, whoever wrote them.
+/// `true` if MBRs end at coordinates of cells. MBRs of floats may come from NaNs, and do not
+/// distinguish the signs of zeros. MBRs of dense tiles include unwritten cells.
 fn has_exact_boxes(fragment: &Fragment, dimension: usize) -> bool {
     let datatype = fragment.schema().dimensions().get(dimension).map(tdb_schema::Dimension::datatype);
     fragment.array_type() == ArrayType::Sparse && datatype.is_some_and(|datatype| !datatype.is_float())

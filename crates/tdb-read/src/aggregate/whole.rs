@@ -10,7 +10,7 @@ use super::measure::Measures;
 use super::statistics::KnownTiles;
 use crate::read::scan;
 
-/// Summaries of the measured fields, and how many cells there are.
+/// Returns the summaries of the measured fields, and the number of cells.
 pub(super) fn summarise(query: CheckedQuery, measures: &Measures) -> Result<(Vec<Summary>, u64, ScanCost)> {
     let array = query.array.clone();
     let mut whole = Whole::new(measures, array.schema());

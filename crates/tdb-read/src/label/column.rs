@@ -1,4 +1,4 @@
-//! The labels of many coordinates at once.
+//! Labels of many coordinates.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use tdb_types::{Buffer, CellValNum, Datatype, Scalar, ordered_keys};
 use super::Label;
 
 impl Label {
-    /// The labels of some coordinates: a column that is called as the label is, with a cell for each of those of
-    /// `coordinates`, which is a column of the labelled dimension. Coordinates that were never labelled have the fill value of the
-    /// label's attribute.
+    /// Returns the labels of coordinates: a column with the name of the label, and a cell for each
+    /// cell of `coordinates`. `coordinates` is a column of the labeled dimension. Coordinates
+    /// without a label get the fill value of the label's attribute.
     ///
-    /// Each coordinate is read once, however often it is there.
+    /// Each distinct coordinate is read only once.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-labels/array");
@@ -29,8 +29,8 @@ impl Label {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if the column isn't one of the labelled dimension, or holds a coordinate outside of its domain;
-    /// labels that can't be read.
+    /// [`ArrayError::Label`] if the column is not of the labeled dimension, or contains a
+    /// coordinate outside of the domain. Another error if labels cannot be read.
     pub fn column(&self, coordinates: &Column) -> Result<Column> {
         let found = self.find(coordinates, usize::MAX)?.ok_or_else(|| ArrayError::Label {
             name: self.label.name.clone(),
@@ -39,13 +39,14 @@ impl Label {
         Ok(found.column(coordinates.len()))
     }
 
-    /// Bytes that a cell of a column of labels takes at least.
+    /// The minimum size in bytes of a cell in a column of labels.
     pub(crate) fn least_cell(&self) -> usize {
         let number = self.label.cell_val_num.fixed();
         number.map_or(size_of::<u64>(), |number| (number as usize).saturating_mul(self.label.datatype.size()))
     }
 
-    /// The labels of some coordinates; none if those of the distinct ones take more than `limit` bytes.
+    /// Returns the labels of coordinates. Returns `None` if the distinct labels exceed `limit`
+    /// bytes.
     pub(crate) fn find(&self, coordinates: &Column, limit: usize) -> Result<Option<FoundLabels>> {
         self.check_coordinates(coordinates)?;
         let dimension = &self.array.schema().dimensions()[0];
@@ -55,7 +56,7 @@ impl Label {
         distinct.sort_unstable();
         distinct.dedup();
         let Some(labels) = self.labels_of(&distinct, limit)? else { return Ok(None) };
-        // Mostly the next coordinate is the last one found, or the one behind it.
+        // Usually a coordinate repeats the previous coordinate or follows it directly.
         let mut last = 0;
         let place = |key: &u64| {
             if distinct.get(last) != Some(key) {
@@ -88,7 +89,8 @@ impl Label {
         Err(ArrayError::Label { name: self.label.name.clone(), why })
     }
 
-    /// The labels of coordinates, given by their keys, which ascend; none if they take more than `limit` bytes.
+    /// Returns the labels of coordinates with these ascending keys. Returns `None` if the labels
+    /// exceed `limit` bytes.
     fn labels_of(&self, keys: &[u64], limit: usize) -> Result<Option<Labels>> {
         let (schema, label) = (self.array.schema(), &self.label);
         let kind = schema.field(&label.attribute).and_then(|field| schema.field_type(field));
@@ -105,7 +107,7 @@ impl Label {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
                 let range = range_on(schema, dimension.name(), &(coordinate(*first)..=coordinate(*last)));
                 let (_, range) = range.map_err(|error| match error {
-                    // Which dimension that array has is nothing that the caller knows of.
+                    // Callers do not know the dimension of the label's array.
                     CellsError::Range { range, why, .. } => {
                         ArrayError::Label { name: label.name.clone(), why: format!("coordinates {range}: {why}") }
                     }
@@ -114,7 +116,7 @@ impl Label {
                 ranges.push(range);
             }
         }
-        // Without a range all labels would be read.
+        // Without ranges all labels would be read.
         if ranges.is_empty() {
             return Ok(Some(labels));
         }
@@ -129,21 +131,21 @@ impl Label {
     }
 }
 
-/// The labels of some cells, not put into a column yet.
+/// The labels of cells, before a column is built.
 #[derive(Debug)]
 pub(crate) struct FoundLabels {
     name: Arc<str>,
     datatype: Datatype,
     cell_val_num: CellValNum,
     labels: Labels,
-    /// For each cell which label it has.
+    /// The index of each cell's label.
     places: Vec<usize>,
-    /// For each cell the bytes of its label and of those before it.
+    /// The size in bytes of all labels up to and including each cell.
     ends: Vec<usize>,
 }
 
 impl FoundLabels {
-    /// Bytes of memory that the column takes up to a cell.
+    /// The memory of the column before a cell, in bytes.
     pub(crate) fn memory_before(&self, cell: usize) -> usize {
         let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
         let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };
@@ -151,7 +153,7 @@ impl FoundLabels {
         bytes.saturating_add(offsets + validity)
     }
 
-    /// The column of the first cells.
+    /// Builds the column of the first cells.
     pub(crate) fn column(&self, cells: usize) -> Column {
         let buffers = self.labels.gather(&self.places[..cells]);
         Column::new(Arc::clone(&self.name), self.datatype, self.cell_val_num, cells, buffers)
@@ -162,7 +164,7 @@ impl FoundLabels {
 #[derive(Debug)]
 struct Labels {
     value_size: usize,
-    /// How many values a label has, unless they vary.
+    /// The number of values of a label. `None` for variable-length labels.
     values_per_cell: Option<usize>,
     nullable: bool,
     cells: CellBuffers,
@@ -173,7 +175,7 @@ impl Labels {
         self.cells.push(&column.cells(), self.nullable);
     }
 
-    /// For each of some places the bytes of its label and of those before it.
+    /// Returns the size in bytes of all labels up to and including each place.
     fn ends(&self, places: &[usize]) -> Vec<usize> {
         let len = |place: &usize| match self.values_per_cell {
             Some(number) => number * self.value_size,
@@ -186,7 +188,7 @@ impl Labels {
         ends.collect()
     }
 
-    /// The labels at some places, one after the other.
+    /// Concatenates the labels at these places.
     fn gather(&self, places: &[usize]) -> ColumnBuffers {
         let mut buffers = match self.values_per_cell {
             Some(number) => self.gather_fixed(places, number * self.value_size),

@@ -1,4 +1,4 @@
-//! Selections that are no product of ranges: points, and boxes.
+//! Selections other than products of ranges: points and boxes.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -8,7 +8,8 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_snapshot::Result;
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-/// A box of coordinates: a range on each of some dimensions, and all of the others. For [`Query::boxes`](crate::Query::boxes).
+/// A box of coordinates: ranges on some dimensions, spanning all other dimensions. For
+/// [`Query::boxes`](crate::Query::boxes).
 ///
 /// ```
 /// use tdb_array::QueryBox;
@@ -22,25 +23,25 @@ pub struct QueryBox {
 }
 
 impl QueryBox {
-    /// All cells.
+    /// Creates a box of all cells.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The part of the box that lies in a range on a dimension, as [`Query::range`](crate::Query::range) takes it.
+    /// Restricts the box to a range on a dimension. See [`Query::range`](crate::Query::range).
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Self {
         let Given { start, end } = Given::of(&range);
         self.ranges.push((dimension.to_owned(), start, end));
         self
     }
 
-    /// The part of the box whose strings along a dimension begin with `prefix`.
+    /// Restricts the box to strings with this prefix on a dimension.
     pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Self {
         self.range(dimension, Given::prefix(prefix.as_ref()))
     }
 }
 
-/// Boxes and points of a query, by dimension: the range of each of them.
+/// Boxes and points of a query: a list of ranges for each dimension.
 #[derive(Clone, Debug)]
 pub(super) struct GivenBoxes(pub(super) Vec<Vec<DimRange>>);
 
@@ -51,7 +52,7 @@ impl GivenBoxes {
 
     pub(super) fn add_boxes(&mut self, schema: &ArraySchema, boxes: impl IntoIterator<Item = QueryBox>) -> Result<()> {
         let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
-        // Strings beyond a current domain may be asked for, as with ranges.
+        // Strings outside of a current domain are allowed, as in ranges.
         let whole = schema.dimensions().iter().zip(&limits).map(|(dimension, limits)| match dimension.is_var() {
             true => DimRange::everything(dimension.kind()),
             false => limits.clone(),
@@ -114,7 +115,7 @@ impl GivenBoxes {
     }
 }
 
-/// One range of one coordinate for each value.
+/// Returns a single-coordinate range for each value.
 fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<DimRange>> {
     let physical = dimension.physical();
     let mut keys = Vec::with_capacity(values.len() / physical.size());
@@ -130,7 +131,7 @@ fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<D
         };
         return Err(CellsError::Point { dimension: dimension.name().to_owned(), point: point as u64, why }.into());
     }
-    // Zeros of either sign are equal, but have keys one apart.
+    // Zeros of both signs are equal, but have adjacent keys.
     let zeros = match physical {
         PhysicalType::F32 => Some([Scalar::F32(-0.0).key(), Scalar::F32(0.0).key()]),
         PhysicalType::F64 => Some([Scalar::F64(-0.0).key(), Scalar::F64(0.0).key()]),

@@ -1,4 +1,4 @@
-//! What a query shows, asked of it.
+//! Properties of a query.
 
 use tdb_snapshot::Snapshot;
 
@@ -6,14 +6,13 @@ use super::{Selected, all_fields};
 use crate::Query;
 
 impl Query {
-    /// The array that it reads.
+    /// The array of the query.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
         &self.array
     }
 
-    /// The names of the columns that its batches have, in their order.
-    ///
+    /// The names of the result columns, in order.
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = tdb_array::Array::open(folder)?;

@@ -1,4 +1,4 @@
-//! What cells must fulfil to be read.
+//! Conditions of a query.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,15 +10,14 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use super::Query;
 
 impl Query {
-    /// Reads cells that fulfil a condition on attributes and dimensions, whether these are selected or not. Of several
-    /// conditions all must hold.
+    /// Adds a condition on attributes and dimensions, selected or not. All conditions must hold.
     ///
-    /// In a sparse array other cells aren't there. In a dense array they are shown as cells that nobody has written: as fill
-    /// values, null where the fill value is; with [`only_matching`](Self::only_matching) they aren't there either.
+    /// A sparse array returns only matching cells. A dense array replaces other cells by fill
+    /// values, or omits other cells with [`only_matching`](Self::only_matching).
     ///
-    /// A cell is judged as it is read: where a later one has taken its place, or it was never written, by that one or the fill
-    /// value. So are cells of fragments that were written before the array had an attribute.
-    ///
+    /// The condition applies to the final value of a cell: the newest value, or the fill value of
+    /// an unwritten cell. Cells of fragments from before an attribute was added have the fill value
+    /// of the attribute.
     /// ```
     /// use tdb_array::tdb_condition::field;
     ///
@@ -39,14 +38,14 @@ impl Query {
         self
     }
 
-    /// Leaves out cells of a dense array that don't fulfil the [condition](Self::filter), instead of showing fill values. So
-    /// that it can be seen where a cell is, select dimensions, too.
+    /// Omits the cells of a dense array that do not meet the [condition](Self::filter), instead of
+    /// returning fill values. Select dimensions to obtain the positions of cells.
     pub fn only_matching(mut self) -> Self {
         self.only_matching = true;
         self
     }
 
-    /// The condition, held against the array's schema.
+    /// Binds the condition to the array's schema.
     pub(super) fn bound_filter(&self) -> Result<Option<Arc<BoundCondition>>> {
         let Some(condition) = &self.filter else { return Ok(None) };
         let enumerations = enumerations_of(&self.array, condition)?;
@@ -55,7 +54,7 @@ impl Query {
     }
 }
 
-/// The enumerations that a condition compares fields with, read where they haven't been.
+/// Returns the enumerations of the fields in a condition, read on first use.
 fn enumerations_of(array: &Snapshot, condition: &Condition) -> Result<HashMap<String, Arc<tdb_schema::Enumeration>>> {
     let schema = array.schema();
     let enumerated = condition.fields().into_iter().filter_map(|field| match schema.field(field)? {

@@ -1,4 +1,4 @@
-//! What a query asks, apart from the array that it asks it of.
+//! The definition of a query, independent of an open array.
 
 use tdb_cells::CellsError;
 use tdb_condition::Condition;
@@ -9,14 +9,14 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use super::boxes::GivenBoxes;
 use super::{Order, Query, Selected};
 
-/// All that a query asks.
+/// The definition of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QuerySpec {
-    /// The names of fields and labels; none for all fields.
+    /// The names of fields and labels. `None` for all fields.
     pub(crate) selected: Option<Vec<String>>,
-    /// For each dimension the ranges as they were given; nothing for all of it.
+    /// The ranges of each dimension, as given. Empty for the whole dimension.
     pub(crate) ranges: Vec<Vec<DimRange>>,
-    /// Boxes and points, if any were given, by dimension: the range of each of them.
+    /// Boxes and points, if any: a list of ranges for each dimension.
     pub(crate) boxes: Option<Vec<Vec<DimRange>>>,
     pub(crate) order: Order,
     pub(crate) filter: Option<Condition>,
@@ -27,7 +27,7 @@ pub(crate) struct QuerySpec {
 }
 
 impl QuerySpec {
-    /// What of it asks for cells in a box of the array's dimensions; none if nothing does.
+    /// Restricts the query to a box over all dimensions. Returns `None` if the result is empty.
     pub(crate) fn within(&self, schema: &ArraySchema, window: &NdRange) -> Option<Self> {
         let mut ranges = Vec::with_capacity(self.ranges.len());
         for (index, (given, window)) in self.ranges.iter().zip(&window.0).enumerate() {
@@ -47,7 +47,7 @@ impl QuerySpec {
     }
 }
 
-/// The parts of boxes that lie in another; none if there aren't any.
+/// Intersects boxes with a box. Returns `None` if the result is empty.
 fn boxes_within(boxes: &[Vec<DimRange>], window: &NdRange) -> Option<Vec<Vec<DimRange>>> {
     let mut inside = vec![Vec::new(); boxes.len()];
     for number in 0..boxes.first()?.len() {
@@ -60,7 +60,7 @@ fn boxes_within(boxes: &[Vec<DimRange>], window: &NdRange) -> Option<Vec<Vec<Dim
 }
 
 impl Query {
-    /// What it asks.
+    /// Returns the definition of the query.
     pub(crate) fn spec(&self) -> QuerySpec {
         let schema = self.array.schema();
         let name = |selected: &Selected| match selected {
@@ -81,10 +81,10 @@ impl Query {
         }
     }
 
-    /// The query of an array that asks this.
+    /// Creates a query of an array from a definition.
     ///
     /// # Errors
-    /// The array has no such fields, or not these dimensions, or ranges lie outside of its domain.
+    /// The array has no such fields or dimensions, or ranges are outside of the domain.
     pub(crate) fn of_spec(array: &Snapshot, spec: &QuerySpec) -> Result<Self> {
         let schema = array.schema().clone();
         check_ranges(&schema, &spec.ranges)?;
@@ -113,7 +113,7 @@ impl Query {
     }
 }
 
-/// Whether ranges can be asked of the dimensions.
+/// Checks ranges against the dimensions.
 fn check_ranges(schema: &ArraySchema, ranges: &[Vec<DimRange>]) -> Result<()> {
     if ranges.len() != schema.dim_count() {
         let what = format!("ranges on {} dimensions, but the array has {}", ranges.len(), schema.dim_count());

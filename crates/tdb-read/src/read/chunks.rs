@@ -1,20 +1,20 @@
-//! Batches of a number of cells that the caller has chosen.
+//! Batches with a requested number of cells.
 
 use tdb_cells::Batch;
 
-/// Makes batches of as many cells as the caller wants out of others, whatever these have: where one has more it is cut, which
-/// copies no values, and where it has fewer, the next ones are put behind it, which does.
+/// Converts batches of any size to a requested number of cells. Larger batches are sliced without
+/// copying values. Smaller batches are concatenated by copying.
 #[derive(Debug)]
 pub(super) struct Chunks {
-    /// How many cells a batch has, unless they take too many bytes.
+    /// The number of cells in a batch, up to the limit in bytes.
     cells: usize,
-    /// Bytes that it may take.
+    /// The maximum size of a batch in bytes.
     bytes: usize,
-    /// What the next batch begins with, and how much that is.
+    /// The first pieces of the next batch, with total length and memory.
     pieces: Vec<Batch>,
     len: usize,
     memory: usize,
-    /// What is left of a batch that was taken, from one of its cells on.
+    /// The rest of an input batch, from a cell on.
     rest: Option<(Batch, usize)>,
 }
 
@@ -23,12 +23,13 @@ impl Chunks {
         Self { cells: cells.max(1), bytes, pieces: Vec::new(), len: 0, memory: 0, rest: None }
     }
 
-    /// Takes a batch; nothing must be left of the one before: [`next`](Self::next) gives none.
+    /// Adds a batch. The previous batch must be consumed, with [`next`](Self::next) returning
+    /// `None`.
     pub(super) fn push(&mut self, batch: Batch) {
         self.rest = Some((batch, 0));
     }
 
-    /// The next batch; none if it takes more cells.
+    /// Returns the next batch. Returns `None` if further cells are needed.
     pub(super) fn next(&mut self) -> Option<Batch> {
         let (batch, given) = self.rest.take()?;
         let left = batch.len() - given;
@@ -39,7 +40,7 @@ impl Chunks {
             let whole = taken == batch.len();
             let piece = if whole { batch.clone() } else { batch.slice(given..given + taken) };
             let memory = piece.memory();
-            // One cell always has room, but not behind others.
+            // A batch always has room for the first cell, even above the limit.
             if self.len > 0 && memory > room {
                 taken = 0;
             } else {
@@ -54,7 +55,7 @@ impl Chunks {
         if self.len == self.cells { self.finish() } else { None }
     }
 
-    /// What there is, though it has fewer cells; none if there is nothing.
+    /// Returns the remaining cells as a smaller batch. Returns `None` if there are none.
     pub(super) fn finish(&mut self) -> Option<Batch> {
         let pieces = std::mem::take(&mut self.pieces);
         (self.len, self.memory) = (0, 0);

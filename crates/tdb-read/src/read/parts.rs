@@ -1,4 +1,4 @@
-//! Batches given in parts: because the caller wants smaller ones, or because labels make them larger.
+//! Slices of batches, for smaller requested batches and for room for labels.
 
 use tdb_cells::Batch;
 use tdb_query::Memory;
@@ -7,19 +7,19 @@ use tdb_snapshot::Result;
 use crate::label::FoundLabels;
 use crate::query::SelectedLabel;
 
-/// Divides batches so that each part keeps to the budget, the columns of labels included, which are put in here.
+/// Slices batches to keep the budget, and adds the columns of labels.
 #[derive(Debug)]
 pub(super) struct Parts {
     labels: Vec<SelectedLabel>,
-    /// How many of the fields that are read were selected; those behind them are read for labels.
+    /// The number of selected fields. Further fields are read for labels.
     shown: usize,
-    /// Bytes that a part may take.
+    /// The maximum size of a part in bytes.
     budget: usize,
-    /// How much more a part may take rather than be followed by a small one.
+    /// Additional room of a part, to avoid a small part after it.
     slack: usize,
-    /// What is left of a batch, from one of its cells on.
+    /// The rest of a batch, from a cell on.
     rest: Option<(Batch, usize)>,
-    /// How many cells the last part with labels had: the next one will have about as many.
+    /// The number of cells in the last part with labels, as an estimate for the next part.
     last: usize,
 }
 
@@ -29,15 +29,15 @@ impl Parts {
         Self { labels, shown, budget, slack, rest: None, last: usize::MAX }
     }
 
-    /// Takes a batch; nothing must be left of the one before.
+    /// Adds a batch. The previous batch must be consumed.
     pub(super) fn push(&mut self, batch: Batch) {
         self.rest = Some((batch, 0));
     }
 
-    /// The next part; none if nothing is left.
+    /// Returns the next part. Returns `None` if the batch is consumed.
     ///
     /// # Errors
-    /// Labels can't be read. Then nothing is left.
+    /// Labels cannot be read. The rest of the batch is then dropped.
     pub(super) fn next(&mut self) -> Result<Option<Batch>> {
         let Some((batch, given)) = self.rest.take() else { return Ok(None) };
         let part = if self.labels.is_empty() { self.plain(&batch, given) } else { self.labelled(&batch, given)? };
@@ -46,16 +46,17 @@ impl Parts {
         Ok(Some(part))
     }
 
-    /// A part without labels.
+    /// Returns a part without labels.
     fn plain(&self, batch: &Batch, given: usize) -> Batch {
-        // A little more than wanted is less trouble than a second, small batch.
+        // A slightly larger part is better than a second, small part.
         if given == 0 && batch.memory() <= self.budget.saturating_add(self.slack) {
             return batch.clone();
         }
         batch.slice(given..given + batch.fitting(given, self.budget).min(batch.len() - given))
     }
 
-    /// A part with labels, which are looked up for as many cells as may have room together with them.
+    /// Returns a part with labels. Looks up labels for at most as many cells as have room together
+    /// with the labels.
     fn labelled(&mut self, batch: &Batch, given: usize) -> Result<Batch> {
         let left = batch.len() - given;
         let least: usize = self.labels.iter().map(|selected| selected.label.least_cell()).sum();
@@ -68,7 +69,7 @@ impl Parts {
                 continue;
             };
             let memory = |cells: usize| found.iter().map(|labels| labels.memory_before(cells)).sum::<usize>();
-            // One cell always has room, whatever its label.
+            // A single cell always has room, independent of the label.
             let (mut low, mut high) = (cells.min(1), cells);
             while low < high {
                 let middle = low + (high - low).div_ceil(2);
@@ -80,7 +81,8 @@ impl Parts {
         }
     }
 
-    /// The labels of a part; none if those of several cells take more than the budget.
+    /// Returns the labels of a part. Returns `None` if the labels of several cells exceed the
+    /// budget.
     fn look_up(&self, part: &Batch) -> Result<Option<Vec<FoundLabels>>> {
         let limit = if part.len() <= 1 { usize::MAX } else { self.budget };
         let columns = part.columns();
@@ -88,12 +90,12 @@ impl Parts {
         found.collect()
     }
 
-    /// The part as the query selected it.
+    /// Returns the part with the columns selected by the query.
     fn insert(&self, part: Batch, found: &[FoundLabels]) -> Batch {
         let len = part.len();
         let mut columns = part.into_columns();
         columns.truncate(self.shown);
-        // In the order of their places, so that each of them is right when it is its turn.
+        // In ascending order, for correct positions at each insertion.
         for (selected, labels) in self.labels.iter().zip(found) {
             columns.insert(selected.place, labels.column(len));
         }

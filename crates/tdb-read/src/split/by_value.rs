@@ -1,4 +1,4 @@
-//! Dividing a query by the values of a field, for those who seek the least or greatest of them.
+//! Splitting of queries by the values of a field, for finding the smallest or largest values.
 
 use std::collections::HashMap;
 
@@ -14,28 +14,31 @@ use tdb_types::{ArrayType, Scalar, ordered_key};
 use crate::Query;
 use crate::read::plan_fragments;
 
-/// Which values of a field come first. NaNs count as greater than all other values.
+/// The order of values when splitting by value. NaNs count as greater than all other values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FirstValues {
-    /// Whether the greatest do, and not the least.
+    /// `true` if the greatest values come first.
     pub greatest: bool,
-    /// Whether nulls come before all values, and not after them.
+    /// `true` if nulls come before all values.
     pub nulls: bool,
 }
 
-/// As many tiles hold the values of the first query, at least and at most; between these a sixteenth of all.
+/// Bounds for the number of tiles of the first query. Between the bounds, a sixteenth of all tiles.
 const LEAST_TILES: usize = 16;
 const MOST_TILES: usize = 256;
 const SHARE: usize = 16;
 
 impl Query {
-    /// Divides the query into two that together give exactly its cells, each in one only: one with the cells whose values of a field come first,
-    /// and one with all others. Whoever seeks the first few values, and narrows the second query by those that the first one gave, mostly finds
-    /// that nothing is left to be read for it.
+    /// Splits the query in two: the cells with the first values of a field, and all other cells.
+    /// Each cell is in exactly one of the two. A search for the first few values reads the first
+    /// query, and restricts the second query by the values found. Usually no tile is left to read
+    /// for the second query.
     ///
-    /// Where to divide is said by statistics of tiles: so that the first query reads about a sixteenth of the tiles, and at least 16. None if there is
-    /// nothing to be gained: there are few tiles, too few have statistics of the field, or its values have no order or are of an enumeration;
-    /// or if a dense array's cells that don't fulfil the condition are shown.
+    /// Statistics of tiles determine the split: the first query reads about a sixteenth of the
+    /// tiles, at least 16 and at most 256. Returns `None` if a split has no benefit:
+    /// - There are few tiles, or too few have statistics of the field.
+    /// - The field's values have no order, or are of an enumeration.
+    /// - A dense array returns cells that do not meet the condition.
     ///
     /// ```
     /// use tdb_array::{Array, FirstValues};
@@ -51,14 +54,14 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// The field is unknown; as [`plan`](Self::plan).
+    /// The field is unknown, or an error of [`plan`](Self::plan).
     pub fn split_by_value(&self, name: &str, first: FirstValues) -> Result<Option<(Self, Self)>> {
         let schema = self.schema();
         let asked = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
         let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec().only_matching) else {
             return Ok(None);
         };
-        // What is read of other fields doesn't matter. Of a dense array without any field nothing is read.
+        // Reads of other fields do not matter. Without any field, a dense array reads nothing.
         let query = self.clone().select([name])?.check()?;
         let ends = Ends { schema: query.array.schema(), asked, kind, first };
         let fragments: HashMap<&str, &Fragment> =
@@ -75,7 +78,7 @@ impl Query {
             }
         }
         let wanted = (tiles / SHARE).clamp(LEAST_TILES, MOST_TILES);
-        // Tiles of which nothing is known are read by both.
+        // Both queries read tiles without statistics.
         if found.len() < 2 * wanted || 2 * found.len() < tiles {
             return Ok(None);
         }
@@ -85,12 +88,12 @@ impl Query {
         });
         let [one, other] = halves(schema, name, asked, first, end);
         let (one, other) = (self.clone().filter(one), self.clone().filter(other));
-        // Values of some types can't be compared in conditions.
+        // Conditions cannot compare values of some types.
         Ok((one.check().is_ok() && other.check().is_ok()).then_some((one, other)))
     }
 }
 
-/// How values of a field compare, if they do as conditions have it.
+/// Returns the kind of values, if ordered as in conditions.
 fn ordered(schema: &ArraySchema, asked: FieldRef) -> Option<ValueKind> {
     let is_enumerated = |index: usize| schema.attributes().get(index).is_none_or(|own| own.enumeration().is_some());
     if matches!(asked, FieldRef::Attribute(index) if is_enumerated(index)) {
@@ -100,7 +103,7 @@ fn ordered(schema: &ArraySchema, asked: FieldRef) -> Option<ValueKind> {
     Some(output.kind().without_null()).filter(|kind| kind.has_order())
 }
 
-/// The condition of the cells whose values come first, up to this one, and that of all others.
+/// Returns the conditions for the first values up to `end`, and for all other cells.
 fn halves(schema: &ArraySchema, name: &str, asked: FieldRef, first: FirstValues, end: &[u8]) -> [Condition; 2] {
     let output = OutputField::of(schema, asked);
     let compare = |operator| field(name).compare(operator, Literal::new(LiteralKind::Cell, end));
@@ -122,14 +125,14 @@ fn halves(schema: &ArraySchema, name: &str, asked: FieldRef, first: FirstValues,
     halves
 }
 
-/// A value that can be compared with others of its field.
+/// A comparable value of the field.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Number(u64),
     Bytes(Vec<u8>),
 }
 
-/// Where values of tiles begin, from the first ones on.
+/// The first value of each tile in the order of `FirstValues`.
 struct Ends<'a> {
     schema: &'a ArraySchema,
     asked: FieldRef,
@@ -138,7 +141,7 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Adds those of a fragment's tiles, as far as they are known.
+    /// Adds the known first values of a fragment's tiles.
     fn add(&self, plan: &FragmentPlan, fragment: &Fragment, found: &mut Vec<(Key, Vec<u8>)>) {
         let Some(own) = fragment.own_field(self.schema, self.asked) else { return };
         let is_box = matches!(own, FragmentField::Dimension(_)) && fragment.array_type() == ArrayType::Sparse;

@@ -1,4 +1,4 @@
-//! Cutting a box in two, again and again, so that all pieces weigh about as much.
+//! Recursive bisection of a box into pieces of about the same weight.
 
 mod places;
 
@@ -10,14 +10,14 @@ use tdb_types::{Layout, PhysicalType, Scalar};
 
 use places::{Cut, Places};
 
-/// Something that lies in a box, and what it weighs.
+/// A weighted box.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weight {
     pub(super) bounds: NdRange,
     pub(super) amount: f64,
 }
 
-/// A box, and what lies in it.
+/// A box with the weights inside.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) window: NdRange,
@@ -30,14 +30,14 @@ impl Piece {
     }
 }
 
-/// What of a tile that is cut in two each side has to read in any case: chunks can be left out, but not many.
+/// The share of a cut tile that each side must read in any case. Only few chunks can be skipped.
 const ALWAYS: f64 = 0.75;
 
 /// Cuts boxes of an array.
 #[derive(Debug)]
 pub(super) struct Cutter<'a> {
     schema: &'a ArraySchema,
-    /// The dimensions, best to be cut first: those along which neighbours lie far apart in files.
+    /// The dimensions in order of preference: first those whose neighbors are far apart in files.
     order: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Cutter<'a> {
 struct Way {
     dimension: usize,
     cut: Cut,
-    /// The greater share of the two sides, by the parts that they will be cut into.
+    /// The larger weight of the two sides, per part.
     share: f64,
 }
 
@@ -58,10 +58,10 @@ impl<'a> Cutter<'a> {
         Self { schema, order }
     }
 
-    /// Cuts a piece into so many, or fewer if there aren't as many places to cut at.
+    /// Cuts a piece into `parts` pieces, or fewer without enough places to cut.
     pub(super) fn cut(&self, piece: Piece, parts: usize) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        // In the order of the coordinates: the right side waits.
+        // In the order of coordinates: the right side waits.
         let mut waiting = vec![(piece, parts)];
         while let Some((piece, parts)) = waiting.pop() {
             let shares = (parts / 2, parts - parts / 2);
@@ -77,10 +77,10 @@ impl<'a> Cutter<'a> {
         pieces
     }
 
-    /// The best way to cut a piece; none if there is no place where both sides hold something. Tiles of dense arrays are cut only where
-    /// that is much better than not to.
+    /// Returns the best way to cut a piece. Returns `None` if no cut leaves weight on both sides.
+    /// Cuts tiles of dense arrays only for a much better balance.
     fn best(&self, piece: &Piece, shares: (usize, usize)) -> Option<Way> {
-        /// How unequal sides may be for the sake of whole tiles.
+        /// The tolerated imbalance for whole tiles.
         const FAIR: f64 = 1.5;
         let whole = self.best_of(piece, shares, false);
         if !self.schema.is_dense() {
@@ -108,8 +108,8 @@ impl<'a> Cutter<'a> {
         best
     }
 
-    /// Where to cut along a dimension. As the cut moves up, the left side grows heavier and the right side lighter; best is where
-    /// they meet.
+    /// Returns the best cut along a dimension. As the cut moves up, the left side grows heavier and
+    /// the right side lighter. The best cut is at the crossing.
     fn way(&self, piece: &Piece, dimension: usize, shares: (usize, usize), within_tiles: bool) -> Option<Way> {
         let ranges = piece.weights.iter().filter_map(|weight| weight.bounds.0.get(dimension));
         let window = piece.window.0.get(dimension)?;
@@ -162,7 +162,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// What the two sides of a cut weigh.
+/// Returns the weights of the two sides of a cut.
 fn sides(piece: &Piece, dimension: usize, cut: &Cut, physical: PhysicalType) -> (f64, f64) {
     let (mut left, mut right) = (0.0, 0.0);
     for weight in &piece.weights {
@@ -178,9 +178,10 @@ fn sides(piece: &Piece, dimension: usize, cut: &Cut, physical: PhysicalType) -> 
 }
 
 impl Cut {
-    /// How much of a range lies below the cut, about: exactly none or all if that is so.
+    /// Returns the approximate share of a range below the cut. Exactly 0 or 1 for no or all of the
+    /// range.
     fn below(&self, range: &DimRange, physical: PhysicalType) -> f64 {
-        /// Neither none nor all.
+        /// Strictly between 0 and 1.
         const SOME: f64 = 1e-6;
         match (self, range) {
             (Self::Key(cut), DimRange::Fixed { lo, hi }) => {
@@ -215,7 +216,7 @@ impl Cut {
         }
     }
 
-    /// The part of a range on one side of the cut, which lies in it.
+    /// Returns the part of a range on a side of the cut. The cut must be within the range.
     fn half(&self, range: &DimRange, is_left: bool) -> DimRange {
         match (self, range, is_left) {
             (Self::Key(cut), DimRange::Fixed { lo, .. }, true) => {

@@ -1,4 +1,4 @@
-//! One part of a query, as a value.
+//! Parts of a query as plain values.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use tdb_storage::{LocalStorage, Storage};
 use crate::Query;
 use crate::query::QuerySpec;
 
-/// One part of a query that was [split](Query::split): where the array lies, which snapshot of it counts, and what is asked of it.
+/// A part of a [split](Query::split) query: the location of the array, the snapshot, and the
+/// definition of the query.
 ///
-/// It holds nothing that is open, and no key. Two processes of the same major version of this library can exchange it as
-/// [bytes](Self::to_bytes).
+/// Contains no open files and no key. Processes with the same major version of this library can
+/// exchange parts as [bytes](Self::to_bytes).
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryPart {
     pub(super) location: String,
@@ -27,34 +28,36 @@ impl QueryPart {
     pub(super) fn new(array: &Snapshot, snapshot: Pin, spec: QuerySpec, weight: f64) -> Self {
         let storage = array.storage();
         let location = storage.uri("").unwrap_or_else(|| storage.describe(""));
-        // What is too large for the type becomes its greatest value.
+        // The cast saturates at the maximum.
         Self { location, time: array.time(), snapshot, spec, weight: weight as u64 }
     }
 
-    /// Where the array lies: a URI if its storage has one, as of files on this machine, else what its storage calls it.
+    /// The location of the array: a URI if the storage has one, as for local files, or else the
+    /// storage's description.
     #[must_use]
     pub fn location(&self) -> &str {
         &self.location
     }
 
-    /// The range of time that the array was opened at.
+    /// The time range at which the array was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time
     }
 
-    /// About how much it takes to read the part, to be compared with the other parts of the query: bytes of tiles, and as many as they
-    /// have cells.
+    /// The approximate cost of the part, for comparison with other parts of the query: the bytes of
+    /// tiles plus the number of cells.
     #[must_use]
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The part's query, on the array in the local folder that the part names, opened with the key, limits and threads of the options; the
-    /// time is the part's own.
+    /// Opens the array at the part's location, and returns the part's query. Uses the key, limits
+    /// and threads of `options`. The time is the part's.
     ///
     /// # Errors
-    /// [`ArrayError::Query`] if the array isn't in a local folder; those of [`query`](Self::query).
+    /// [`ArrayError::Query`] if the array is not in a local folder. Otherwise the same as
+    /// [`query`](Self::query).
     pub fn open<T>(&self, options: &Options<T>) -> Result<Query> {
         let path = self.location.strip_prefix("file://").unwrap_or(&self.location);
         if path.contains("://") {
@@ -64,24 +67,25 @@ impl QueryPart {
         self.open_on(Arc::new(LocalStorage::new(path)), options)
     }
 
-    /// The same on the array at the root of a storage.
+    /// Opens the array at the root of a storage, and returns the part's query.
     ///
     /// # Errors
-    /// Those of opening the array, and of [`query`](Self::query).
+    /// The array cannot be opened, or an error of [`query`](Self::query).
     pub fn open_on<T>(&self, storage: Arc<dyn Storage>, options: &Options<T>) -> Result<Query> {
         self.query(&options.to_open::<Snapshot>().between(self.time).open_on(storage)?)
     }
 
-    /// The part's query, on the array that was split, or the same one opened elsewhere. It reads the snapshot of it that was split,
-    /// whatever has been written since: consolidation doesn't matter until what it replaced is vacuumed. Labels are read as of the part's
-    /// time.
+    /// Returns the part's query on the split array, possibly opened elsewhere. Reads the original
+    /// snapshot, independent of later writes. Consolidation does not matter until a vacuum. Labels
+    /// are read at the part's time.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if a fragment of the snapshot is gone; the array isn't the one that was split, or can't be read.
+    /// [`ArrayError::Outdated`] if a fragment of the snapshot no longer exists. Another error if
+    /// the array is not the split array, or cannot be read.
     pub fn query(&self, array: &Snapshot) -> Result<Query> {
         let array = if array.time() == self.time { array.clone() } else { array.reopened_between(self.time)? };
         let array = array.by_schema_of(&self.snapshot)?;
-        // Ranges are looked at only once they are known to be of the array's dimensions.
+        // Ranges must match the array's dimensions before further use.
         drop(Query::of_spec(&array, &self.spec)?);
         let or_all = |(index, ranges): (usize, &Vec<DimRange>)| match ranges.is_empty() {
             true => vec![array.schema().limits(index)],

@@ -1,4 +1,4 @@
-//! How much there is to read where.
+//! The distribution of work over the domain.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use tdb_snapshot::{Fragment, Result};
 use super::cut::Weight;
 use crate::read::plan_fragments;
 
-/// Of more tiles neighbours are taken together: it takes long to look at them again and again.
+/// With more tiles, neighboring tiles are merged, because each cut visits all weights.
 const MOST_WEIGHTS: usize = 1 << 16;
 
-/// The tiles that a query reads, with what reading each of them takes: its bytes, and as many as it has cells.
+/// Returns the tiles read by a query, with the cost of each: the bytes plus the number of cells.
 pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>> {
     let regions = query.region.ranges();
     let plans = plan_fragments(query)?.0;
@@ -27,8 +27,8 @@ pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>>
         }
     }
     if query.array.schema().is_dense() {
-        // Cells that nobody wrote have to be made too. Of a large domain there may be more than anybody reads: they count no
-        // more than what was written.
+        // Unwritten cells also take time. In a large domain, unwritten cells may outnumber all
+        // cells ever read. The weight of unwritten cells is capped at the weight of written cells.
         let written: f64 = weights.iter().map(|weight| weight.amount).sum();
         let cells = volume(regions);
         let amount = if weights.is_empty() { cells } else { cells.min(written) };
@@ -63,7 +63,7 @@ fn add(
     }
 }
 
-/// The smallest box that holds what is asked for of a tile.
+/// Returns the smallest box around the selected part of a tile.
 fn wanted(tile: &NdRange, regions: &[Vec<DimRange>], hull: &NdRange) -> Option<NdRange> {
     let tile = tile.intersection(hull)?;
     let side = |(side, ranges): (&DimRange, &Vec<DimRange>)| {
@@ -75,7 +75,7 @@ fn wanted(tile: &NdRange, regions: &[Vec<DimRange>], hull: &NdRange) -> Option<N
     tile.0.iter().zip(regions).map(side).collect::<Option<_>>().map(NdRange)
 }
 
-/// About how many cells of a dense array are asked for.
+/// The approximate number of selected cells of a dense array.
 fn volume(regions: &[Vec<DimRange>]) -> f64 {
     let cells = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => (hi - lo) as f64 + 1.0,

@@ -1,5 +1,4 @@
-//! Parts of queries as bytes.
-//!
+//! The byte format of query parts.
 //! ```text
 //! "tdb part" | u8 version, 1
 //! location | u64 first millisecond | u64 last millisecond | schema | u32 count, fragments | u32 count, deletes | u64 weight
@@ -26,7 +25,7 @@ use crate::query::QuerySpec;
 
 const MAGIC: &[u8] = b"tdb part";
 const VERSION: u8 = 1;
-/// Least bytes of a text, and of a range.
+/// The minimum size of a text in bytes.
 const LEAST_TEXT: u64 = 4;
 const LEAST_RANGE: u64 = 5;
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
@@ -34,17 +33,17 @@ const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Ord
 type Result<T> = std::result::Result<T, DecodeError>;
 
 impl QueryPart {
-    /// The part as bytes, for another process.
+    /// Serializes the part for another process.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         write(self)
     }
 
-    /// The part that these bytes are. What comes of damaged ones, or of those that somebody made up, is a query of the array that they
-    /// name, or an error.
+    /// Parses a serialized part. Damaged or forged bytes result in an error, or in a query of the
+    /// array named in the bytes.
     ///
     /// # Errors
-    /// The bytes are none of [`to_bytes`](Self::to_bytes), or of another version of them.
+    /// The bytes are not from [`to_bytes`](Self::to_bytes), or have another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         parse(bytes)
     }
@@ -151,7 +150,7 @@ fn write_texts(writer: &mut ByteWriter, texts: &[String]) {
 fn parse_texts(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Vec<String>> {
     let count = reader.u32(field)?;
     let count = reader.count(field, count.into(), LEAST_TEXT)?;
-    // What isn't there yet isn't reserved.
+    // Memory is not reserved ahead of reading.
     let mut texts = Vec::new();
     for _ in 0..count {
         texts.push(reader.string_u32(field)?);

@@ -1,4 +1,4 @@
-//! Which commits of an array count, with those that were gathered, ignored and replaced.
+//! The commits of an array, after resolving consolidated, ignored and vacuum files.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -14,16 +14,17 @@ use super::listing::Listing;
 use crate::damage::Findings;
 use crate::{ArrayError, Result, TimeRange};
 
-/// All commits of an array, before any question of time.
+/// All commits of an array, independent of time.
 ///
-/// Names of gathered commits stay where they are, in the files' bytes: there may be millions of them.
+/// Names of consolidated commits borrow from the bytes of the file, because a file may contain
+/// millions of names.
 #[derive(Debug, Default)]
 pub(super) struct Commits<'a> {
-    /// Paths of committed writes, deletes and updates, in order, none twice.
+    /// Paths of committed writes, deletes and updates, sorted and unique.
     pub(super) paths: Vec<Cow<'a, str>>,
-    /// Those of them that were gathered, as they stand there, in order.
+    /// Paths in consolidated files in stored form, sorted.
     gathered: Vec<&'a str>,
-    /// The deletes that lie in a consolidated file, by their paths.
+    /// The deletes stored in a consolidated file, by path.
     pub(super) embedded: BTreeMap<String, EmbeddedDelete>,
     vacuums: Vec<Vacuum<'a>>,
 }
@@ -31,10 +32,10 @@ pub(super) struct Commits<'a> {
 /// A vacuum file.
 #[derive(Debug)]
 struct Vacuum<'a> {
-    /// The consolidated fragment that it belongs to.
+    /// The name of the consolidated fragment.
     name: TimestampedName,
     version: FormatVersion,
-    /// The folders of the fragments that this one replaces.
+    /// The folders of the superseded fragments.
     folders: Vec<Cow<'a, str>>,
 }
 
@@ -46,14 +47,15 @@ impl<'a> Commits<'a> {
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
-                    // All of it or nothing counts.
+                    // The file counts entirely or not at all.
                     let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
                     if findings.of(path, sound)?.is_some() {
                         commits.take_gathered(path, bytes).map_err(fail)?;
                     }
                 }
                 Some(CommitKind::Ignore) => {
-                    // Only writes that were gathered can be ignored: a commit file that is still there counts.
+                    // Only consolidated writes can be ignored. A commit with a separate file stays
+                    // in effect.
                     let list =
                         paths_of(bytes, |path| (CommitKind::of(path) == Some(CommitKind::Write)).then_some(path));
                     ignored.extend(findings.of(path, list.map_err(fail))?.into_iter().flatten());
@@ -78,7 +80,7 @@ impl<'a> Commits<'a> {
         Ok(commits)
     }
 
-    /// Takes up what is gathered in a file. Names without a time say nothing, and aren't kept.
+    /// Adds the commits in a consolidated file. Skips names without a time.
     fn take_gathered(&mut self, file: &str, bytes: &'a [u8]) -> Result<(), DecodeError> {
         let file: Arc<str> = file.into();
         ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
@@ -91,7 +93,7 @@ impl<'a> Commits<'a> {
         })
     }
 
-    /// Adds the commits that are files, and leaves out what commits a folder that isn't there.
+    /// Adds the commits with separate files. Drops `.ok` commits of missing fragment folders.
     fn take_files(&mut self, listing: &'a Listing) {
         for (entries, folder) in [(&listing.root, ""), (&listing.commits, COMMITS_FOLDER)] {
             let files = entries.iter().filter(|entry| entry.kind == EntryKind::File);
@@ -111,17 +113,17 @@ impl<'a> Commits<'a> {
         self.paths.dedup();
     }
 
-    /// Whether a commit was gathered with others.
+    /// `true` if the commit is in a consolidated file.
     pub(super) fn is_gathered(&self, path: &str) -> bool {
         self.gathered.binary_search(&path).is_ok()
     }
 
-    /// Paths of the committed writes.
+    /// Returns the paths of committed writes.
     pub(super) fn fragments(&self) -> impl Iterator<Item = &str> {
         self.of_kind(CommitKind::Write)
     }
 
-    /// Paths of the delete and update commits within `time`, oldest first.
+    /// Returns the paths of delete and update commits within `time`, oldest first.
     pub(super) fn deletes(&self, time: TimeRange) -> Vec<String> {
         let mut deletes: Vec<_> = self
             .of_kind(CommitKind::Delete)
@@ -133,7 +135,7 @@ impl<'a> Commits<'a> {
         deletes.into_iter().map(|(_, path)| path.to_owned()).collect()
     }
 
-    /// Folders of the fragments that are replaced by a consolidated fragment which `visible` says the reader sees.
+    /// Returns the folders superseded by a consolidated fragment `visible` to the reader.
     pub(super) fn vacuumed(&self, visible: impl Fn(&TimestampedName, FormatVersion) -> bool) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| visible(&vacuum.name, vacuum.version));
         visible.flat_map(|vacuum| &vacuum.folders).map(|folder| &**folder).collect()
@@ -144,17 +146,17 @@ impl<'a> Commits<'a> {
     }
 }
 
-/// Whether the last component of a path is a name with a time: all others can't be those of commits or fragments.
+/// `true` if the last component of a path is a name with a time, as commits and fragments have.
 fn has_time(path: &str) -> bool {
     TimestampedName::is_one(file_name(path))
 }
 
-/// What the paths of a list name, as far as they have a time; nothing twice.
+/// Returns the targets of a list's paths, sorted and unique. Skips names without a time.
 fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Result<Vec<Cow<'a, str>>, DecodeError> {
     let mut paths = Vec::new();
     PathList::for_each(&mut ByteReader::new(bytes), |path| {
         let Some(found) = target(&path).filter(|path| has_time(path)) else { return };
-        // A target ends where its path does.
+        // A target is a suffix of the path.
         let start = path.len() - found.len();
         paths.push(match path {
             Cow::Borrowed(path) => Cow::Borrowed(&path[start..]),
@@ -166,8 +168,9 @@ fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Resul
     Ok(paths)
 }
 
-/// What a gathered path means: a write belongs to this array whatever folder or array it names, as the reference library has
-/// it, but a file that commits what lies in the array's own folder has to lie there.
+/// Resolves a path of a consolidated commits file. Like the reference library, ignores the array
+/// and folder parts of a `.wrt` path. Other paths are unchanged: an `.ok` commit must be in the
+/// array's own folder.
 pub(super) fn as_own(path: &str) -> Cow<'_, str> {
     let name = file_name(path);
     let is_own = path.strip_prefix(COMMITS_FOLDER).and_then(|path| path.strip_prefix('/')) == Some(name);
@@ -178,7 +181,8 @@ pub(super) fn as_own(path: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Vacuum<'a> {
-    /// The vacuum file at this path, which names these folders; none if its own name says nothing.
+    /// Creates the vacuum file at `path` with these folders. Returns `None` if the file name has no
+    /// time.
     fn of(path: &str, folders: Vec<Cow<'a, str>>) -> Result<Option<Self>> {
         let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
         let version =

@@ -1,12 +1,12 @@
-//! Deletes that lie in other files.
+//! Deletes stored in files of consolidated commits.
 
 use std::sync::Arc;
 
-/// A delete commit in a file of consolidated commits.
+/// A delete commit stored in a file of consolidated commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedDelete {
-    /// The path of the file that it lies in.
+    /// The path of the containing file.
     pub file: Arc<str>,
-    /// What would stand in its own file.
+    /// The bytes that a separate commit file would contain.
     pub bytes: Arc<[u8]>,
 }

@@ -1,4 +1,4 @@
-//! What the commit files of an array say, file by file.
+//! The contents of an array's commit files, file by file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::{EmbeddedDelete, FragmentEntry, Listing};
 use crate::damage::Findings;
 use crate::{ArrayError, Result};
 
-/// What the commit files of an array say, whatever the time: for those who join or remove them.
-///
+/// The contents of an array's commit files, independent of time. Serves consolidation and vacuum of
+/// commits.
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
 /// let array = tdb_snapshot::Snapshot::open(folder)?;
@@ -24,47 +24,48 @@ use crate::{ArrayError, Result};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CommitInventory {
-    /// Paths of all commits that count, each once, in order: writes, deletes, updates. Those that were gathered may have no
-    /// file of their own.
+    /// Paths of all commits in effect, sorted and unique: writes, deletes, updates. Consolidated
+    /// commits may have no separate file.
     pub paths: Vec<String>,
-    /// Of the deletes among them the gathered ones: their bytes, by their paths.
+    /// Bytes of the consolidated deletes, by path.
     pub embedded: BTreeMap<String, EmbeddedDelete>,
-    /// All committed fragments, those that others replace included.
+    /// All committed fragments, including superseded fragments.
     pub fragments: Vec<CommittedFragment>,
-    /// The files of gathered commits.
+    /// The files of consolidated commits (`.con`).
     pub gathered: Vec<CommitList>,
-    /// The files that say which gathered commits don't count.
+    /// The lists of ignored commits (`.ign`).
     pub ignored: Vec<CommitList>,
-    /// The vacuum files: what they list are folders of fragments.
+    /// The vacuum files with lists of fragment folders (`.vac`).
     pub vacuums: Vec<CommitList>,
 }
 
-/// A file that lists commits or fragments.
+/// A file with a list of commits or fragments.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CommitList {
-    /// Its path.
+    /// The path of the file.
     pub path: String,
-    /// Its bytes.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// What it lists, by the paths in this array that readers understand by them, in the file's order.
+    /// The listed paths, resolved to this array, in the order of the file.
     pub names: Vec<String>,
-    /// The bytes of the deletes among them.
+    /// The bytes of the listed deletes, by path.
     pub deletes: BTreeMap<String, Arc<[u8]>>,
-    /// How the file itself writes those of them that it writes otherwise, as if they lay in another array: only so can they be
-    /// ignored.
+    /// The stored form of paths with another array part, by resolved path. An ignore file must list
+    /// the stored form.
     pub foreign: BTreeMap<String, String>,
 }
 
-/// A committed fragment, and what commits it.
+/// A committed fragment and the commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommittedFragment {
     /// The fragment.
     pub entry: FragmentEntry,
-    /// The path of the file that commits it, which may have been gathered with others; none if its metadata does.
+    /// The path of the commit file, possibly consolidated. `None` if the metadata file is the
+    /// commit.
     pub commit: Option<String>,
-    /// Whether its commit was gathered with others.
+    /// `true` if the commit is in a consolidated file.
     pub is_gathered: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What lies in the folders of an array.
+//! Listings of an array's folders.
 
 use std::collections::BTreeMap;
 
@@ -11,39 +11,41 @@ use tdb_types::{BEFORE_VERSIONS, Feature, FormatVersion, TimestampedName};
 
 use crate::TimeRange;
 
-/// What lies in the folders of an array: names only, but for the small files that name other files.
+/// The names in an array's folders, and the contents of commit lists.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Listing {
-    /// The array's own folder.
+    /// Entries of the array's own folder.
     pub root: Vec<Entry>,
-    /// `__schema`.
+    /// Entries of `__schema`.
     pub schemas: Vec<Entry>,
-    /// `__commits`.
+    /// Entries of `__commits`.
     pub commits: Vec<Entry>,
-    /// `__fragment_meta`, if it was listed: what counts doesn't depend on it.
+    /// Entries of `__fragment_meta`, if listed. [`ArrayDirectory`](crate::ArrayDirectory) does not
+    /// depend on these entries.
     pub footers: Option<Vec<Entry>>,
-    /// The contents of the `.con`, `.ign` and `.vac` files of both folders, with their paths.
+    /// The paths and contents of the `.con`, `.ign` and `.vac` files of the root and of
+    /// `__commits`.
     pub commit_files: Vec<(String, Vec<u8>)>,
-    /// What lies in the folders of the array's folder that may be fragments of formats 1 to 4, by their names.
+    /// Entries of possible fragment folders of formats 1 to 4, by folder name.
     pub legacy_folders: BTreeMap<String, Vec<Entry>>,
 }
 
 impl Listing {
-    /// Of a folder of which nothing below was listed.
+    /// Creates a listing of the array's own folder only.
     #[must_use]
     pub fn of_root(root: Vec<Entry>) -> Self {
         Self { root, ..Self::default() }
     }
 
-    /// Whether the folder is an array at all.
+    /// `true` if the folder is an array.
     #[must_use]
     pub fn is_array(&self) -> bool {
         let has = |name: &str, kind| self.root.iter().any(|entry| entry.name == name && entry.kind == kind);
         has(SCHEMA_FOLDER, EntryKind::Folder) || has(LEGACY_SCHEMA, EntryKind::File)
     }
 
-    /// Whether the folder is a group.
+    /// `true` if the folder is a group.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.root.iter().any(|entry| match entry.kind {
@@ -52,7 +54,8 @@ impl Listing {
         })
     }
 
-    /// What nobody reads any more, if the folder is that: the file that shows it, and what it is, to follow the file's name.
+    /// Detects arrays and key-value stores older than format 1. Returns the name of the telltale
+    /// file, and a description to append to the name.
     pub fn older_than_format_1(&self) -> Option<(&'static str, String)> {
         let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if self.is_array() {
@@ -71,7 +74,8 @@ impl Listing {
         }
     }
 
-    /// Paths of the small files whose contents [`ArrayDirectory::resolve`] wants in `commit_files`.
+    /// Returns the paths of the files whose contents [`ArrayDirectory::resolve`] needs in
+    /// `commit_files`.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
@@ -86,8 +90,9 @@ impl Listing {
             .collect()
     }
 
-    /// Paths of all schema files: the legacy one first, then the folder's in the order of their names, which is the order
-    /// of their times as long as these have equally many digits; the reference library orders them no other way.
+    /// Returns the paths of all schema files: the legacy file first, then the files in `__schema`
+    /// by name. As in the reference library, name order equals time order only for timestamps of
+    /// equally many digits.
     #[must_use]
     pub fn schemas(&self) -> Vec<String> {
         let legacy = self.root.iter().filter(|entry| entry.name == LEGACY_SCHEMA).map(|entry| entry.name.clone());
@@ -99,7 +104,8 @@ impl Listing {
         legacy.chain(folder).collect()
     }
 
-    /// The path of the schema that an array read over `time` has: the last one that isn't younger, else the first.
+    /// Returns the path of the schema for a reader of `time`: the last schema not newer than
+    /// `time`, or else the first.
     #[must_use]
     pub fn schema_at(&self, time: TimeRange) -> Option<String> {
         let mut schemas = self.schemas();
@@ -109,8 +115,8 @@ impl Listing {
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
 
-    /// Names of the folders in the array's folder whose contents [`ArrayDirectory::resolve`] wants in `legacy_folders`:
-    /// they are fragments of formats 1 to 4 if they hold fragment metadata.
+    /// Returns the names of the folders whose entries [`ArrayDirectory::resolve`] needs in
+    /// `legacy_folders`. Folders with fragment metadata are fragments of formats 1 to 4.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
@@ -124,7 +130,7 @@ impl Listing {
     }
 }
 
-/// Whether a fragment with this name needs no commit file: format 4 or older.
+/// `true` if a fragment with this name needs no commit file: format 4 or older.
 fn is_before_commits(name: &TimestampedName) -> bool {
     let by_file = |version: FormatVersion| version.has(Feature::RootCommits) || version.has(Feature::CommitsFolder);
     name.fragment_version().is_ok_and(|version| !by_file(version))

@@ -35,7 +35,8 @@ fn a_consolidated_fragment_replaces_what_its_vacuum_file_names() {
     let lines = format!("/__fragments/{A}\nfile:///elsewhere/__fragments/{B}\n");
     listing.commit_files.push((format!("__commits/{C}.vac"), lines.into_bytes()));
     assert_eq!(names(&listing, ArrayType::Dense, TimeRange::ALL), [folder(C)]);
-    // Before the second write a dense reader can't use the consolidated fragment, a sparse one can.
+    // Before the second write a dense reader cannot use the consolidated fragment. A sparse reader
+    // can.
     assert_eq!(names(&listing, ArrayType::Dense, TimeRange::until(150)), [folder(A)]);
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::until(150)), [folder(C)]);
 }
@@ -55,7 +56,7 @@ fn gathered_commits_count_unless_ignored() {
     assert_eq!((&*embedded.file, &embedded.bytes[..]), (&*format!("__commits/{C}.con"), &b"xyz"[..]));
     listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
-    // Cut anywhere, the file is an error or its first entries; it never panics.
+    // A truncated file is an error or yields its first entries, and never panics.
     for len in 0..gathered.len() {
         listing.commit_files[0].1 = gathered[..len].to_vec();
         let _ = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL);

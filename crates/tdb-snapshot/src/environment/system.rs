@@ -1,4 +1,4 @@
-//! The operating system's clock and random bytes, where there is an operating system.
+//! The operating system's clock and random bytes, on targets with an operating system.
 
 use std::io;
 
@@ -17,7 +17,7 @@ mod present {
 
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
 
-    /// A sleep may end too early, by a clock that was set back meanwhile; nobody waits for hours because of that.
+    /// A sleep may end too early if the clock is set back meanwhile. This bounds the retries.
     const SLEEPS: usize = 4;
 
     impl Clock for SystemClock {
@@ -46,7 +46,7 @@ mod present {
     }
 }
 
-/// The standard library's clock panics there, and there is no source of random bytes.
+/// On this target the standard library's clock panics and there is no source of random bytes.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod absent {
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};

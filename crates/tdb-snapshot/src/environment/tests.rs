@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 
-/// A clock that says a given time.
+/// A clock that always returns the same time.
 #[derive(Debug)]
 struct Fixed(u64);
 
@@ -51,7 +51,7 @@ fn a_uuid_says_what_it_is() {
     let system = Environment::system();
     let (before, uuid) = (system.now().unwrap(), system.uuid_v7().unwrap());
     assert_eq!((uuid >> 76 & 0xf, uuid >> 62 & 0b11), (7, 0b10));
-    // Others may have run ahead of the clock within this process.
+    // Other tests may have advanced the shared counter beyond the clock.
     assert!((uuid >> 80) + 1 >= u128::from(before) && uuid >> 80 <= u128::from(system.now().unwrap()) + 100);
 }
 

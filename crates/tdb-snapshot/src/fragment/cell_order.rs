@@ -1,4 +1,4 @@
-//! Whether stored cells lie in the global order.
+//! Checks of stored cells for global order.
 
 use tdb_cells::order::ascending::AscendingCheck;
 use tdb_cells::order::by_writers::may_differ;
@@ -8,18 +8,18 @@ use tdb_types::{Cells, Feature};
 use super::Fragment;
 use crate::Result;
 
-/// Tells whether cells come in the global order of an array. Equal ones may follow each other only where the array allows
-/// duplicates, or the fragment has a time for each cell.
+/// A check that cells are in the global order of an array. Equal coordinates may repeat only if the
+/// array allows duplicates, or if the fragment has a timestamp per cell.
 #[derive(Clone, Debug)]
 pub struct CellOrderCheck {
     check: AscendingCheck,
-    /// The same, whether or not equal cells may follow each other.
+    /// The same check with equal coordinates allowed.
     with_equal: AscendingCheck,
     is_promised: bool,
 }
 
 impl Fragment {
-    /// What tells whether the cells of the fragment are in order.
+    /// Returns the check for the cells of the fragment.
     ///
     /// # Errors
     /// The schema has no global order.
@@ -36,19 +36,21 @@ impl Fragment {
 }
 
 impl CellOrderCheck {
-    /// Whether writers of the fragment's format put cells into the order that is looked for: several old ones had another.
+    /// `true` if writers of the fragment's format guarantee this order. Several old formats used
+    /// another order.
     #[must_use]
     pub fn is_promised(&self) -> bool {
         self.is_promised
     }
 
-    /// Whether each of some cells comes after the one before it. `coordinates` has a column for each dimension.
+    /// `true` if each cell is after its predecessor in the order. `coordinates` has a column for
+    /// each dimension.
     #[must_use]
     pub fn holds(&self, coordinates: &[Cells<'_>]) -> bool {
         holds(&self.check, coordinates)
     }
 
-    /// The same, but that equal cells may follow each other in any case.
+    /// Like [`holds`](Self::holds), but always allows equal coordinates.
     #[must_use]
     pub fn holds_with_equal(&self, coordinates: &[Cells<'_>]) -> bool {
         holds(&self.with_equal, coordinates)

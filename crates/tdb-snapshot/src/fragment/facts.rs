@@ -1,4 +1,4 @@
-//! What a fragment is, said without its footer.
+//! Properties of a fragment derived from its footer.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -13,54 +13,56 @@ use super::Fragment;
 use crate::{Result, TimeRange};
 
 impl Fragment {
-    /// Whether the fragment is dense or sparse: a dense array may have sparse fragments, which old releases wrote.
+    /// The type of the fragment. A dense array may have sparse fragments from old releases.
     #[must_use]
     pub fn array_type(&self) -> ArrayType {
         if self.footer().is_dense() { ArrayType::Dense } else { ArrayType::Sparse }
     }
 
-    /// When its cells were written: at one time, or, of cells that were consolidated, over a range of times.
+    /// The range of times at which the cells were written. A single time, unless the cells were
+    /// consolidated.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         TimeRange { start: self.name().start(), end: self.name().end() }
     }
 
-    /// How many cells were written: in a dense fragment those of its non-empty domain, in a sparse one all that it holds,
-    /// deleted ones and those of equal coordinates included.
+    /// The number of cells written. In a dense fragment, counts the cells in the non-empty domain.
+    /// In a sparse fragment, counts all cells, including deleted cells and duplicate coordinates.
     #[must_use]
     pub fn cell_count(&self) -> u64 {
         self.footer().tiles().visible_cell_count()
     }
 
-    /// How many of them lie in one tile; `None` if there is no such tile.
+    /// The number of written cells in one tile. Returns `None` if the tile does not exist.
     #[must_use]
     pub fn cells_in_tile(&self, tile: u64) -> Option<u64> {
         self.footer().tiles().visible_cells_in(tile)
     }
 
-    /// Whether each cell carries the time at which it was written, because cells of several times were consolidated.
+    /// `true` if each cell has a write timestamp, because cells of several times were consolidated.
     #[must_use]
     pub fn has_cell_times(&self) -> bool {
         self.footer().header().has_timestamps
     }
 
-    /// The name of the file of the schema that the fragment was written with.
+    /// The file name of the fragment's schema.
     #[must_use]
     pub fn schema_name(&self) -> &str {
         &self.footer().header().schema_name
     }
 
-    /// For each dimension the first and last coordinate of the non-empty domain; `None` if the fragment has no cells.
+    /// The first and last coordinate of the non-empty domain, for each dimension. Returns `None` if
+    /// the fragment has no cells.
     #[must_use]
     pub fn non_empty_coordinates(&self) -> Option<Vec<RangeInclusive<Coordinate>>> {
         Some(Coordinate::of_box(self.schema(), self.non_empty_domain()?))
     }
 
-    /// For each dimension the least and greatest coordinate of a tile's cells, which is its MBR: in a sparse fragment as
-    /// it is stored, in a dense one the part of the tile's box that lies in the non-empty domain. `None` if there is no such
-    /// tile.
+    /// The minimum and maximum coordinate of a tile for each dimension: its MBR. A sparse fragment
+    /// stores the MBR. In a dense fragment it is the intersection of the tile with the non-empty
+    /// domain. Returns `None` if the tile does not exist.
     ///
-    /// A query takes each range as it is.
+    /// A query accepts each range unchanged.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
@@ -73,7 +75,7 @@ impl Fragment {
     /// ```
     ///
     /// # Errors
-    /// The R-tree can't be read.
+    /// The R-tree cannot be read.
     pub fn mbr(&self, tile: u64) -> Result<Option<Vec<RangeInclusive<Coordinate>>>> {
         let mbr = match self.footer().tiles() {
             Tiles::Dense(grid) => self.dense_box(grid, tile),
@@ -82,7 +84,7 @@ impl Fragment {
         Ok(mbr.map(|mbr| Coordinate::of_box(self.schema(), &mbr)))
     }
 
-    /// A box that holds all cells of a tile; `None` if none is known.
+    /// A box around all cells of a tile. Returns `None` if it is unknown.
     pub fn tile_box(&self, tile: u64) -> Option<NdRange> {
         match self.footer().tiles() {
             Tiles::Dense(grid) => self.dense_box(grid, tile),
@@ -90,8 +92,8 @@ impl Fragment {
         }
     }
 
-    /// A box that holds all cells, however wrongly the format's writers have computed the non-empty domain; `None` if none is
-    /// known.
+    /// A box around all cells. Corrects for a wrong non-empty domain of some format versions.
+    /// Returns `None` if the fragment has no cells.
     #[must_use]
     pub fn bounds(&self) -> Option<Cow<'_, NdRange>> {
         let domain = self.non_empty_domain()?;
@@ -103,13 +105,13 @@ impl Fragment {
         Some(Cow::Owned(NdRange(domain.0.iter().map(known).collect())))
     }
 
-    /// The part of a dense tile's box that lies in the non-empty domain.
+    /// The intersection of a dense tile with the non-empty domain.
     fn dense_box(&self, grid: &DenseGrid, tile: u64) -> Option<NdRange> {
         let along = |(index, dimension): (usize, &Dimension)| {
             let (low, _) = dimension.domain_keys()?;
             let extent = u128::from(dimension.extent_cells()?);
             let first = u128::from(low) + u128::from(grid.tile_index(tile, index)?) * extent;
-            // The last tile may end beyond all keys.
+            // The last tile may end beyond the maximum key.
             let hi = u64::try_from(first + extent - 1).unwrap_or(u64::MAX);
             Some(DimRange::Fixed { lo: u64::try_from(first).ok()?, hi })
         };

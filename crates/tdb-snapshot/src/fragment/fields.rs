@@ -1,4 +1,4 @@
-//! The tiles of a fragment's fields, made ready on first use.
+//! The tiles of a fragment's fields, opened on first use.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Fragment;
 use crate::tiles::{BlockBounds, Combined, FieldTiles, PartTiles};
 use crate::{ArrayError, Result};
 
-/// What a field's cells are, as far as its tiles are concerned.
+/// The properties of a field for decoding tiles.
 struct FieldShape<'a> {
     name: String,
     datatype: Datatype,
@@ -20,24 +20,24 @@ struct FieldShape<'a> {
     filters: std::borrow::Cow<'a, FilterPipeline>,
 }
 
-/// Every filtered tile begins with the number of its chunks, and may have none.
+/// Every filtered tile begins with a chunk count, possibly 0.
 const LEAST_TILE: u64 = ChunkHeader::COUNT_LEN as u64;
 
 impl Fragment {
-    /// The tiles of a field of the array's schema; none if this fragment's schema doesn't have it, or has it as
-    /// something that can't stand for it.
+    /// Returns the tiles of a field of the array's schema. Returns `None` if the fragment lacks the
+    /// field, or has it with an incompatible type.
     ///
-    /// Fields are matched by name, for their places differ between the schemas of an array that evolved.
+    /// Matches fields by name, because positions differ between the schemas of an array.
     pub fn field_tiles(&self, array: &ArraySchema, field: FieldRef) -> Result<Option<Arc<FieldTiles>>> {
         self.own_field(array, field).map(|own| self.tiles_of(own)).transpose()
     }
 
-    /// Whether the fragment has cells of a field of the array's schema.
+    /// `true` if the fragment has cells of a field of the array's schema.
     pub fn has_field(&self, array: &ArraySchema, field: FieldRef) -> bool {
         self.own_field(array, field).is_some()
     }
 
-    /// Which of this fragment's fields stands for a field of the array's schema, if any does.
+    /// Returns the fragment's own field for a field of the array's schema.
     pub fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
         let index = match field {
             FieldRef::Dimension(index) => return Some(FragmentField::Dimension(index)),
@@ -48,12 +48,12 @@ impl Fragment {
         is_same_type(&self.schema().attributes()[own], attribute).then_some(FragmentField::Attribute(own))
     }
 
-    /// Whether the tiles of a field are ready already.
+    /// `true` if the tiles of the field are already open.
     pub(super) fn has_tiles_of(&self, field: FragmentField) -> bool {
         self.inner.fields.lock().is_ok_and(|ready| ready.contains_key(&field))
     }
 
-    /// The tiles of a field of this fragment.
+    /// Returns the tiles of one of the fragment's own fields.
     pub fn tiles_of(&self, field: FragmentField) -> Result<Arc<FieldTiles>> {
         if let Ok(ready) = self.inner.fields.lock()
             && let Some(tiles) = ready.get(&field)
@@ -105,7 +105,7 @@ impl Fragment {
         Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit, blocks })
     }
 
-    /// Before format 5 all coordinates of a cell lie in one file.
+    /// Before format 5 the coordinates of all dimensions are in a single file.
     fn combined(&self, field: FragmentField, shape: &FieldShape<'_>) -> (Option<Combined>, FragmentField) {
         match field {
             FragmentField::Dimension(dimension) if self.version().has(Feature::CombinedCoordinates) => {
@@ -128,7 +128,7 @@ impl Fragment {
         let described = self.inner.storage.describe(&path);
         let said = self.footer().file_size(field, part).unwrap_or(0);
         let file = self.inner.storage.open_sized(&path, said)?;
-        // Before lists are read that have an entry for each tile: where there are many, so are the bytes of the file.
+        // Check before reading sections with an entry per tile: many tiles require a large file.
         if file.size() / LEAST_TILE < self.tile_count() {
             let what = format!("{} bytes, too few for the {} tiles of its fragment", file.size(), self.tile_count());
             return Err(ArrayError::Corrupt { file: described, what });
@@ -148,7 +148,7 @@ impl Fragment {
         Ok(PartTiles { file, path: described, name: path, offsets, pipeline })
     }
 
-    /// Where each tile begins, and at last where the last one ends.
+    /// The start of each tile, followed by the end of the last tile.
     fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<Arc<[u64]>> {
         let offsets = self.inner.metadata.tile_offsets(field, part)?;
         let mut bounds = Vec::with_capacity(offsets.len() + 1);
@@ -181,7 +181,7 @@ impl Fragment {
                     filters: named(FieldRef::Dimension(index)),
                 }
             }
-            // Times and condition indices are filtered as coordinates are.
+            // Timestamps and condition indices use the coordinates filters.
             other => FieldShape {
                 name: other.to_string(),
                 datatype: Datatype::UInt64,
@@ -193,8 +193,8 @@ impl Fragment {
     }
 }
 
-/// Whether the cells of an attribute can stand for those of one of the same name in another schema of the array: an attribute
-/// that was dropped and added again with another type has none in the fragments from before.
+/// `true` if an attribute is compatible with the attribute of the same name in another schema. An
+/// attribute that was dropped and re-added with another type has no cells in older fragments.
 fn is_same_type(own: &Attribute, attribute: &Attribute) -> bool {
     own.datatype() == attribute.datatype() && own.cell_val_num() == attribute.cell_val_num()
 }

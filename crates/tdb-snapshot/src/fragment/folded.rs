@@ -1,13 +1,13 @@
-//! What the statistics of all tiles of a field say together, worked out once and kept.
+//! Statistics of a field, merged over all tiles of a fragment and cached.
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
 use tdb_fragment::{Distrust, Statistic, Sum, ValueStatistics};
 
-/// What is known of a field's cells in all tiles, or what is wrong with the first tile that isn't known; nothing where it has no
-/// statistics.
+/// Merged statistics of all tiles. The error is the reason why the first unusable tile cannot be
+/// trusted, or `None` if the field has no statistics.
 pub(crate) type Known = Result<Summary, Option<Distrust>>;
 
-/// The same of each thing that may be asked.
+/// Merged statistics for each kind of aggregate.
 #[derive(Debug)]
 pub struct Folded {
     pub(super) count: Known,
@@ -16,7 +16,7 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// What was asked for: the sum, the least and greatest value, or just how many there are.
+    /// Returns the statistics for `measured`: the sum, the minimum and maximum, or only the count.
     pub fn of(&self, measured: Measured) -> &Known {
         match (measured.sum, measured.bounds) {
             (true, _) => &self.sum,
@@ -26,7 +26,7 @@ impl Folded {
     }
 }
 
-/// Adds the cells of a tile; whether it is still known.
+/// Adds the cells of a tile. Returns `false` if the merged statistics are unknown.
 pub(super) fn add(known: &mut Known, found: &ValueStatistics<'_>, cells: u64) -> bool {
     let Ok(summary) = known else { return false };
     let is_added = reliable_statistics(found, cells).is_some_and(|statistics| summary.add_statistics(&statistics));
@@ -36,7 +36,7 @@ pub(super) fn add(known: &mut Known, found: &ValueStatistics<'_>, cells: u64) ->
     is_added
 }
 
-/// The statistics that can be relied on; `None` if nulls can't be counted.
+/// Returns the trusted statistics. Returns `None` if the null count is not trusted.
 pub fn reliable_statistics<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> Option<CellStatistics<'a>> {
     let nulls = statistics.null_count.trusted()?;
     let total = statistics.sum.trusted().map(|sum| match sum {
@@ -48,7 +48,7 @@ pub fn reliable_statistics<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> 
     Some(CellStatistics { cells, nulls, total, bounds })
 }
 
-/// Why what is measured can't be relied on, if it is there.
+/// Returns the reason why existing statistics cannot be trusted for `measured`.
 pub fn distrust(found: &ValueStatistics<'_>, measured: Measured) -> Option<Distrust> {
     fn of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {
         match statistic {

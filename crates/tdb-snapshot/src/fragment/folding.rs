@@ -1,4 +1,4 @@
-//! Folding the statistics of a field's tiles.
+//! Merging of the statistics of a field's tiles.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::Fragment;
 use super::folded::{Folded, add};
 
 impl Fragment {
-    /// What is known of a field's cells by its tiles' statistics, whose values are of this kind.
+    /// Returns the statistics of a field, merged over its tiles. `kind` is the kind of its values.
     pub fn folded(&self, field: FragmentField, kind: ValueKind) -> Arc<Folded> {
         if let Ok(ready) = self.inner.folded.lock()
             && let Some(known) = ready.get(&field)
         {
             return known.clone();
         }
-        // Nobody waits for a lock meanwhile. Two threads may both do it, and find the same.
+        // No lock is held meanwhile. Two threads may both compute the same value.
         let found = Arc::new(self.fold(field, kind));
         if let Ok(mut ready) = self.inner.folded.lock() {
             ready.insert(field, found.clone());
@@ -34,7 +34,7 @@ impl Fragment {
             let found = self.tile_statistics(&statistics, tile);
             let cells = self.cells_in_tile(tile).unwrap_or(0);
             let all = [&mut folded.count, &mut folded.sum, &mut folded.bounds];
-            // Each takes the tile, whatever became of the others.
+            // Each kind of statistics takes the tile, even if another kind became unknown.
             let known = all.map(|known| add(known, &found, cells));
             if known == [false; 3] {
                 break;

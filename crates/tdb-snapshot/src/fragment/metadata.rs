@@ -1,6 +1,6 @@
-//! What a fragment's metadata says, whether its sections lie in a file of their own format or came all at once.
+//! Fragment metadata, with sections in a file or fully in memory.
 
-// Without closures the reader's lifetime would have to be one in particular.
+// Without the closures, the reader would need one specific lifetime.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::metadata_file::MetadataFile;
 use crate::access::Access;
 use crate::{ArrayError, Result};
 
-/// The metadata of a fragment: the footer, and the sections when somebody asks for them.
+/// The metadata of a fragment: the footer, and sections read on demand.
 #[derive(Debug)]
 pub(super) struct Metadata {
     pub(super) footer: FragmentFooter,
@@ -29,22 +29,23 @@ pub(super) struct Metadata {
     pub(super) sections: Sections,
 }
 
-/// Where the sections are.
+/// Location of the sections.
 #[derive(Debug)]
 pub(super) enum Sections {
-    /// In the file, each to be read when it is needed.
+    /// In the file, each read on demand.
     Stored,
-    /// Here: formats 1 and 2 have all of them in one generic tile, which had to be read for the sake of the footer.
+    /// In memory. Formats 1 and 2 store all of the metadata in one generic tile, so it was read
+    /// fully.
     Loaded { contents: Box<FragmentContents>, element_types: ElementTypes },
 }
 
 impl Metadata {
-    /// Metadata whose sections lie in `file`.
+    /// Creates metadata whose sections are in `file`.
     pub(super) fn stored(file: MetadataFile, footer: FragmentFooter, schema: Arc<ArraySchema>, access: Access) -> Self {
         Self { footer, schema, access, file, sections: Sections::Stored }
     }
 
-    /// Metadata of which everything was read.
+    /// Creates metadata that was read fully.
     pub(super) fn loaded(
         file: MetadataFile,
         read: FragmentFile,
@@ -62,7 +63,7 @@ impl Metadata {
         }
     }
 
-    /// The bytes of the footer, if it was parsed out of the end of the file that is still in memory.
+    /// Returns the bytes of the footer, if they came from the tail of the file still in memory.
     pub(super) fn own_footer(&self, version: FormatVersion) -> Option<Vec<u8>> {
         let tail = self.file.tail_with_footer()?;
         let size = self.file.size().ok()?;
@@ -70,12 +71,12 @@ impl Metadata {
         Some(self.file.bytes(range).ok()?.into_owned())
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub(super) fn size(&self) -> Result<u64> {
         self.file.size()
     }
 
-    /// The R-tree over the tiles' MBRs.
+    /// Reads the R-tree over the MBRs of the tiles.
     pub(super) fn rtree(&self) -> Result<RTree> {
         match &self.sections {
             Sections::Loaded { contents, .. } => Ok(contents.rtree.clone()),
@@ -83,7 +84,7 @@ impl Metadata {
         }
     }
 
-    /// Where the tiles of one part of a field lie.
+    /// Reads the tile offsets of one part of a field.
     pub(super) fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<TileOffsets> {
         match self.loaded_field(field)? {
             Some(contents) => Ok(contents.offsets(part).clone()),
@@ -94,7 +95,7 @@ impl Metadata {
         }
     }
 
-    /// Bytes of the tiles of a field's variable-size values before the filters.
+    /// Reads the unfiltered sizes of the tiles with a field's variable-length values.
     pub(super) fn tile_var_sizes(&self, field: FragmentField) -> Result<TileVarSizes> {
         match self.loaded_field(field)? {
             Some(contents) => Ok(contents.tile_var_sizes.clone()),
@@ -105,7 +106,7 @@ impl Metadata {
         }
     }
 
-    /// The statistics of a field's tiles. Formats without a footer have none.
+    /// Reads the statistics of a field's tiles. Formats without a footer have none.
     pub(super) fn tile_statistics(&self, field: FragmentField) -> Result<TileStatistics> {
         if let Sections::Loaded { .. } = self.sections {
             return Ok(TileStatistics::default());
@@ -123,12 +124,12 @@ impl Metadata {
         found.map_err(|source| self.error(source))
     }
 
-    /// The statistics of all fields over the whole fragment.
+    /// Reads the statistics of all fields over the whole fragment.
     pub(super) fn fragment_statistics(&self) -> Result<FragmentStatistics> {
         self.section(SectionId::FragmentStatistics, |reader, bytes| reader.fragment_statistics(bytes))
     }
 
-    /// The first and last coordinates of the tiles along a dimension.
+    /// Reads the first and last coordinates of the tiles along a dimension.
     pub(super) fn global_order_bounds(&self, dimension: usize) -> Result<GlobalOrderBounds> {
         let mut bytes: [Vec<u8>; 2] = Default::default();
         let sections = [SectionId::GlobalOrderMins(dimension), SectionId::GlobalOrderMaxs(dimension)];
@@ -142,7 +143,7 @@ impl Metadata {
         reader.global_order_bounds(dimension, &bytes[0], &bytes[1]).map_err(|source| self.error(source))
     }
 
-    /// The conditions that were applied to the fragment's cells when it was made.
+    /// Reads the conditions that were applied when the fragment was written.
     pub(super) fn processed_conditions(&self) -> Result<ProcessedConditions> {
         match &self.sections {
             Sections::Loaded { contents, .. } => Ok(contents.processed_conditions.clone()),
@@ -152,7 +153,8 @@ impl Metadata {
         }
     }
 
-    /// Reads a section, and nothing else; up to where the next begins, if it `is_alone` there.
+    /// Parses a section without further use. If it `is_alone`, it must end where the next one
+    /// begins.
     pub(super) fn check_section(&self, id: SectionId, is_alone: bool) -> Result<()> {
         if let Sections::Loaded { .. } = self.sections {
             return Ok(());
@@ -170,7 +172,7 @@ impl Metadata {
         Err(ArrayError::Corrupt { file: self.file.described().to_owned(), what })
     }
 
-    /// Which datatype the filters saw when the fragment was written.
+    /// Returns the datatype that the filters were given when the fragment was written.
     pub(super) fn element_types(&self) -> Result<ElementTypes> {
         if let Sections::Loaded { element_types, .. } = self.sections {
             return Ok(element_types);
@@ -182,14 +184,14 @@ impl Metadata {
         .map_err(|source| self.error(source))
     }
 
-    /// What is known of a field already; none if its sections have to be read.
+    /// Returns the contents of a field if in memory. Returns `None` if its sections must be read.
     fn loaded_field(&self, field: FragmentField) -> Result<Option<&FieldContents>> {
         let Sections::Loaded { contents, .. } = &self.sections else { return Ok(None) };
         let found = self.footer.slot(field).and_then(|slot| contents.fields.get(slot));
         found.map(Some).ok_or_else(|| self.error(FragmentError::NoSuchField { field }))
     }
 
-    /// Reads a section and lets `parse` make something of it.
+    /// Reads a section and parses it.
     fn section<T>(
         &self,
         id: SectionId,

@@ -1,4 +1,4 @@
-//! The file of a fragment's metadata, of which the end is kept in memory.
+//! The file of a fragment's metadata, with the tail in memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,19 +10,21 @@ use tdb_storage::{Fetched, ReadAt, Request, Storage, read_range};
 use crate::access::Access;
 use crate::{ArrayError, Result};
 
-/// Most bytes of a file's end that are kept in memory for the sake of sections.
+/// The maximum size of the tail kept in memory, in bytes.
 pub(super) const MOST_FIRST: u64 = 32 << 10;
 
-/// A `__fragment_metadata.tdb`: its last bytes are read once and kept, so that sections that lie in them, all of a small
-/// fragment, cost no further read. If the footer came from somewhere else, nobody has opened it yet.
+/// A `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail, all sections
+/// of a small fragment, need no further read. If the footer is from consolidated metadata, the file
+/// is opened on demand.
 #[derive(Debug)]
 pub(super) struct MetadataFile {
     storage: Arc<dyn Storage>,
     /// The path below the array's folder.
     path: String,
-    /// The path for messages.
+    /// The full path, for messages.
     described: String,
-    /// Most bytes of the file that are read at once: those of a section, of the footer, of all in formats without footers.
+    /// The maximum size of a single read in bytes: a section, the footer, or the whole file in
+    /// formats without footers.
     most: u64,
     open: OnceLock<Open>,
 }
@@ -30,24 +32,24 @@ pub(super) struct MetadataFile {
 #[derive(Debug)]
 struct Open {
     file: Arc<dyn ReadAt>,
-    /// Its size, asked for once: everything is measured by the same.
+    /// The size of the file, requested once for consistent bounds.
     size: u64,
-    /// The end of the file.
+    /// The last bytes of the file.
     tail: Vec<u8>,
-    /// Where the sections end and the footer begins, if that is known, else the file's size.
+    /// The end of the sections and start of the footer, if known. Otherwise the size of the file.
     sections_end: u64,
-    /// Sections that were fetched together, until each is wanted.
+    /// Prefetched sections, each removed on first use.
     sections: Mutex<Vec<(Range<u64>, Vec<u8>)>>,
 }
 
 impl MetadataFile {
-    /// The file at `path`, to be opened when somebody wants something of it.
+    /// Creates the file at `path`, to be opened on first use.
     pub(super) fn closed(storage: Arc<dyn Storage>, path: String, access: &Access) -> Self {
         let described = storage.describe(&path);
         Self { storage, path, described, most: access.most_stored(), open: OnceLock::new() }
     }
 
-    /// The same file, opened, with its last bytes in memory: all, or as many as mostly hold the footer.
+    /// Opens the file and reads the tail: the whole file, or enough bytes for most footers.
     pub(super) fn open(mut self, whole: bool) -> Result<Self> {
         let request = match whole {
             true => Request::all(self.path.clone(), self.most),
@@ -59,8 +61,8 @@ impl MetadataFile {
         Ok(self)
     }
 
-    /// How many bytes of the file's end are read first: where answers take long, as many as cost no more, for sections lie
-    /// there as well.
+    /// The size of the first read at the end of the file. On a remote storage a larger read costs
+    /// no more, and includes sections too.
     fn first_read(&self) -> u64 {
         let profile = self.storage.profile();
         if profile.is_remote() { profile.gap.clamp(FIRST_READ, MOST_FIRST) } else { FIRST_READ }
@@ -75,17 +77,17 @@ impl MetadataFile {
             (fetched.file, fetched.bytes)
         } else {
             let file = self.storage.open(&self.path)?;
-            // Sections of a larger file that are wanted lie anywhere in it.
+            // The required sections of a larger file may be anywhere.
             let tail = if file.size() <= FIRST_READ { self.read(&*file, 0..file.size())? } else { Vec::new() };
             (file, tail)
         };
         let size = file.size();
-        // Two threads may both open it; the first one's stays.
+        // Two threads may both open the file. The first result stays.
         let sections = Mutex::default();
         Ok(self.open.get_or_init(|| Open { file, size, tail, sections_end: size, sections }))
     }
 
-    /// Reads bytes of the file, which may be many because of what the file says, but not more than are allowed.
+    /// Reads a range stated by the file, up to the limit.
     fn read(&self, file: &dyn ReadAt, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(read_range(file, range, self.most, || self.described.clone())?)
     }
@@ -99,24 +101,23 @@ impl MetadataFile {
         self.open.get().map(|open| (self.path.as_str(), open.size))
     }
 
-    /// The path for messages.
     pub(super) fn described(&self) -> &str {
         &self.described
     }
 
-    /// The bytes at the end of the file that are in memory.
+    /// The bytes of the tail in memory.
     pub(super) fn tail(&self) -> &[u8] {
         self.open.get().map_or(&[], |open| &open.tail)
     }
 
-    /// The same, if the file's footer was found in them.
+    /// The tail, if it contains the footer.
     pub(super) fn tail_with_footer(&self) -> Option<&[u8]> {
         let open = self.open.get()?;
         let start = open.size.saturating_sub(open.tail.len() as u64);
         (open.sections_end < open.size && start <= open.sections_end).then_some(&open.tail)
     }
 
-    /// Brings the end of the file, from `start` on, into memory.
+    /// Reads the file from `start` to its end into memory.
     pub(super) fn read_tail(&mut self, start: u64) -> Result<()> {
         let open = self.opened()?;
         let tail = self.read(&*open.file, start..open.size)?;
@@ -126,26 +127,26 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// Where the sections end, as far as is known.
+    /// The end of the sections, as far as known.
     pub(super) fn sections_end(&self) -> Result<u64> {
         Ok(self.opened()?.sections_end)
     }
 
-    /// Gives the memory of the file's end back.
+    /// Releases the memory of the tail.
     pub(super) fn forget_tail(&mut self) {
         if let Some(open) = self.open.get_mut() {
             open.tail = Vec::new();
         }
     }
 
-    /// Notes where the footer begins.
+    /// Sets the start of the footer.
     pub(super) fn end_sections_at(&mut self, footer_start: u64) {
         if let Some(open) = self.open.get_mut() {
             open.sections_end = footer_start;
         }
     }
 
-    /// Bytes of the file, from memory if they are there.
+    /// Returns bytes of the file, from memory if possible.
     pub(super) fn bytes(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
         let Open { file, size, tail, sections, .. } = self.opened()?;
         let tail_start = size.saturating_sub(tail.len() as u64);
@@ -163,7 +164,8 @@ impl MetadataFile {
         Ok(Cow::Owned(self.read(&**file, range)?))
     }
 
-    /// What to ask for so that a range of the file will be at hand; `None` if it is already, or is more than is allowed.
+    /// Returns the request to prefetch a range. Returns `None` if the range is in memory or exceeds
+    /// the limit.
     pub(super) fn request(&self, range: &Range<u64>) -> Result<Option<Request>> {
         let Open { size, tail, .. } = self.opened()?;
         let is_wanted = range.start < size.saturating_sub(tail.len() as u64)
@@ -172,7 +174,7 @@ impl MetadataFile {
         Ok(is_wanted.then(|| Request::range(self.path.clone(), range.clone(), *size)))
     }
 
-    /// Takes the answer.
+    /// Stores a prefetched range.
     pub(super) fn supply(&self, range: Range<u64>, bytes: Vec<u8>) {
         if let Some(open) = self.open.get()
             && let Ok(mut sections) = open.sections.lock()

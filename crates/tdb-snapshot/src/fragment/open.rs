@@ -1,4 +1,4 @@
-//! From a folder to a fragment, in two steps, for between them the schema has to be known.
+//! Opening of fragments in two steps, with the schema lookup between them.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -16,7 +16,7 @@ use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::{ArrayError, Result};
 
-/// A fragment whose metadata was opened, but not yet parsed for want of the schema that it names.
+/// A fragment whose metadata file is open but not parsed. Parsing needs the schema it names.
 #[derive(Debug)]
 pub(crate) struct UnparsedFragment {
     storage: Arc<dyn Storage>,
@@ -24,17 +24,17 @@ pub(crate) struct UnparsedFragment {
     file: MetadataFile,
     access: Access,
     schema_name: Option<String>,
-    /// The footer, if it came with those of other fragments.
+    /// The footer, if it is from consolidated metadata.
     footer: Option<ConsolidatedFooter>,
 }
 
-/// A footer out of consolidated fragment metadata.
+/// A footer from consolidated fragment metadata.
 #[derive(Debug)]
 struct ConsolidatedFooter {
-    /// The file, for messages.
+    /// The path of the consolidated file, for messages.
     file: String,
     bytes: Vec<u8>,
-    /// Where it lies in the file's payload.
+    /// Offset of the footer in the payload of the file.
     offset: u64,
 }
 
@@ -45,23 +45,25 @@ impl Fragment {
         Self { inner: Arc::new(Inner { storage, entry, metadata, access, rtree, fields, statistics, folded, totals }) }
     }
 
-    /// The same fragment with the footer that was read, and nothing else: no data file is open, no section is kept.
+    /// Returns the same fragment with only its footer loaded: no open data files, no cached
+    /// sections.
     pub fn afresh(&self) -> Self {
         let Inner { storage, entry, metadata, access, .. } = &*self.inner;
         Self::of(storage.clone(), entry.clone(), metadata.clone(), access.clone())
     }
 
-    /// What the directory says of it.
+    /// The fragment's entry in the array directory.
     pub(crate) fn entry(&self) -> &FragmentEntry {
         &self.inner.entry
     }
 }
 
 impl UnparsedFragment {
-    /// Reads the end of the metadata, with the footer if possible, and finds out which schema it names.
+    /// Reads the tail of the metadata file, with the footer if possible, and finds the name of the
+    /// schema.
     pub(crate) fn read(storage: Arc<dyn Storage>, entry: &FragmentEntry, access: &Access) -> Result<Self> {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
-        // Without a footer all of the file is wanted.
+        // Formats without a footer need the whole file.
         let whole = entry.version.has(Feature::LegacyFragmentMetadata);
         let file = MetadataFile::closed(storage.clone(), path, access).open(whole)?;
         let mut fragment =
@@ -76,7 +78,7 @@ impl UnparsedFragment {
         Ok(fragment)
     }
 
-    /// A fragment whose footer stands in the consolidated fragment metadata `file`: nothing is read.
+    /// Creates a fragment from a footer in the consolidated metadata `file`. Reads nothing.
     pub(crate) fn consolidated(
         storage: Arc<dyn Storage>,
         entry: &FragmentEntry,
@@ -96,27 +98,27 @@ impl UnparsedFragment {
         Ok(Self { storage, entry, file: closed, access: access.clone(), schema_name: schema, footer: Some(found) })
     }
 
-    /// The path of the fragment's folder below the array's.
+    /// The path of the fragment folder below the array's folder.
     pub(crate) fn folder(&self) -> &str {
         &self.entry.folder
     }
 
-    /// The name of the file of the schema; none for formats that had one schema only.
+    /// The file name of the schema. `None` in formats with a single schema.
     pub(crate) fn schema_name(&self) -> Option<&str> {
         self.schema_name.as_deref()
     }
 
-    /// Bytes of the metadata that are in memory until it is parsed.
+    /// Bytes of metadata in memory until it is parsed.
     pub(crate) fn kept(&self) -> u64 {
         self.file.tail().len() as u64
     }
 
-    /// Gives them back: they are read once more then.
+    /// Releases these bytes. Parsing reads them again.
     pub(crate) fn let_go(&mut self) {
         self.file.forget_tail();
     }
 
-    /// The error of a fragment that names a schema which isn't there.
+    /// The error for a missing schema.
     #[cold]
     pub(crate) fn without_schema(&self) -> ArrayError {
         let name = self.schema_name.as_deref().unwrap_or("");
@@ -128,7 +130,7 @@ impl UnparsedFragment {
         }
     }
 
-    /// Parses the footer, knowing the schema.
+    /// Parses the footer with its schema.
     pub(crate) fn parse(mut self, schema: Arc<ArraySchema>) -> Result<Fragment> {
         let metadata = if let Some(found) = &self.footer {
             let footer = parse_footer(ByteReader::at(&found.bytes, found.offset), &self.entry, &schema);
@@ -143,7 +145,7 @@ impl UnparsedFragment {
         Ok(Fragment::of(storage, entry, Arc::new(metadata), access))
     }
 
-    /// The bytes of the footer; none in formats that have none.
+    /// Returns the bytes of the footer, or `None` in formats without footers.
     pub(crate) fn footer_bytes(mut self, schema: &ArraySchema) -> Result<Option<Vec<u8>>> {
         let Some(range) = self.locate(Some(schema))? else { return Ok(None) };
         let bytes = self.file.bytes(range.clone())?.into_owned();
@@ -152,7 +154,8 @@ impl UnparsedFragment {
         Ok(Some(bytes))
     }
 
-    /// Finds the footer, reading more of the file's end if the first read was too short; there may be none.
+    /// Finds the footer, and reads more of the tail if needed. Returns `None` in formats without
+    /// footers.
     fn locate(&mut self, schema: Option<&ArraySchema>) -> Result<Option<Range<u64>>> {
         loop {
             let step = locate(self.entry.version, schema, self.file.size()?, self.file.tail())
@@ -167,7 +170,7 @@ impl UnparsedFragment {
 }
 
 impl ConsolidatedFooter {
-    /// The error of a file whose copy of a footer is none, or none of this fragment.
+    /// The error for an invalid footer, or a footer of another fragment.
     #[cold]
     fn error(&self, entry: &FragmentEntry, source: &FragmentError) -> ArrayError {
         let what = format!("footer of fragment {:?}: {source}", entry.name.as_str());
@@ -188,13 +191,13 @@ fn with_footer(
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
     if file.tail().len() as u64 > MOST_FIRST {
-        // A footer as large is parsed by now, and sections needn't lie next to it.
+        // A footer this large is parsed already, and sections may be far from it.
         file.forget_tail();
     }
     Ok(Metadata::stored(file, footer, schema, access))
 }
 
-/// Formats 1 and 2: all of the file is one generic tile.
+/// Formats 1 and 2: the whole file is one generic tile.
 fn without_footer(
     mut file: MetadataFile,
     entry: &FragmentEntry,

@@ -1,4 +1,4 @@
-//! The footer of a fragment as it stands in the fragment's own file.
+//! The footer in a fragment's own metadata file.
 
 use tdb_types::{Feature, FormatVersion};
 
@@ -6,11 +6,11 @@ use super::{Fragment, UnparsedFragment};
 use crate::Result;
 
 impl Fragment {
-    /// The bytes of the footer in the fragment's own file, wherever the fragment was loaded from: what a file of many
-    /// fragments' footers may hold of it. Nothing is read if the fragment was loaded from there.
+    /// Returns the footer bytes from the fragment's own metadata file, for use in consolidated
+    /// fragment metadata. Reads no file if the fragment's own footer is in memory.
     ///
-    /// `None` in formats whose footers no such file can hold: 1 and 2, which have none,
-    /// and 11, of which newer releases write longer ones than they count.
+    /// Returns `None` in formats without footers suitable for consolidation. Formats 1 and 2 have
+    /// no footers. In format 11, newer releases write longer footers than counted.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
@@ -21,7 +21,7 @@ impl Fragment {
     /// ```
     ///
     /// # Errors
-    /// The file can't be read, or has no such footer.
+    /// The file cannot be read, or has no valid footer.
     pub fn footer_bytes(&self) -> Result<Option<Vec<u8>>> {
         if !has_reliable_copies(self.inner.entry.version) {
             return Ok(None);
@@ -35,9 +35,9 @@ impl Fragment {
     }
 }
 
-/// Whether a format has footers at all, and such that copies of them can be relied on: newer releases make them longer by eight
-/// bytes where statistics came without a place for those of the whole fragment, but count them as they were, so that all but
-/// the first lie behind where they should.
+/// `true` if a format has footers with reliable consolidated copies. Format 11 has tile statistics
+/// but no offset for fragment statistics. Newer releases extend these footers by eight bytes but
+/// count the original length. All footers after the first are then displaced.
 pub(crate) fn has_reliable_copies(version: FormatVersion) -> bool {
     let grows = version.has(Feature::TileStatistics) && !version.has(Feature::FragmentStatistics);
     !version.has(Feature::LegacyFragmentMetadata) && !grows

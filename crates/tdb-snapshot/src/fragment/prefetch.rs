@@ -1,4 +1,4 @@
-//! Sections of many fragments in one call, where asking for each of them would take long.
+//! Prefetching of sections of many fragments, for remote storage.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::Fragment;
 use super::metadata::Sections;
 use crate::{ArrayError, Result};
 
-/// Brings the sections into memory that a query of these fields will want of some fragments, as far as nobody has wanted them
-/// before. What can't be had here is read when it is wanted, with the error that this gives.
+/// Prefetches the sections for a query of these fields, unless already loaded. Has no effect on a
+/// local storage. A failed section is read again on demand, and then reports the error.
 ///
 /// # Errors
-/// None of its own.
+/// The query was cancelled.
 pub fn prefetch(
     (storage, workers): (&dyn Storage, &Workers),
     schema: &ArraySchema,
@@ -29,7 +29,7 @@ pub fn prefetch(
     fetch_sections((storage, workers), fragments, |fragment| fragment.wanted_sections(schema, fields))
 }
 
-/// Brings sections of some fragments into memory. `wanted` says where they lie, and what to ask for to have them.
+/// Prefetches sections of fragments. `wanted` returns section ranges and requests.
 ///
 /// # Errors
 /// The query was cancelled.
@@ -38,7 +38,7 @@ pub(super) fn fetch_sections(
     fragments: &[&Fragment],
     wanted: impl Fn(&Fragment) -> Result<Vec<(Range<u64>, Request)>>,
 ) -> Result<()> {
-    // Files of which only the footer is known, out of consolidated metadata, are opened first.
+    // First opens the files of fragments with consolidated footers.
     workers.ask(storage.profile(), fragments.to_vec(), |fragment| {
         let _ = fragment.inner.metadata.size();
         Ok::<_, ArrayError>(())
@@ -63,7 +63,7 @@ pub(super) fn fetch_sections(
 }
 
 impl Fragment {
-    /// Where the sections lie that a query of these fields will want, and what to ask for to have them.
+    /// Returns ranges and requests of the sections for a query of these fields.
     fn wanted_sections(&self, array: &ArraySchema, fields: &[FieldRef]) -> Result<Vec<(Range<u64>, Request)>> {
         let metadata = &self.inner.metadata;
         if !matches!(metadata.sections, Sections::Stored) {

@@ -1,4 +1,4 @@
-//! The statistics of a fragment's tiles, read on first use and kept.
+//! The statistics of a fragment's tiles, read on first use and cached.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tdb_types::Feature;
 
 use super::Fragment;
 
-/// The statistics of a field's tiles, and which of them can be relied on.
+/// The statistics of a field's tiles, with the rules of trust.
 #[derive(Debug)]
 pub struct FieldStatistics {
     tiles: TileStatistics,
@@ -16,10 +16,10 @@ pub struct FieldStatistics {
 }
 
 impl Fragment {
-    /// The statistics of a field's tiles; `None` if the fragment's format has none.
+    /// Returns the statistics of a field's tiles. Returns `None` if the fragment's format has none.
     ///
-    /// Statistics that can't be read are as good as none: cells are found without them, and by releases that never look at
-    /// them.
+    /// Unreadable statistics count as absent: queries work without them, and some releases never
+    /// read them.
     pub fn statistics_of(&self, field: FragmentField) -> Option<Arc<FieldStatistics>> {
         if !self.version().has(Feature::TileStatistics) || self.loses_values(field) {
             return None;
@@ -29,7 +29,7 @@ impl Fragment {
         {
             return known.clone();
         }
-        // Nobody waits for a lock meanwhile. Two threads may both read them; what they find is the same.
+        // No lock is held meanwhile. Two threads may both read the same statistics.
         let read = || {
             let rules = StatisticsRules::new(self.footer(), self.schema(), field)?;
             let tiles = self.inner.metadata.tile_statistics(field).ok()?;
@@ -39,14 +39,15 @@ impl Fragment {
         self.inner.statistics.lock().ok()?.entry(field).or_insert(found).clone()
     }
 
-    /// Whether cells are read with other values than they were written with, which is what statistics are of.
+    /// `true` if lossy filters make read values differ from the written values that the statistics
+    /// describe.
     pub(super) fn loses_values(&self, field: FragmentField) -> bool {
         let FragmentField::Attribute(index) = field else { return false };
         let attribute = self.schema().attributes().get(index);
         attribute.is_some_and(|attribute| {
             attribute.filters().filters.iter().any(|filter| match filter {
                 Filter::FloatScale { .. } => true,
-                // Without loss the colours of transparent pixels are lost nevertheless.
+                // Lossless WebP still loses the colors of transparent pixels.
                 Filter::WebP(options) => {
                     !options.lossless || matches!(options.format, WebPFormat::Rgba | WebPFormat::Bgra)
                 }
@@ -55,7 +56,7 @@ impl Fragment {
         })
     }
 
-    /// What is known of one tile.
+    /// Returns the trusted statistics of one tile.
     pub fn tile_statistics<'s>(&self, statistics: &'s FieldStatistics, tile: u64) -> ValueStatistics<'s> {
         statistics.tiles.tile(tile, self.footer().tiles(), &statistics.rules)
     }

@@ -1,4 +1,4 @@
-//! Tiles of one field, read one by one: for those who look at all that a fragment stores, and not at what a query wants.
+//! The stored tiles of a field, read individually.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::Fragment;
 use crate::tiles::{FieldTiles, tile_len};
 use crate::{ArrayError, Result};
 
-/// The tiles of one field of one fragment, as they are stored: every cell of each, also those that no reader sees because
-/// they lie outside of the non-empty domain, were deleted, or are hidden by newer ones.
+/// The tiles of a fragment's field, as stored. Includes cells outside of the non-empty domain,
+/// deleted cells, and cells hidden by newer cells.
 ///
 /// ```
 /// use tdb_fragment::FragmentField;
@@ -31,18 +31,18 @@ use crate::{ArrayError, Result};
 pub struct StoredTiles {
     fragment: Fragment,
     tiles: Arc<FieldTiles>,
-    /// Bytes of a cell, unless they vary.
+    /// The size of a cell in bytes. `None` for variable-length cells.
     size: Option<usize>,
     bytes: u64,
 }
 
-/// What a thread needs to read tiles, used again from tile to tile.
+/// Per-thread memory for reading tiles, reused from tile to tile.
 #[derive(Debug)]
 pub struct TileReader<'a> {
     scratch: &'a mut TileScratch,
 }
 
-/// The cells of a tile, in memory that is used again.
+/// The cells of a tile, in reusable memory.
 #[derive(Clone, Debug, Default)]
 pub struct TileCells {
     buffers: CellBuffers,
@@ -50,7 +50,6 @@ pub struct TileCells {
 }
 
 impl TileCells {
-    /// The cells.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         self.buffers.cells(self.size.unwrap_or(1))
@@ -64,11 +63,12 @@ impl<'a> TileReader<'a> {
 }
 
 impl Fragment {
-    /// The tiles of one of the fragment's own fields. Dimensions of a dense fragment have none.
+    /// Returns the tiles of one of the fragment's own fields. Dimensions of a dense fragment have
+    /// no tiles.
     ///
     /// # Errors
-    /// The fragment doesn't have the field; its data files are missing or too short; the metadata doesn't say where its tiles
-    /// lie.
+    /// The fragment does not have the field, data files are missing or too short, or the tile
+    /// offsets cannot be read.
     pub fn stored_tiles(&self, field: FragmentField) -> Result<StoredTiles> {
         let combined = self.version().has(Feature::CombinedCoordinates) && matches!(field, FragmentField::Dimension(_));
         if self.footer().slot(if combined { FragmentField::Coordinates } else { field }).is_none() {
@@ -80,7 +80,8 @@ impl Fragment {
         Ok(StoredTiles { fragment: self.clone(), tiles: Arc::new(tiles), size, bytes })
     }
 
-    /// The data files that the metadata says a field has: the part, the path below the array's folder, and the bytes.
+    /// Returns the data files of a field as the metadata states: the part, the path below the
+    /// array's folder, and the size in bytes.
     #[must_use]
     pub fn files_of(&self, field: FragmentField) -> Vec<(Part, String, u64)> {
         let scheme = NameScheme::of(self.version());
@@ -94,40 +95,41 @@ impl Fragment {
 }
 
 impl StoredTiles {
-    /// The field's name.
+    /// The name of the field.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.tiles.name
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.fragment.tile_count()
     }
 
-    /// Whether there are none.
+    /// `true` if there are no tiles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of the data files.
+    /// The total size of the data files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The whole path of the file that the tiles' cells, or their offsets, lie in.
+    /// The full path of the file with the fixed-size cells, or with the offsets of variable-length
+    /// cells.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.tiles.fixed.path
     }
 
-    /// Unfilters a tile. Its cells stay until the next one is read.
+    /// Unfilters a tile. The cells stay in the reader until the next tile is read.
     ///
     /// # Errors
-    /// There is no such tile, its bytes can't be read or unfiltered, or it is larger than the limits allow.
+    /// The tile does not exist, cannot be read or unfiltered, or exceeds the limits.
     pub fn read<'r>(&self, tile: u64, reader: &'r mut TileReader<'_>) -> Result<Cells<'r>> {
         let mut buffers = std::mem::take(&mut reader.scratch.cells);
         let filled = self.fill(tile, &mut buffers, reader.scratch);
@@ -136,10 +138,10 @@ impl StoredTiles {
         Ok(reader.scratch.cells.cells(self.size.unwrap_or(1)))
     }
 
-    /// Unfilters a tile into memory of the caller's.
+    /// Unfilters a tile into memory of the caller.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The same as [`read`](Self::read).
     pub fn read_into(&self, tile: u64, cells: &mut TileCells, reader: &mut TileReader<'_>) -> Result<()> {
         cells.size = self.size;
         self.fill(tile, &mut cells.buffers, reader.scratch)

@@ -1,4 +1,4 @@
-//! The totals of a fragment: what is known of a field in all of its tiles together, read on first use and kept.
+//! Fragment totals: statistics of a field over all tiles, read on first use and cached.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::metadata::Sections;
 use super::prefetch::fetch_sections;
 use crate::Result;
 
-/// The totals of a field, and which of them can be relied on.
+/// The totals of a field, with the rules of trust.
 #[derive(Debug)]
 pub struct FieldTotals {
     all: Arc<FragmentStatistics>,
@@ -21,9 +21,10 @@ pub struct FieldTotals {
 }
 
 impl Fragment {
-    /// The totals of a field; `None` if the fragment's format has none, or they can't be read, which is as good as none.
+    /// Returns the totals of a field. Returns `None` if the format has no totals, or the section
+    /// cannot be read.
     ///
-    /// They lie right before the footer. So mostly they came with it, where it was read from the fragment's own file.
+    /// Totals are stored right before the footer. A read of the footer usually includes the totals.
     pub fn totals_of(&self, field: FragmentField) -> Option<FieldTotals> {
         if !self.has_totals() || self.loses_values(field) {
             return None;
@@ -39,7 +40,7 @@ impl Fragment {
         Some(FieldTotals { all, slot: self.footer().slot(field)?, rules })
     }
 
-    /// What they say.
+    /// Returns the trusted part of the totals.
     pub fn judged<'t>(&self, totals: &'t FieldTotals) -> Option<ValueStatistics<'t>> {
         Some(totals.all.0.get(totals.slot)?.judge(self.footer().tiles(), &totals.rules))
     }
@@ -49,8 +50,8 @@ impl Fragment {
     }
 }
 
-/// Brings the totals of fragments into memory that nobody has wanted before and that didn't come with the footer, in one call
-/// where answers take long.
+/// Prefetches the totals of fragments in a single call, unless already loaded. Has no effect on a
+/// local storage.
 ///
 /// # Errors
 /// The query was cancelled.

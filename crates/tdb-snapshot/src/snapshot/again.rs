@@ -1,4 +1,4 @@
-//! Opening an array once more: what lies in its folders is listed anew, and of what is still there nothing is read again.
+//! Reopening an array: lists its folders again, and reuses all files that are still present.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,24 +14,24 @@ use super::{Inner, Snapshot};
 use crate::directory::Listing;
 use crate::{ArrayDirectory, Fragment};
 
-/// What is known of an array that was open before, as far as it is still so.
+/// Parts of an earlier snapshot that are still valid.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// By their folders.
+    /// By folder.
     pub(super) fragments: HashMap<String, Fragment>,
     pub(super) enumerations: HashMap<String, Arc<Enumeration>>,
     pub(super) deletes: OnceLock<Arc<[Delete]>>,
 }
 
 impl Snapshot {
-    /// The schema, if its file is still the same.
+    /// Returns the schema if its file is unchanged.
     pub(super) fn same_schema(&self, path: &str, listing: &Listing) -> Option<Arc<ArraySchema>> {
         let is_same = self.schema_path() == path && self.inner.seen.schema_size == listed_size(listing, path);
-        // The name of the oldest formats says nothing of when it was written.
+        // The legacy file name has no timestamp, so an equal name proves nothing.
         (is_same && path != LEGACY_SCHEMA).then(|| self.schema().clone())
     }
 
-    /// What of it holds for the same array with another directory and schema.
+    /// Returns the parts of this snapshot that are still valid with another directory and schema.
     pub(super) fn kept(&self, directory: &ArrayDirectory, schema: &Arc<ArraySchema>, seen: &Seen) -> Kept {
         let own = &*self.inner;
         let same_deletes = own.directory.deletes == directory.deletes
@@ -45,7 +45,7 @@ impl Snapshot {
     }
 }
 
-/// The fragments that still count, with all that was read of them.
+/// Returns the fragments that are still in effect, with all their cached sections.
 fn kept_fragments(last: &Inner, directory: &ArrayDirectory, schema: &ArraySchema) -> HashMap<String, Fragment> {
     let loaded = last.fragments.get().map_or(&[][..], |loaded| &loaded.fragments);
     let all: HashMap<&str, &Fragment> =
@@ -61,14 +61,14 @@ fn kept_fragments(last: &Inner, directory: &ArrayDirectory, schema: &ArraySchema
             schemas.push(fragment.schema());
         }
     }
-    // Another schema lies there now: loading them says what is wrong.
+    // The array now has another schema. Loading the fragments again reports the conflict.
     if schemas.iter().any(|known| differs_in_space(known, schema).is_some()) {
         return HashMap::new();
     }
     kept
 }
 
-/// The enumerations that the schema still names by the same files.
+/// Returns the enumerations that the schema still maps to the same files.
 fn kept_enumerations(last: &Inner, schema: &ArraySchema) -> HashMap<String, Arc<Enumeration>> {
     let file = |schema: &ArraySchema, name: &str| {
         let found = schema.enumerations().iter().find(|reference| reference.name == name);
@@ -80,15 +80,15 @@ fn kept_enumerations(last: &Inner, schema: &ArraySchema) -> HashMap<String, Arc<
 }
 
 impl Kept {
-    /// Enumerations for an array to go on with.
     pub(super) fn take_enumerations(&mut self) -> Mutex<HashMap<String, Arc<Enumeration>>> {
         Mutex::new(std::mem::take(&mut self.enumerations))
     }
 }
 
 impl Fragment {
-    /// Whether the file of its metadata is as long as it was when it was opened. A fragment never changes; but somebody may have copied
-    /// another one to its place. Where answers take long nobody asks: its name, which no other fragment has, is believed.
+    /// `true` if the metadata file still has the size that it had at opening. A fragment never
+    /// changes, but a copy of another fragment may have replaced it. On a remote storage the size
+    /// is not checked: the fragment's unique name suffices.
     pub(super) fn is_unchanged(&self, storage: &dyn Storage) -> bool {
         match self.metadata_size() {
             Some((path, size)) if !storage.profile().is_remote() => {

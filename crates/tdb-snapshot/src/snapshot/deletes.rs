@@ -1,4 +1,4 @@
-//! Cells that were deleted by a condition.
+//! Cells deleted by a condition.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,18 +12,18 @@ use tdb_types::{Limits, TimestampedName};
 use super::Snapshot;
 use crate::{ArrayError, Fragment, Result};
 
-/// All delete commits together may hold this multiple of `condition_nodes`: each is evaluated for each cell.
+/// Limit on all delete commits together, as a multiple of `condition_nodes`: each condition is
+/// evaluated for each cell.
 const TOGETHER: u32 = 16;
 
-/// What the delete commits that are still to be loaded may hold.
+/// The remaining budget for delete commits.
 pub(super) struct Left {
     nodes: u32,
-    /// Bytes of their unfiltered conditions.
+    /// Unfiltered bytes of their conditions.
     bytes: u64,
 }
 
 impl Left {
-    /// What these limits allow.
     pub(super) fn of(limits: &Limits) -> Self {
         Self { nodes: limits.condition_nodes.saturating_mul(TOGETHER), bytes: limits.generic_tile_bytes }
     }
@@ -32,31 +32,32 @@ impl Left {
 /// A delete commit.
 #[derive(Debug)]
 pub(super) struct Delete {
-    /// The path of its file below the array's folder.
+    /// The path of the commit file below the array's folder.
     path: String,
-    /// When it happened.
+    /// The time of the delete, in milliseconds since 1970.
     time: u64,
-    /// What cells must fulfil to stay.
+    /// The condition that surviving cells meet.
     stays: Condition,
-    /// The same for the fragments of each schema.
+    /// `stays`, bound to each fragment schema seen so far.
     bound: Mutex<Vec<(Arc<ArraySchema>, Arc<BoundCondition>)>>,
 }
 
-/// A delete commit as far as one fragment is concerned.
+/// A delete commit, bound to one fragment.
 #[derive(Debug)]
 pub struct FragmentDelete {
-    /// What cells must fulfil to stay.
+    /// The condition that surviving cells meet.
     pub stays: Arc<BoundCondition>,
-    /// Cells that were written after this time stay; absent if all of the fragment's were written before.
+    /// The last write time affected by the delete: later cells survive. `None` if the delete
+    /// applies to all cells of the fragment.
     pub until: Option<u64>,
-    /// When it happened.
+    /// The time of the delete, in milliseconds since 1970.
     pub time: u64,
-    /// The path of its file below the array's folder.
+    /// The path of the commit file below the array's folder.
     pub path: String,
 }
 
 impl Delete {
-    /// What cells of a fragment must fulfil to stay, worked out once for each schema.
+    /// Binds the condition to the schema of a fragment, once for each schema.
     pub(super) fn bind(
         &self,
         fragment: &Arc<ArraySchema>,
@@ -73,10 +74,10 @@ impl Delete {
 }
 
 impl Snapshot {
-    /// The deletions that have yet to be applied to cells of this fragment.
+    /// Returns the deletes that are still to be applied to the cells of this fragment.
     ///
     /// # Errors
-    /// A delete commit or the fragment's metadata can't be read.
+    /// A delete commit or the fragment's metadata cannot be read.
     pub fn deletes_for(&self, fragment: &Fragment) -> Result<Vec<FragmentDelete>> {
         if self.directory().deletes.is_empty() {
             return Ok(Vec::new());
@@ -84,7 +85,7 @@ impl Snapshot {
         let deletes = self.deletes()?;
         let name = fragment.name();
         let has_times = fragment.footer().header().has_timestamps;
-        // By format, a condition applies to what was written in the same millisecond too.
+        // By format, a condition also applies to cells written in the same millisecond.
         let mut applying = deletes.iter().filter(|delete| delete.time >= name.start()).peekable();
         if applying.peek().is_none() {
             return Ok(Vec::new());
@@ -102,7 +103,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// The delete commits of the range of time that was opened, read on first use.
+    /// Returns the delete commits of the opened time range, read on first use.
     fn deletes(&self) -> Result<&Arc<[Delete]>> {
         if let Some(deletes) = self.inner.deletes.get() {
             return Ok(deletes);
@@ -113,7 +114,7 @@ impl Snapshot {
         Ok(self.inner.deletes.get_or_init(|| deletes))
     }
 
-    /// Loads a delete commit, for which so much is `left`.
+    /// Loads a delete commit within the remaining budget `left`.
     pub(super) fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
         if CommitKind::of(path) == Some(CommitKind::Update) {
             let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
@@ -140,7 +141,7 @@ impl Snapshot {
         });
         let place = embedded.map_or_else(|| path.to_owned(), |embedded| format!("{}: {path}", embedded.file));
         let stays = stays.map_err(|source| self.delete_error(&place, source))?;
-        // The directory lists no commits without a time.
+        // The directory lists only commits with a time.
         let time = TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end());
         Ok(Delete { path: path.to_owned(), time, stays, bound: Mutex::default() })
     }

@@ -1,5 +1,5 @@
-//! What fragments will want, read before it is known whether it takes a read of its own: where answers take long, waiting for
-//! that takes longer.
+//! Early reads: data that fragments will need, fetched before the need is certain. On a remote
+//! storage an unused read costs less than a further round trip.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -17,45 +17,44 @@ use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, FragmentEntry, Result};
 
-/// So many fragments are read before it is seen what came of them.
+/// Fragments are read in chunks of this size. The results of a chunk are checked before the next.
 pub(super) const AT_ONCE: usize = 1024;
 
-/// More schemas are read only as they are needed.
+/// With more schemas than this, each is read only when a fragment needs it.
 const FEW_SCHEMAS: usize = 64;
 
-/// Where footers and schemas are to be found.
+/// Sources of footers and schemas.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sources<'a> {
-    /// Files with the footers of several fragments.
+    /// Files that hold the footers of several fragments.
     pub(super) footers: &'a FooterFiles,
-    /// The paths of all schemas.
     pub(super) schema_paths: &'a [String],
-    /// The path of the schema that is read anyway.
+    /// The path of the array's schema, which opening reads anyway.
     pub(super) schema_path: &'a str,
     pub(super) skip_damaged: bool,
 }
 
-/// What was read of fragments themselves, and of the schemas that they may name.
+/// Fragments read from their own files, and schemas that they may name.
 #[derive(Debug, Default)]
 pub(super) struct Early {
-    /// By their folders.
+    /// By folder.
     pub(super) fragments: HashMap<String, Result<UnparsedFragment>>,
-    /// By their paths; `None` for one that isn't there.
+    /// By path. `None` if the file does not exist.
     pub(super) schemas: HashMap<String, Result<Option<ArraySchema>>>,
 }
 
-/// The footers of fragments, and what was read beside them.
+/// Consolidated footers, and early reads from the same round trip.
 #[derive(Debug)]
 pub(super) struct EarlyReads {
     pub(super) footers: Footers,
-    /// Copies of footers that can't be used.
+    /// Copies of footers that cannot be used.
     pub(super) damaged: Vec<Damaged>,
     pub(super) early: Early,
 }
 
 impl EarlyReads {
-    /// Reads the footers of these fragments that stand together in files. Where answers take long, what else these fragments
-    /// will probably want is read in the same round trip.
+    /// Reads the consolidated footers of these fragments. On a remote storage, also reads the other
+    /// data that these fragments probably need, in the same round trip.
     pub(super) fn of(
         storage: &Arc<dyn Storage>,
         workers: &Workers,
@@ -73,7 +72,8 @@ impl EarlyReads {
 }
 
 impl Early {
-    /// Reads at once what files of footers probably don't have, and the schemas that footers may name.
+    /// Reads the fragments that consolidated footers probably lack, and the schemas that footers
+    /// may name, all at once.
     fn read(
         storage: &Arc<dyn Storage>,
         workers: &Workers,
@@ -115,7 +115,8 @@ impl Early {
     }
 }
 
-/// A schema that some fragment names; `None` if it isn't there, which that fragment will say.
+/// Reads a schema that a fragment names. Returns `None` if it does not exist. The fragment that
+/// needs it then fails.
 pub(super) fn named_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<Option<ArraySchema>> {
     match load_schema(storage, path, access) {
         Err(ArrayError::Storage(StorageError::NotFound { .. })) => Ok(None),
@@ -123,7 +124,7 @@ pub(super) fn named_schema(storage: &dyn Storage, path: &str, access: &Access) -
     }
 }
 
-/// What was read when the array was opened, until fragments are wanted for the first time.
+/// Reads made at opening, kept until the first use of fragments.
 #[derive(Debug, Default)]
 pub(super) struct AtOpening(Mutex<Option<EarlyReads>>);
 
@@ -137,7 +138,7 @@ impl AtOpening {
     }
 }
 
-/// Two things at once that wait for a storage; one after the other where there can't be a thread for it.
+/// Runs two storage reads concurrently, or one after the other if no thread can be started.
 pub(super) fn both<A: Send, B>(
     first: impl Fn() -> Result<A> + Sync,
     second: impl FnOnce() -> Result<B>,

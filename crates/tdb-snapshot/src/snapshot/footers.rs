@@ -1,4 +1,4 @@
-//! Consolidated fragment metadata: the footers of many fragments for one read.
+//! Consolidated fragment metadata: the footers of many fragments in one read.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,21 @@ use crate::fragment::has_reliable_copies;
 use crate::named::list_named;
 use crate::{ArrayError, FragmentEntry, Result};
 
-/// Files of consolidated fragment metadata that were read, the newest first.
+/// Files of consolidated fragment metadata, the newest first.
 #[derive(Debug, Default)]
 pub(super) struct Footers {
     files: Vec<(String, ConsolidatedFooters)>,
-    /// Which of the files has the footer of a fragment, by the fragment's name.
+    /// Index into `files` of the file with a fragment's footer, by fragment name.
     places: HashMap<String, usize>,
 }
 
 impl Footers {
-    /// Reads as many files, from the newest on, as have footers of the fragments that count, as far as the files' names say.
-    /// Without them each footer takes a read of its own: one fragment isn't worth a look.
+    /// Reads consolidated footers, from the newest file on, until each fragment has one or no file
+    /// is left. Only files whose time range covers a fragment are read. One fragment alone is read
+    /// from its own file, because consolidation saves nothing there.
     ///
-    /// A file that can't be used is only noted, for everything in it can be had elsewhere; so is whatever else is wrong with
-    /// one, if `skip` says so.
+    /// A damaged file is recorded and skipped, because the fragments' own files hold the same
+    /// footers. With `skip`, any other failure is recorded too.
     pub(super) fn read(
         storage: &dyn Storage,
         files: &FooterFiles,
@@ -42,7 +43,7 @@ impl Footers {
         }
         let listed = files.list(storage);
         let mut files = without_damaged(FRAGMENT_META_FOLDER, listed, skip, &mut noted)?.unwrap_or_default();
-        // All of them are held until the fragments are loaded, so that all together keep to the limit.
+        // All files stay in memory until the fragments are loaded, so they share one limit.
         let mut access = access.clone();
         loop {
             let chosen = choose(&mut files, &missing);
@@ -68,12 +69,11 @@ impl Footers {
         }
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The footer of a fragment, and the file that it stands in.
+    /// Returns the footer of a fragment, and the file that contains it.
     pub(super) fn get(&self, entry: &FragmentEntry) -> Option<(&str, ByteReader<'_>)> {
         if !has_footer(entry) {
             return None;
@@ -83,13 +83,14 @@ impl Footers {
     }
 }
 
-/// Whether an error may come from a copy alone: it is damaged, states a format that there isn't, or asks for more than the limits
-/// allow. A storage that fails would fail again, and once for each fragment.
+/// `true` if an error may affect the consolidated copy only: a damaged file, an unknown format, or
+/// an exceeded limit. A storage failure would repeat for each fragment.
 pub(super) fn is_of_copy(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }
 
-/// What was read; nothing if it can't be used, which is noted, or was removed since it was listed.
+/// Returns the value. Returns `None` if the file is unusable, which is recorded, or was removed
+/// after the listing.
 fn without_damaged<T>(path: &str, read: Result<T>, skip: bool, noted: &mut Vec<Damaged>) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -102,7 +103,8 @@ fn without_damaged<T>(path: &str, read: Result<T>, skip: bool, noted: &mut Vec<D
     }
 }
 
-/// Takes the files out, from the newest on, that have footers of the fragments if each has all that its name says.
+/// Removes and returns the files that cover missing fragments, from the newest on. Assumes that
+/// each file holds all footers in its time range.
 fn choose(files: &mut Vec<(String, TimestampedName)>, missing: &[&FragmentEntry]) -> Vec<String> {
     let mut missing = missing.to_vec();
     let chosen = files.extract_if(.., |(_, name)| {
@@ -113,7 +115,7 @@ fn choose(files: &mut Vec<(String, TimestampedName)>, missing: &[&FragmentEntry]
     chosen.map(|(path, _)| path).collect()
 }
 
-/// Whether a file of this name may have the footer of the fragment.
+/// `true` if a file of this name may contain the footer of the fragment.
 fn covers(file: &TimestampedName, entry: &FragmentEntry) -> bool {
     file.start() <= entry.name.start() && entry.name.end() <= file.end()
 }
@@ -123,22 +125,22 @@ fn parse(storage: &dyn Storage, path: &str, bytes: &[u8], access: &Access) -> Re
         .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.or_partly_encrypted())
 }
 
-/// Whether copies of the fragment's footer can be relied on.
+/// `true` if consolidated copies of the fragment's footer are reliable.
 fn has_footer(entry: &FragmentEntry) -> bool {
     has_reliable_copies(entry.version)
 }
 
-/// Where files of consolidated fragment metadata are.
+/// Locations of consolidated fragment metadata.
 #[derive(Clone, Debug)]
 pub(super) struct FooterFiles {
-    /// Their paths, as far as they were listed.
+    /// The paths listed so far.
     listed: Vec<(String, TimestampedName)>,
-    /// Whether the folder is still to be listed in which most are.
+    /// `true` if the folder `__fragment_meta` is still to be listed.
     has_more: bool,
 }
 
 impl FooterFiles {
-    /// Those of a listing. Before format 12 they lie in the array's folder.
+    /// Returns the files of a listing. Before format 12 they are in the array's own folder.
     pub(super) fn of(listing: &Listing) -> Self {
         let mut listed = metadata_files(&listing.root, "");
         listed.extend(metadata_files(
@@ -149,12 +151,12 @@ impl FooterFiles {
         Self { listed, has_more: is_there && listing.footers.is_none() }
     }
 
-    /// Whether one of them may have the footer of a fragment, as far as their names say.
+    /// `true` if one of the files may contain the footer of a fragment, by its name.
     pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
         has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
     }
 
-    /// Paths of all of them, the newest first.
+    /// Returns the paths of all files, the newest first.
     fn list(&self, storage: &dyn Storage) -> Result<Vec<(String, TimestampedName)>> {
         let mut files = self.listed.clone();
         if self.has_more {

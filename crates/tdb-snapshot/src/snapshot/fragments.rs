@@ -1,5 +1,5 @@
-//! The fragments of an array, loaded when somebody asks for them: one read per footer or per file of consolidated footers,
-//! and one per schema that they name.
+//! The fragments of an array, loaded on first use: one read per footer or consolidated file, and
+//! one per schema.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::damage::{Damaged, Findings};
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
 
-/// Fragments, and what was left out of them because it can't be read.
+/// Loaded fragments, and damaged parts that were skipped.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) fragments: Vec<Fragment>,
@@ -27,12 +27,12 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Those of an array.
+    /// Loads all fragments of an array.
     pub(super) fn of(array: &Snapshot) -> Result<Self> {
         Self::of_entries(array, &array.inner.directory.fragments)
     }
 
-    /// These of an array. Of those that are known already nothing is read.
+    /// Loads some fragments of an array. Known fragments are not read again.
     pub(super) fn of_entries(array: &Snapshot, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
         let known = |entry: &FragmentEntry| {
@@ -48,7 +48,7 @@ impl Loaded {
         let missing = entries.iter().zip(&all).filter(|(_, known)| known.is_none());
         let missing: Vec<FragmentEntry> = missing.map(|(entry, _)| entry.clone()).collect();
         let Self { fragments, damaged } = Self::read(array, &missing)?;
-        // What is damaged may have been left out.
+        // The result lacks skipped fragments.
         let mut read = fragments.into_iter().peekable();
         for (place, entry) in all.iter_mut().zip(entries).filter(|(place, _)| place.is_none()) {
             *place = read.next_if(|fragment| fragment.entry() == entry);
@@ -75,7 +75,7 @@ impl Loaded {
             Err(error) if footers.is_empty() || !is_of_copy(&error) => return Err(error),
             Err(error) => vec![Damaged { path: FRAGMENT_META_FOLDER.to_owned(), error }],
         };
-        // It may be the copies alone that are wrong: what counts is what the fragments themselves have.
+        // The consolidated copies alone may be wrong. The fragments' own files are authoritative.
         drop(footers);
         let mut findings = Findings::new(inner.skip_damaged);
         let fragments = loader.fragments(entries, &Footers::default(), Early::default(), &mut findings)?;
@@ -87,7 +87,6 @@ impl Loaded {
     }
 }
 
-/// What it takes to load fragments.
 struct Loader<'a> {
     storage: &'a Arc<dyn Storage>,
     workers: &'a Workers,
@@ -95,14 +94,14 @@ struct Loader<'a> {
     inner: &'a Inner,
 }
 
-/// As how many bytes it counts to parse a footer of few fields, which takes a microsecond or two.
+/// Cost of parsing a footer with few fields, in bytes of work. Parsing takes 1 to 2 microseconds.
 const WEIGHT_OF_A_FOOTER: u64 = 256;
 
-/// Schemas by their paths; `None` for one that can't be read.
+/// Schemas by path. `None` if a schema cannot be read.
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
 
 impl Loader<'_> {
-    /// Reads the footers, then the schemas that they name, and parses the ones with the others.
+    /// Reads the footers, then the schemas they name, and parses each footer with its schema.
     fn fragments(
         &self,
         entries: &[FragmentEntry],
@@ -111,7 +110,7 @@ impl Loader<'_> {
         findings: &mut Findings,
     ) -> Result<Vec<Fragment>> {
         let mut unparsed = Vec::new();
-        // What is read of all files together waits for the schemas, and keeps to the limit of one of them.
+        // The bytes kept until the schemas arrive share the limit of one file.
         let kept = AtomicU64::new(0);
         let keep = |mut fragment: UnparsedFragment| {
             let bytes = fragment.kept();
@@ -121,7 +120,7 @@ impl Loader<'_> {
             }
             fragment
         };
-        // A list of very many fragments that aren't there ends with the first of them, not with the last.
+        // A long list of missing fragments fails at the first chunk.
         for entries in entries.chunks(AT_ONCE) {
             let is_here =
                 |entry: &FragmentEntry| early.fragments.contains_key(&entry.folder) || footers.get(entry).is_some();
@@ -156,7 +155,7 @@ impl Loader<'_> {
         Ok(fragments)
     }
 
-    /// The schemas that fragments name.
+    /// Returns the schemas that fragments name.
     fn schemas(
         &self,
         unparsed: &[UnparsedFragment],
@@ -179,13 +178,14 @@ impl Loader<'_> {
         Ok(schemas)
     }
 
-    /// A fragment whose footer came with those of others.
+    /// Returns a fragment whose footer is in a consolidated file.
     fn consolidated(&self, footers: &Footers, entry: &FragmentEntry) -> Option<Result<UnparsedFragment>> {
         let (file, footer) = footers.get(entry)?;
         Some(UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer))
     }
 
-    /// A schema that some fragment names; an array's schemas agree in where its cells lie.
+    /// Checks a schema that a fragment names against the array's schema. All schemas of an array
+    /// must agree on the positions of cells.
     fn checked(&self, path: &str, schema: ArraySchema) -> Result<Arc<ArraySchema>> {
         if let Some(what) = differs_in_space(&schema, &self.inner.schema) {
             let what = format!("{what}, although an array can change in its attributes only");
@@ -195,7 +195,8 @@ impl Loader<'_> {
     }
 }
 
-/// In what two schemas of an array differ that decides where its cells lie; reading relies on their agreement.
+/// Describes a difference of two schemas that affects the positions of cells. Reading relies on
+/// their agreement.
 pub(super) fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<String> {
     let orders = |schema: &ArraySchema| (schema.array_type(), schema.tile_order(), schema.cell_order());
     if orders(schema) != orders(current) {
@@ -205,14 +206,16 @@ pub(super) fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> O
     if own.len() != others.len() {
         return Some(format!("it has {} dimensions, the current schema {}", own.len(), others.len()));
     }
-    // Along the Hilbert curve tiles don't count, and evolution gives an extent to dimensions that had none.
+    // Tiles do not matter with Hilbert order. Schema evolution adds an extent to dimensions without
+    // one.
     let tiling = |dimension: &Dimension| (current.cell_order() != Layout::Hilbert).then(|| dimension.tiling());
     let space = |dimension: &Dimension| (dimension.kind(), dimension.domain_keys(), tiling(dimension));
     let differing = own.iter().zip(others).find(|(own, other)| space(own) != space(other))?.0;
     Some(format!("dimension {:?} is not that of the current schema", differing.name()))
 }
 
-/// Where the schema lies that a footer names; before format 10 footers name none, and there was only one.
+/// Returns the path of the schema that a footer names. Before format 10, footers name no schema and
+/// an array has only one.
 pub(super) fn schema_path(name: Option<&str>) -> String {
     match name {
         None | Some(LEGACY_SCHEMA) => LEGACY_SCHEMA.to_owned(),

@@ -1,5 +1,5 @@
-//! Opening: one listing per folder, and one read of the schema. Fragments are known by name; what they are is read when somebody
-//! asks.
+//! Opening: one listing per folder, and one read of the schema. Fragments are known by name. Their
+//! contents are read on first use.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
 
-/// How often an array is opened anew because a file went that was listed.
+/// Attempts to open an array from which a concurrent job removes listed files.
 const ATTEMPTS: usize = 8;
 
 impl Open for Snapshot {
@@ -45,14 +45,17 @@ impl Open for Snapshot {
 }
 
 impl Snapshot {
-    /// The array as it is now, or of a range of time, opened once more: on the same storage, with the same key, limits and number of
-    /// threads. Its folders are listed again. Of schemas, fragments, enumerations and commits that are still there nothing is read again, and
-    /// what was read and found out about them since is shared by both: this costs what listing does, and what has come since.
+    /// Reopens the array at a time range, by default as of now. Uses the same storage, key, limits
+    /// and number of threads. Folders are listed again. Schemas, fragments, enumerations and
+    /// commits that are still present are not read again. Both snapshots share all cached data. The
+    /// cost is that of listing, plus reading new files.
     ///
-    /// Both are snapshots: neither changes by what is written later. [`counters`](Self::counters) count for both together.
+    /// Both are snapshots: later writes change neither. [`counters`](Self::counters) count requests
+    /// of both together.
     ///
-    /// A file counts as the same if its name is, and its size: names of these files are never used twice. Only of a storage [whose answers take
-    /// long](tdb_storage::ReadProfile::is_remote) the sizes of fragments' metadata aren't asked for.
+    /// A file counts as unchanged if it has the same name and size, because these names are never
+    /// reused. On a [remote storage](tdb_storage::ReadProfile::is_remote), sizes of fragment
+    /// metadata are not checked.
     ///
     /// ```
     /// use tdb_snapshot::Snapshot;
@@ -67,7 +70,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`].
+    /// The same as [`Snapshot::open`].
     pub fn opened_again(&self, time: Option<TimeRange>) -> Result<Self> {
         let own = &*self.inner;
         let options = Options { time, skip_damaged: own.skip_damaged, ..Options::new() };
@@ -84,11 +87,11 @@ impl Snapshot {
     }
 }
 
-/// Loads, again if files were removed meanwhile.
+/// Loads an array, and tries again if files were removed meanwhile.
 fn load(storage: &dyn Storage, once: impl Fn() -> Result<Snapshot>) -> Result<Snapshot> {
     for _ in 1..ATTEMPTS {
         match once() {
-            // A vacuum has removed it meanwhile: what stands in its place is listed now.
+            // A concurrent vacuum has removed the file. The next listing contains its replacement.
             Err(ArrayError::Storage(StorageError::NotFound { path })) if !is_there(storage, &path)? => {}
             loaded => return loaded,
         }
@@ -96,7 +99,7 @@ fn load(storage: &dyn Storage, once: impl Fn() -> Result<Snapshot>) -> Result<Sn
     once()
 }
 
-/// Where an array is read, and what that takes.
+/// The storage of an array, and the means to read it.
 struct Place {
     counting: CountingStorage,
     storage: Arc<dyn Storage>,
@@ -105,7 +108,8 @@ struct Place {
     workers: Workers,
 }
 
-/// Whether a file is still listed where commits are, or belongs to what never goes.
+/// `true` if a file is still listed in the folders with commits, or is a schema. Schemas are never
+/// removed.
 fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
     if described.starts_with(&storage.describe(SCHEMA_FOLDER)) {
         return Ok(true);
@@ -124,9 +128,9 @@ fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// What it is that has a folder of schemas, and none in it.
+/// Returns the error for a schema folder without schemas.
 fn without_schema(storage: &dyn Storage) -> ArrayError {
-    // Some stores list folders whose files have all gone.
+    // Some stores list folders whose files are all deleted.
     if storage.profile().is_remote() && matches!(storage.kind(""), Ok(None)) {
         return ArrayError::NotFound { path: storage.describe("") };
     }
@@ -134,7 +138,7 @@ fn without_schema(storage: &dyn Storage) -> ArrayError {
     ArrayError::Corrupt { file: storage.describe(SCHEMA_FOLDER), what }
 }
 
-/// Loads an array, of which what `last` knows needn't be read again.
+/// Loads an array. Reuses unchanged parts of the snapshot `last`.
 fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>) -> Result<Snapshot> {
     let Place { counting, storage, ahead, access, workers } = place;
     let time = access.time(options.time)?;
@@ -155,7 +159,7 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
     let small = (&mut listing, &mut findings);
     let read_schema = || read_small(&*storage, &workers, &access, wanted_small, small);
     let (early, schema) = match wanted {
-        // What goes wrong here does once more when fragments are wanted.
+        // An error here occurs again when the fragments are loaded.
         Some(wanted) => both(|| Ok(EarlyReads::of(&storage, &workers, &access, &sources, &wanted).ok()), read_schema)?,
         None => (None, read_schema()?),
     };
@@ -167,10 +171,10 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
         }
     };
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
-    // A listing knows no more than paths below the array's folder.
+    // Errors contain only paths below the array's folder up to here.
     findings.locate(&*storage);
     let directory = resolved.map_err(|error| error.located(&*storage))?;
-    // The folder may have been listed since.
+    // `read_small` may have listed the footers' folder.
     let footers = FooterFiles::of(&listing);
     let seen = Arc::new(Seen::of(&listing, &schema_path, &directory));
     let mut kept = last.map(|last| last.kept(&directory, &schema, &seen)).unwrap_or_default();
@@ -202,7 +206,8 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
     })
 }
 
-/// The error of a schema that can't be read. It is the first file that the key is tried on: if it doesn't fit, it is the wrong one.
+/// Returns the error of an unreadable schema. The schema is the first file that the key is tried
+/// on, so a mismatch means a wrong key.
 #[cold]
 fn first_file_error(error: ArrayError, storage: &dyn Storage, listing: &Listing, path: &str) -> ArrayError {
     let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
@@ -212,15 +217,15 @@ fn first_file_error(error: ArrayError, storage: &dyn Storage, listing: &Listing,
     }
 }
 
-/// The folders that say what the array consists of, next to its root.
+/// Folders that define the array's contents, in addition to its root.
 const FOLDERS: [&str; 3] = [SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER];
 
-/// Lists the folders that say what the array consists of; that of footers too, if they are wanted soon and answers take long.
-/// What they name is still to be [read](read_small).
+/// Lists the folders that define the array's contents. Includes the folder of consolidated footers
+/// on a remote storage if `with_footers`. The files they name are still to be [read](read_small).
 fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<Listing> {
     let is_remote = storage.profile().is_remote();
     let folders = FOLDERS.into_iter().filter(|folder| with_footers || *folder != FRAGMENT_META_FOLDER);
-    // Where answers take long, nobody waits for the root to say which folders there are.
+    // On a remote storage, listing all folders at once saves the round trip for the root.
     let (root, early) = match is_remote {
         true => list_at_once(storage, workers, folders)?,
         false => (storage.list(""), Vec::new()),
@@ -241,7 +246,7 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
     let has = |folder: &str| has(&listing, folder);
     let listed: Vec<(&str, Listed)> = match is_remote {
         true => early.into_iter().filter(|(folder, _)| has(folder)).collect(),
-        // What fragments will want is listed when they are.
+        // `read_small` or loading the fragments lists the folder of footers.
         false => {
             let wanted = FOLDERS.into_iter().filter(|folder| *folder != FRAGMENT_META_FOLDER && has(folder));
             let list = |folder| if folder == COMMITS_FOLDER { commits(storage) } else { storage.list(folder) };
@@ -259,8 +264,8 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
     Ok(listing)
 }
 
-/// Lists the commits where answers take no time. Those of fragments are empty, and there is one for each: only the others are asked for their
-/// sizes.
+/// Lists the commits of a local storage. Commits of fragments are empty and there is one per
+/// fragment, so only other commits are asked for their sizes.
 fn commits(storage: &dyn Storage) -> Listed {
     let mut entries = Vec::new();
     for (name, kind) in storage.names(COMMITS_FOLDER)? {
@@ -272,21 +277,20 @@ fn commits(storage: &dyn Storage) -> Listed {
         match (kind, size) {
             (EntryKind::File, Some(size)) => entries.push(Entry::file(name, size)),
             (EntryKind::Folder, _) => entries.push(Entry::folder(name)),
-            // One that was removed meanwhile: what stands in its place may not be among these names.
+            // Removed meanwhile. These names may lack its replacement.
             (EntryKind::File, None) => return storage.list(COMMITS_FOLDER),
         }
     }
     Ok(entries)
 }
 
-/// Whether a name is in the array's own folder.
 fn has(listing: &Listing, name: &str) -> bool {
     listing.root.iter().any(|entry| entry.name == name)
 }
 
 type Listed = Result<Vec<Entry>, StorageError>;
 
-/// Lists the root and the folders that it may have, in one round trip.
+/// Lists the root and the folders that it may contain, in one round trip.
 fn list_at_once(
     storage: &dyn Storage,
     workers: &Workers,
@@ -300,18 +304,18 @@ fn list_at_once(
     Ok((root, listed.collect()))
 }
 
-/// Something small that the listings have named.
+/// A read of a file or folder that the listings name.
 enum Small {
-    /// A file that names other files.
+    /// A file that lists other files.
     File(String),
-    /// The folder of what may be a fragment of an old format.
+    /// A folder that may be a fragment of formats 1 to 4.
     Folder(String),
-    /// The folder of footers, which is there.
+    /// The folder of consolidated footers.
     Footers,
     Schema(String),
 }
 
-/// What came of it.
+/// The result of a [`Small`].
 enum Found {
     File(String, Result<Vec<u8>>),
     Folder(String, Vec<Entry>),
@@ -319,16 +323,16 @@ enum Found {
     Schema(Box<Result<ArraySchema>>),
 }
 
-/// What is read beside the files that name others.
+/// Additional reads in the same round trip as the files that list others.
 #[derive(Clone, Copy, Default)]
 struct WantedSmall<'a> {
-    /// The path of a schema.
     schema: Option<&'a str>,
-    /// The folder of footers, where answers take long.
+    /// The folder of footers, on a remote storage.
     footers: bool,
 }
 
-/// Reads the small files that name others, but for those that are known, the folders that may be fragments, and what else is wanted.
+/// Reads the files that list others, unless they are known, the folders that may be legacy
+/// fragments, and the `wanted` extras.
 fn read_small(
     storage: &dyn Storage,
     workers: &Workers,
@@ -341,7 +345,7 @@ fn read_small(
     let held = listing.commit_files.iter().map(|(_, bytes)| bytes.len() as u64).fold(0, u64::saturating_add);
     let files = files.into_iter().map(Small::File);
     let folders = listing.legacy_candidates().into_iter().map(Small::Folder);
-    // Locally it is listed when fragments are wanted.
+    // On a local storage the folder is listed when the fragments are loaded.
     let footers = wanted.footers
         && storage.profile().is_remote()
         && listing.footers.is_none()
@@ -382,7 +386,7 @@ fn read_small(
         }
     }
     if held > 0 {
-        // As if all of them had been read.
+        // Restores the order of a complete read.
         let order: HashMap<String, usize> = listing.wanted_files().into_iter().zip(0..).collect();
         listing.commit_files.sort_by_key(|(path, _)| order.get(path).copied());
     }
@@ -392,11 +396,11 @@ fn read_small(
 const ALL_BUT_SCHEMA: WantedSmall<'static> = WantedSmall { schema: None, footers: true };
 
 impl Snapshot {
-    /// What lies in the array's folders now, whatever lay there when it was opened.
+    /// Lists the array's folders as they are now, independent of the opened time.
     ///
     /// # Errors
-    /// A folder can't be listed; a file that names others can't be read, whatever
-    /// [`Options::skip_damaged`](crate::Options::skip_damaged) says.
+    /// A folder cannot be listed, or a file that lists others cannot be read. The latter holds with
+    /// [`Options::skip_damaged`](crate::Options::skip_damaged) too.
     pub fn listing(&self) -> Result<Listing> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
         let mut listing = list(storage, self.workers(), false)?;
@@ -407,15 +411,15 @@ impl Snapshot {
         Ok(listing)
     }
 
-    /// What the commit files of a listing of this array say.
+    /// Parses the commit files of a listing of this array.
     ///
     /// # Errors
-    /// One of them is damaged, or names a fragment of an unknown version.
+    /// A commit file is damaged, or names a fragment of an unknown version.
     pub fn commit_inventory(&self, listing: &Listing) -> Result<CommitInventory> {
         CommitInventory::of(listing).map_err(|error| error.located(&**self.storage()))
     }
 
-    /// All committed fragments as they are now, whatever the time that was opened.
+    /// Returns all committed fragments as of now, independent of the opened time.
     pub fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
         let mut listing = list(storage, self.workers(), false)?;
@@ -424,8 +428,8 @@ impl Snapshot {
     }
 }
 
-/// A schema, or else the metadata of the first fragment, that is encrypted: then a schema that isn't is foreign, and not the
-/// key needless.
+/// Returns an encrypted schema, or else the first fragment's metadata if encrypted. If one exists,
+/// the unencrypted schema is foreign and the key is not needless.
 fn encrypted_file(storage: &dyn Storage, listing: &Listing) -> Option<String> {
     let is_encrypted = |path: &String| {
         let limits = Limits::default();

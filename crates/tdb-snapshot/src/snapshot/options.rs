@@ -1,4 +1,4 @@
-//! How to open an array or a group.
+//! Options for opening an array or a group.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -12,16 +12,17 @@ use super::Snapshot;
 use crate::access::Access;
 use crate::{Environment, Result, TimeRange};
 
-/// What [`Options`] open.
+/// A kind of object opened with [`Options`].
 pub trait Open: Sized {
-    /// Opens what lies at the root of a storage, which is this folder of the machine if one is given.
+    /// Opens the object at the root of a storage. `folder` is the local folder of the storage, if
+    /// any.
     ///
     /// # Errors
-    /// Nothing of the kind is there, or it can't be read.
+    /// The storage has no object of this kind, or the object cannot be read.
     fn open_on(storage: Arc<dyn Storage>, folder: Option<&Path>, options: &Options<Self>) -> Result<Self>;
 }
 
-/// How to open an array or a group: when, with which key, with how many threads, within which limits.
+/// Options for opening an array or a group: time, key, number of threads, limits.
 #[must_use = "options do nothing until they open something"]
 pub struct Options<T> {
     pub(super) time: Option<TimeRange>,
@@ -32,7 +33,7 @@ pub struct Options<T> {
     pub(crate) opens: PhantomData<fn() -> T>,
 }
 
-// Derived ones would ask the same of `T`, of which there is no value.
+// Derived impls would require the same of `T`, although no field contains a `T`.
 impl<T> Clone for Options<T> {
     fn clone(&self) -> Self {
         self.to_open()
@@ -60,94 +61,94 @@ impl<T> Default for Options<T> {
 }
 
 impl<T> Options<T> {
-    /// As it is now, all threads of the machine, default limits.
+    /// Opens as of now, with all threads of the machine and default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As it was at the end of this millisecond since 1970-01-01 00:00 UTC.
+    /// Opens as of the end of this millisecond since 1970-01-01 00:00 UTC.
     pub fn at(self, end: u64) -> Self {
         self.between(TimeRange::until(end))
     }
 
-    /// What was written within a range of time, and nothing else.
+    /// Restricts the object to data written within a time range.
     pub fn between(mut self, time: TimeRange) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// The key of an encrypted array or group. It is kept as long as that is open, never printed, and overwritten in memory
-    /// when it is dropped.
+    /// Sets the key of an encrypted array or group. The key is kept while the object is open. It is
+    /// never printed, and overwritten in memory when dropped.
     ///
-    /// An array that is not encrypted is refused with a key: whoever gives one doesn't want to be served cells that anybody
-    /// can have put there.
+    /// Opening an unencrypted array with a key is an error: anyone could have written its cells.
     pub fn key(mut self, key: EncryptionKey) -> Self {
         self.access.key = Some(key);
         self
     }
 
-    /// The key, the limits and the environment of an array that is open, for opening it once more.
+    /// Uses the key, the limits and the environment of an open array.
     pub fn like(self, array: &Snapshot) -> Self {
         self.access(array.access().clone())
     }
 
-    /// How many threads queries may use; 0 means as many as the machine has, 1 that all runs on the caller's thread.
-    /// A group has none.
+    /// Sets the number of threads for queries. 0 uses all threads of the machine, 1 runs everything
+    /// on the caller's thread. A group ignores this option.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Bounds on what the files may make a reader allocate.
+    /// Sets bounds on memory allocated because of sizes stated in files.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.access.limits = limits.addressable();
         self
     }
 
-    /// Where the time and random bytes come from, for opening and for what is written.
+    /// Sets the source of time and random bytes, for opening and for writing.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.access.environment = environment;
         self
     }
 
-    /// The same access as another array has.
+    /// Uses the limits, key and environment in `access`.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Whether to open an array without its damaged parts if it has any, instead of failing: fragments whose metadata or
-    /// schema is missing or unreadable or of a format version that isn't known, and files that speak of others (commits,
-    /// consolidated metadata). [`Snapshot::damaged`] tells what was left out. A group has no such parts.
+    /// If `true`, skips damaged parts instead of failing. Skippable are fragments with missing or
+    /// unreadable metadata or schema, or of an unknown format version. Also skippable are lists of
+    /// commits and consolidated metadata. [`Snapshot::damaged`] returns the skipped parts. A group
+    /// has no skippable parts.
     ///
-    /// This is about opening. Tiles, and the sections of metadata that are read when a query needs them, remain errors of
-    /// the query.
+    /// The option affects opening only. Damaged tiles, and damaged sections of metadata read later,
+    /// remain errors of the query.
     pub fn skip_damaged(mut self, skip: bool) -> Self {
         self.skip_damaged = skip;
         self
     }
 
-    /// Reads the footers of an array's fragments along with the schema, where answers take long: for an array on a store that
-    /// is opened to be read, which is open in two round trips then, footers included, and not three. Whoever opens it to write
-    /// needs none of them. Of an array in local files they are read on first use in any case.
+    /// Reads the footers of an array's fragments together with the schema, on a remote storage. An
+    /// array opened for reading is then ready after two round trips instead of three. Writers need
+    /// no footers. On a local storage, footers are always read on first use.
     pub fn with_footers(mut self) -> Self {
         self.with_footers = true;
         self
     }
 
-    /// The range of time that was asked for, if any was.
+    /// The requested time range, if set.
     #[must_use]
     pub fn asked_time(&self) -> Option<TimeRange> {
         self.time
     }
 
-    /// What reading takes apart from bytes.
+    /// The current limits, key and environment.
     #[must_use]
     pub fn given_access(&self) -> &Access {
         &self.access
     }
 
-    /// The same, to open something else.
+    /// Returns the same options for another kind of object.
     pub fn to_open<U>(&self) -> Options<U> {
         let Self { time, threads, access, skip_damaged, with_footers, opens: _ } = self;
         Options {
@@ -162,28 +163,29 @@ impl<T> Options<T> {
 }
 
 impl<T: Open> Options<T> {
-    /// Opens what is in the folder `path`.
+    /// Opens the object in the folder `path`.
     ///
     /// # Errors
-    /// Nothing of the kind is there, or it can't be read.
+    /// The folder has no such object, or it cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<T> {
         let path = path.as_ref();
         self.open_on_folder(Arc::new(LocalStorage::new(path)), path)
     }
 
-    /// Opens what lies at the root of a storage. Members of a group that lie outside of the storage can't be reached from it.
+    /// Opens the object at the root of a storage. Members of a group outside of the storage are
+    /// unreachable.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub fn open_on(&self, storage: Arc<dyn Storage>) -> Result<T> {
         T::open_on(storage, None, self)
     }
 
-    /// The same where the storage is this folder of the machine: members of a group may lie anywhere on it, as with
-    /// [`open`](Self::open).
+    /// Opens the object at the root of a storage over this local folder. Members of a group may be
+    /// anywhere on the machine, as with [`open`](Self::open).
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub fn open_on_folder(&self, storage: Arc<dyn Storage>, folder: impl AsRef<Path>) -> Result<T> {
         T::open_on(storage, Some(folder.as_ref()), self)
     }

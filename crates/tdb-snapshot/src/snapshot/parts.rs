@@ -1,4 +1,4 @@
-//! All that an array's folder holds of its own, one by one: for those who check it.
+//! The single parts of an array's folder, for verification.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ impl Snapshot {
         &self.inner.schema_paths
     }
 
-    /// The schema at one of these paths.
+    /// Reads the schema at one of the [`schema_paths`](Self::schema_paths).
     ///
     /// # Errors
-    /// It can't be read.
+    /// The schema cannot be read.
     pub fn schema_at(&self, path: &str) -> Result<Arc<ArraySchema>> {
         let schema = load_schema(&**self.storage(), path, self.access()).map_err(ArrayError::or_partly_encrypted)?;
         Ok(Arc::new(schema))
     }
 
-    /// The enumeration that a schema of the array names.
+    /// Reads an enumeration referenced by a schema of the array.
     ///
     /// # Errors
-    /// Its file can't be read.
+    /// The enumeration's file cannot be read.
     pub fn read_enumeration(&self, reference: &EnumerationRef) -> Result<Enumeration> {
         let file = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}/{}", reference.file_name);
         let bytes = self.access().read(&**self.storage(), &file)?;
@@ -40,7 +40,7 @@ impl Snapshot {
             .map_err(|source| ArrayError::Schema { file: self.storage().describe(&file), source })
     }
 
-    /// The delete commits that can't be applied, by their paths, and why.
+    /// Returns the delete commits that cannot be applied, with the errors.
     #[must_use]
     pub fn damaged_deletes(&self) -> Vec<Damaged> {
         let damaged = |path: &String| {
@@ -54,11 +54,12 @@ impl Snapshot {
         self.directory().deletes.iter().filter_map(damaged).collect()
     }
 
-    /// The committed fragments that others replace and that a vacuum would remove, oldest first, as far as they can be read;
-    /// and what can't be.
+    /// Returns the superseded fragments, oldest first. A vacuum would remove these. The second part
+    /// holds damaged fragments.
     ///
     /// # Errors
-    /// Only of an array that was opened without leaving out what is damaged.
+    /// A fragment is damaged, and the array was opened without
+    /// [`Options::skip_damaged`](crate::Options::skip_damaged).
     pub fn replaced_fragments(&self) -> Result<(Vec<Fragment>, Vec<Damaged>)> {
         let Loaded { fragments, damaged } = Loaded::of_entries(self, &self.inner.directory.replaced)?;
         Ok((fragments, damaged))

@@ -1,16 +1,16 @@
-//! The same snapshot, opened once more: by what it consisted of, whatever has come since.
+//! Pinned snapshots: the same contents in another process or at a later time.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::Snapshot;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
 
-/// What cells of an array are read from: its schema, and the fragments and delete commits that count.
+/// The parts of an array that determine query results: schema, fragments and delete commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// The path of the schema's file below the array's folder.
+    /// The path of the schema file below the array's folder.
     pub schema: String,
-    /// The folders of fragments, in the order in which they count.
+    /// The folders of fragments, in order of application.
     pub fragments: Vec<String>,
     /// The paths of delete commits.
     pub deletes: Vec<String>,
@@ -21,7 +21,7 @@ const NO_FRAGMENT: &str = "a fragment that the part of a query reads is gone, va
 const NO_DELETE: &str = "a delete commit that the part of a query goes by is gone; split the query again";
 
 impl Snapshot {
-    /// What the array consists of, but for fragments that don't matter.
+    /// Returns the pin of this snapshot. Includes only fragments accepted by `matters`.
     pub fn pin(&self, matters: impl Fn(&Fragment) -> bool) -> Result<Pin> {
         let fragments = self.fragments()?.iter().filter(|fragment| matters(fragment));
         Ok(Pin {
@@ -31,10 +31,10 @@ impl Snapshot {
         })
     }
 
-    /// The array by the schema of a snapshot.
+    /// Returns the array with the schema of a pin.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if it isn't there any more; it can't be read.
+    /// [`ArrayError::Outdated`] if the schema no longer exists. Another error if it cannot be read.
     pub fn by_schema_of(&self, pin: &Pin) -> Result<Self> {
         if self.schema_path() == pin.schema {
             return Ok(self.clone());
@@ -45,11 +45,12 @@ impl Snapshot {
         self.by_schema(&pin.schema)
     }
 
-    /// The array with what the snapshot says, and fragments that came since only if they don't matter: so nothing that was
-    /// loaded is loaded again if nothing has changed.
+    /// Returns the array with the contents of a pin. Newer fragments are ignored if `matters` is
+    /// `false` for them, so an unchanged array is not loaded again.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if fragments or delete commits aren't there any more; footers can't be read.
+    /// [`ArrayError::Outdated`] if fragments or delete commits no longer exist. Another error if
+    /// footers cannot be read.
     pub fn pinned(&self, pin: &Pin, matters: impl Fn(&Fragment) -> bool) -> Result<Self> {
         let directory = self.directory();
         let known: HashSet<&str> = pin.fragments.iter().map(String::as_str).collect();

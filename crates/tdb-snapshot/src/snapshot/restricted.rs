@@ -1,4 +1,4 @@
-//! The same array with some of its fragments.
+//! Views of an array with some of the fragments.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -11,30 +11,31 @@ use super::{Inner, Options, Snapshot};
 use crate::{Fragment, FragmentEntry, Result, TimeRange};
 
 impl Snapshot {
-    /// The array as it is now, over all time: also what is dated in the future counts. Opened anew, with the same key, limits
-    /// and number of threads.
+    /// Reopens the array as of now over all time, fragments with future timestamps included. Uses
+    /// the same key, limits and number of threads.
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`].
+    /// The same as [`Snapshot::open`].
     pub fn reopened(&self) -> Result<Self> {
         self.reopened_between(TimeRange::ALL)
     }
 
-    /// The array as it is now, of a range of time. Opened anew, with the same key, limits and number of threads.
+    /// Reopens the array as of now for a time range. Uses the same key, limits and number of
+    /// threads.
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`].
+    /// The same as [`Snapshot::open`].
     pub fn reopened_between(&self, time: TimeRange) -> Result<Self> {
         let threads = self.workers().threads();
         let options = Options { time: Some(time), threads, ..Options::new() };
         options.access(self.access().clone()).open_on(self.storage().clone())
     }
 
-    /// The same; of fragments that `last`, which was opened before, has loaded, nothing is read again. For those who look at an
-    /// array again and again: a fragment never changes, though it may go.
+    /// Like [`reopened`](Self::reopened), but reuses the fragments loaded by the earlier snapshot
+    /// `last`. For repeated inspection: fragments never change, but may disappear.
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`].
+    /// The same as [`Snapshot::open`].
     pub fn reopened_after(&self, last: &Self) -> Result<Self> {
         let mut array = self.reopened()?;
         let known = last.known(&array.inner.directory.fragments);
@@ -44,7 +45,7 @@ impl Snapshot {
         Ok(array)
     }
 
-    /// Those of these fragments whose footers were read.
+    /// Returns the known fragments among `entries`.
     fn known(&self, entries: &[FragmentEntry]) -> HashMap<String, Fragment> {
         let own = &*self.inner;
         let loaded = own.fragments.get().map_or(&[][..], |loaded| &loaded.fragments);
@@ -57,8 +58,8 @@ impl Snapshot {
         all.map(|fragment| (fragment.folder().to_owned(), fragment.afresh())).collect()
     }
 
-    /// The same snapshot with these fragments alone, which count in this order, also if nothing commits them, or others stand
-    /// for them. What deletes cells still does.
+    /// Returns the same snapshot with only these fragments, applied in this order. Uncommitted and
+    /// superseded fragments are allowed. Deletes still apply.
     #[must_use]
     pub fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
         let own = &*self.inner;
@@ -69,7 +70,7 @@ impl Snapshot {
         self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
     }
 
-    /// The same snapshot as if nothing had been deleted by a condition since its fragments were made.
+    /// Returns the same snapshot without delete commits.
     #[must_use]
     pub fn without_deletes(&self) -> Self {
         let own = &*self.inner;
@@ -79,7 +80,7 @@ impl Snapshot {
         self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
     }
 
-    /// The same snapshot as if of all deletions only some of these had been made.
+    /// Returns the same snapshot with only these delete commits.
     pub(crate) fn with_deletes_alone(&self, paths: &[String]) -> Self {
         let own = &*self.inner;
         let mut directory = own.directory.clone();
@@ -89,15 +90,15 @@ impl Snapshot {
         }
         let known = self.known(&directory.fragments);
         let mut array = self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known);
-        // What was loaded of the deletes is of all of them.
+        // The cached deletes cover all commits.
         if let Some(inner) = Arc::get_mut(&mut array.inner) {
             inner.deletes = OnceLock::new();
         }
         array
     }
 
-    /// One of its fragments as it was written, as an array: alone, by its own schema, without what was deleted since. It may be
-    /// one that others stand for.
+    /// Returns a single fragment as an array, as originally written: with the fragment's schema,
+    /// without later deletes. The fragment may be superseded.
     #[must_use]
     pub fn of_fragment(&self, fragment: &Fragment) -> Self {
         let own = &*self.inner;
@@ -107,14 +108,14 @@ impl Snapshot {
         directory.replaced = Vec::new();
         directory.deletes.clear();
         let header = fragment.footer().header();
-        // What was loaded of the deletes isn't asked for where the directory names none.
+        // The cached deletes stay unused, because the directory lists no delete commits.
         self.seen_as(directory, schema_path(Some(&header.schema_name)), fragment.schema().clone(), HashMap::new())
     }
 
-    /// The array by one of its schemas, whatever the time that was opened: for those who look at its past.
+    /// Returns the array with the schema at `path`, independent of the opened time.
     ///
     /// # Errors
-    /// The schema can't be read.
+    /// The schema cannot be read.
     pub fn by_schema(&self, path: &str) -> Result<Self> {
         let schema = self.schema_at(path)?;
         Ok(self.seen_as(self.inner.directory.clone(), path.to_owned(), schema, HashMap::new()))

@@ -1,4 +1,4 @@
-//! A file that is a schema.
+//! Schema files.
 
 use tdb_schema::{ArraySchema, SchemaError};
 use tdb_storage::Storage;

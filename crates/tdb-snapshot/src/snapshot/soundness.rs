@@ -1,4 +1,4 @@
-//! Whether a fragment is all there, before what it replaces is removed.
+//! Checks for complete fragments, before superseded fragments are removed.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, Fragment, FragmentEntry, Result};
 
 impl Snapshot {
-    /// Checks that a fragment's metadata can be read from its own file, and that its data files are there with all the bytes
-    /// that the metadata says. No tile is read.
+    /// Checks a fragment's metadata in the fragment's own file. Also checks the existence and
+    /// minimum length of the data files against the metadata. Reads no tile.
     ///
     /// # Errors
-    /// The first thing that isn't so, by the name of the file.
+    /// The first problem found, with the file name.
     pub fn check_files_of(&self, entry: &FragmentEntry) -> Result<()> {
         let storage = &**self.storage();
         let fragment = self.fragment_of(entry)?;
@@ -43,19 +43,20 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The smallest box around the cells of a fragment, as its own metadata says; none if it has no cells. Also of one that
-    /// others replace.
+    /// The MBR around the cells of a fragment, from the fragment's own metadata. Returns `None`
+    /// without cells. The fragment may be superseded.
     ///
     /// # Errors
-    /// Its metadata can't be read.
+    /// The fragment's metadata cannot be read.
     pub fn domain_of(&self, entry: &FragmentEntry) -> Result<Option<NdRange>> {
         Ok(self.fragment_of(entry)?.non_empty_domain().cloned())
     }
 
-    /// A fragment by what a listing says of it, also one that doesn't count; with its metadata from its own file.
+    /// Returns the fragment of a directory entry, with metadata from the fragment's own file. The
+    /// fragment may be uncommitted or superseded.
     ///
     /// # Errors
-    /// It can't be read.
+    /// The fragment's metadata or schema cannot be read.
     pub fn fragment_of(&self, entry: &FragmentEntry) -> Result<Fragment> {
         let unparsed = UnparsedFragment::read(self.storage().clone(), entry, self.access())?;
         let path = schema_path(unparsed.schema_name());

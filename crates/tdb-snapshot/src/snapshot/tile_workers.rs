@@ -1,4 +1,4 @@
-//! The threads of an array, lent to those who read whole tiles.
+//! An array's threads for readers of whole tiles.
 
 use tdb_cells::{Monitor, Watch, Workers};
 use tdb_fragment::FragmentField;
@@ -7,14 +7,14 @@ use super::Snapshot;
 use crate::fragment::TileReader;
 use crate::{Fragment, Result};
 
-/// The threads of an array, reading [stored tiles](crate::StoredTiles) for somebody who watches them.
+/// The threads of an array, for reading [stored tiles](crate::StoredTiles) under a monitor.
 #[derive(Clone, Debug)]
 pub struct TileWorkers {
     workers: Workers,
 }
 
 impl Snapshot {
-    /// The array's threads, and what cancels them and is told how far they are.
+    /// Returns the array's threads. `monitor` cancels them and receives their progress.
     #[must_use]
     pub fn tile_workers(&self, monitor: &Monitor) -> TileWorkers {
         TileWorkers { workers: self.workers().watched(Watch::new(monitor)) }
@@ -22,7 +22,7 @@ impl Snapshot {
 }
 
 impl TileWorkers {
-    /// Notes that all tiles of a fragment will be read.
+    /// Announces to the monitor that all tiles of a fragment will be read.
     pub fn plan(&self, fragment: &Fragment) {
         let Some(watch) = self.workers.watch().filter(|watch| watch.wants_plan()) else { return };
         let fields = fragment.footer().slots().iter();
@@ -30,11 +30,11 @@ impl TileWorkers {
         watch.plan(fragment.tile_count(), files.map(|(_, path, size)| (path, std::iter::once(0..size).collect())));
     }
 
-    /// Runs a job for each item, on several threads if they read many `bytes` together, and keeps what the jobs give, in the
-    /// order of the items.
+    /// Runs a job for each item, and returns the results in the order of the items. Uses several
+    /// threads if the items read many `bytes` in total.
     ///
     /// # Errors
-    /// The first error of a job; [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
+    /// The first error of a job, or [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
     pub fn map<T: Send, R: Send>(
         &self,
         bytes: u64,
@@ -44,15 +44,15 @@ impl TileWorkers {
         self.workers.map(bytes, items, |item, scratch| job(item, &mut TileReader::new(scratch)))
     }
 
-    /// Ends what somebody has cancelled.
+    /// Returns an error if the monitor was cancelled.
     ///
     /// # Errors
-    /// [`ArrayError::Cancelled`](crate::ArrayError::Cancelled), if somebody has.
+    /// [`ArrayError::Cancelled`](crate::ArrayError::Cancelled) after cancellation.
     pub fn check(&self) -> Result<()> {
         Ok(self.workers.check()?)
     }
 
-    /// Notes that what is left of the plan isn't read.
+    /// Announces to the monitor that the rest of the plan will not be read.
     pub fn finish(&self) {
         if let Some(watch) = self.workers.watch() {
             watch.finish();

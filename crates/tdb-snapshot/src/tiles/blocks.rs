@@ -1,4 +1,4 @@
-//! What is known of parts of tiles.
+//! Coordinate bounds of parts of tiles.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_types::{PhysicalType, ordered_keys};
 
-/// Cells of a block: few enough that a block in global order lies in a small box, many enough that what is known of it takes a
-/// five-hundredth of its coordinates.
+/// The number of cells in a block. Small enough for a block in global order to cover a small box.
+/// Large enough for the bounds to take only a five-hundredth of the coordinates' space.
 pub const BLOCK: usize = 1024;
 
-/// The least and greatest key of a block that nobody has looked at.
+/// The bounds of an unexamined block.
 const UNKNOWN: (u64, u64) = (0, u64::MAX);
 
-/// How many more blocks of an open array may be known: of each of its dimensions. Clones share it.
+/// The remaining capacity of an open array for block bounds, counted per dimension. Clones share
+/// the count.
 #[derive(Clone, Debug)]
 pub struct BlockRoom(Arc<AtomicUsize>);
 
 impl Default for BlockRoom {
     fn default() -> Self {
-        /// Two MiB of them, and about as much for what holds those of small tiles.
+        /// 2 MiB of bounds, plus about as much overhead for small tiles.
         const BLOCKS: usize = (2 << 20) / size_of::<(u64, u64)>();
         Self(Arc::new(AtomicUsize::new(BLOCKS)))
     }
@@ -36,12 +37,12 @@ impl BlockRoom {
     }
 }
 
-/// The least and greatest key of each block of a tile.
+/// The minimum and maximum key of each block of a tile.
 type TileBounds = Arc<[(u64, u64)]>;
 
-/// For blocks of the tiles of one dimension of a fragment the least and greatest coordinate, as ordered keys.
+/// The minimum and maximum coordinate of blocks of a dimension's tiles, as ordered keys.
 ///
-/// Nothing is believed of the order of cells: what is known of a block was found when all of it was unfiltered.
+/// Bounds are computed only from fully unfiltered blocks. Stored cell order is never trusted.
 #[derive(Debug, Default)]
 pub struct BlockBounds {
     room: BlockRoom,
@@ -53,13 +54,14 @@ impl BlockBounds {
         Self { room, tiles: Mutex::default() }
     }
 
-    /// The least and greatest key of each block of a tile, if any of them is known. Those of others include all keys.
+    /// Returns the bounds of each block of a tile, if any block is known. Unknown blocks cover all
+    /// keys.
     pub fn of(&self, tile: u64) -> Option<TileBounds> {
         self.tiles.lock().unwrap_or_else(PoisonError::into_inner).get(&tile).cloned()
     }
 
-    /// Looks at the blocks of a tile of `cells` cells that lie within `runs`, whose values were unfiltered. `keys` is memory to be
-    /// used on the way.
+    /// Computes the bounds of the unknown blocks within `runs` of a tile with `cells` cells. Values
+    /// in these runs must be unfiltered. `keys` is reusable memory.
     pub fn learn(
         &self,
         (tile, cells): (u64, usize),
@@ -82,7 +84,7 @@ impl BlockBounds {
             ordered_keys(physical, &values[cells.start * physical.size()..cells.end * physical.size()], keys);
             bounds[block] = keys.iter().fold((u64::MAX, 0), |(low, high), key| (low.min(*key), high.max(*key)));
         }
-        // Of two threads that look at a tile the last one's findings stay; what they lack is found once again.
+        // The last of two concurrent results stays. Missing bounds are computed again.
         let mut tiles = self.tiles.lock().unwrap_or_else(PoisonError::into_inner);
         if tiles.contains_key(&tile) || self.room.take(count) {
             tiles.insert(tile, bounds.into());

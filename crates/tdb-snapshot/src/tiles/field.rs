@@ -1,4 +1,4 @@
-//! The tiles of one field of one fragment: from filtered bytes in a file to cells in memory.
+//! The tiles of a fragment's field: from filtered bytes in a file to cells in memory.
 
 use std::sync::Arc;
 
@@ -11,37 +11,37 @@ use super::part::{PartTiles, tile_len};
 use super::stream::TileStream;
 use crate::{ArrayError, Result};
 
-/// The tiles of one field of one fragment.
+/// The tiles of a fragment's field.
 #[derive(Debug)]
 pub struct FieldTiles {
-    /// The field's name, for messages.
+    /// The name of the field, for messages.
     pub name: Arc<str>,
-    /// Cells of fixed size, or offsets of cells of variable length.
+    /// Fixed-size cells, or offsets of variable-length cells.
     pub fixed: PartTiles,
-    /// The bytes of cells of variable length, and the unfiltered size of each of their tiles.
+    /// The bytes of variable-length cells, and the unfiltered size of each tile of values.
     pub var: Option<(PartTiles, Arc<[u64]>)>,
-    /// One byte per cell of a nullable field, 0 where it is null.
+    /// One byte per cell of a nullable field. 0 means null.
     pub validity: Option<PartTiles>,
-    /// For formats 1 to 4, where all dimensions lie in one tile: which part of it is this dimension's.
+    /// This dimension's share of a tile in formats 1 to 4, with all dimensions in a tile.
     pub combined: Option<Combined>,
-    /// Most bytes that an unfiltered tile may have.
+    /// The maximum size of an unfiltered tile in bytes.
     pub tile_limit: u64,
-    /// What is known of parts of tiles of coordinates.
+    /// Known bounds of parts of coordinate tiles.
     pub blocks: BlockBounds,
 }
 
-/// One dimension's share of tiles of combined coordinates.
+/// A single dimension's share of tiles of combined coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Combined {
     pub(crate) dimension: usize,
     pub(crate) dimensions: usize,
-    /// Bytes of one coordinate.
+    /// The size of one coordinate in bytes.
     pub(crate) size: usize,
 }
 
 impl PartTiles {
-    /// Reads the tile as it lies in the file, of `size` bytes without filters, and so many bytes of offsets that come with
-    /// them; how many bytes that is.
+    /// Reads the filtered tile into `scratch.filtered`, and returns the length. The unfiltered tile
+    /// has `size` bytes, and embeds up to `offsets` bytes of offsets.
     fn read(&self, tile: u64, name: &str, (size, offsets): (u64, u64), scratch: &mut TileScratch) -> Result<usize> {
         if let Some(watch) = &scratch.watch {
             watch.check()?;
@@ -54,7 +54,7 @@ impl PartTiles {
         if let Some(watch) = &scratch.watch {
             watch.read(&self.name, tile, &range);
         }
-        // As many bytes are in memory.
+        // The bytes are in memory: the number fits `usize`.
         Ok(len as usize)
     }
 
@@ -66,19 +66,20 @@ impl PartTiles {
 }
 
 impl FieldTiles {
-    /// Bytes of the values in a tile of cells of variable length, without filters.
+    /// The unfiltered size of the values in a tile of variable-length cells.
     pub fn var_size(&self, tile: u64) -> u64 {
         let sizes = self.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
         usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0)
     }
 
-    /// Whether the values of a tile may carry the offsets of their cells: if its offsets tile has no chunks, they do.
+    /// `true` if the values of a tile may embed cell offsets. An offsets tile without chunks
+    /// indicates embedded offsets.
     pub fn can_carry_offsets(&self) -> bool {
         self.var.as_ref().is_some_and(|(data, _)| data.pipeline.can_carry_offsets())
     }
 
-    /// Reads a tile of one of the field's files as it lies there, to `scratch.filtered`, and says how many bytes that is. It has
-    /// `size` bytes without filters, and so many bytes of offsets may come with them.
+    /// Reads a filtered tile of a data file into `scratch.filtered`, and returns the length. The
+    /// unfiltered tile has `size` bytes, and may embed up to `offsets` bytes of offsets.
     pub fn stored(
         &self,
         part: &PartTiles,
@@ -89,7 +90,7 @@ impl FieldTiles {
         part.read(tile, &self.name, (size, offsets), scratch)
     }
 
-    /// Unfilters a whole tile of cells of fixed size into `out`, which has exactly their size.
+    /// Unfilters a whole tile of fixed-size cells into `out`. The length must match.
     pub fn fixed(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match self.combined {
             None => self.fixed.unfilter(tile, &self.name, out, scratch),
@@ -110,7 +111,7 @@ impl FieldTiles {
         }
     }
 
-    /// Unfilters a tile's validity into `out`, one byte per cell, 0 where the cell is null.
+    /// Unfilters the validity of a tile into `out`, one byte per cell. 0 means null.
     pub fn validity(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match &self.validity {
             Some(part) => part.unfilter(tile, &self.name, out, scratch),
@@ -121,7 +122,10 @@ impl FieldTiles {
         }
     }
 
-    /// Bytes of the values of a tile of cells of variable length, unless they are too many to be held.
+    /// The unfiltered size of the values in a tile of variable-length cells.
+    ///
+    /// # Errors
+    /// The size exceeds the limit.
     pub fn checked_var_size(&self, tile: u64) -> Result<u64> {
         let size = self.var_size(tile);
         match &self.var {
@@ -133,7 +137,7 @@ impl FieldTiles {
         }
     }
 
-    /// Unfilters a tile of `cells` cells of variable length.
+    /// Unfilters a tile of `cells` variable-length cells.
     pub fn var(&self, tile: u64, cells: usize, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
         let Some((data, _)) = &self.var else {
             return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
@@ -144,8 +148,8 @@ impl FieldTiles {
         tile_len("the offsets of the tile", offsets, self.tile_limit)
             .map_err(|source| self.fixed.error(tile, &self.name, source))?;
         out.offsets.clear();
-        // Strings under run-length or dictionary encoding carry their offsets; their offsets tile then has no chunks.
-        // Some releases wrote such tiles into arrays whose version doesn't have them yet.
+        // Run-length and dictionary encoded strings embed the offsets, and the offsets tile has no
+        // chunks. Some releases also wrote embedded offsets into arrays of older format versions.
         let offsets_len = self.fixed.read(tile, &self.name, (offsets, 0), scratch)?;
         out.values.resize(len);
         let offsets_tile = &scratch.filtered[..offsets_len];
@@ -174,7 +178,7 @@ impl FieldTiles {
 }
 
 impl Combined {
-    /// Takes this dimension's coordinates out of a whole tile, in which the coordinates of a cell lie together.
+    /// Copies this dimension's coordinates out of a tile with interleaved dimensions.
     fn extract(&self, all: &[u8], out: &mut [u8]) {
         let Self { dimension, dimensions, size } = *self;
         let cells = all.chunks_exact(size * dimensions).map(|cell| &cell[size * dimension..][..size]);
@@ -184,15 +188,15 @@ impl Combined {
     }
 }
 
-/// Whether a filtered tile consists of the number of its chunks, zero, alone.
+/// `true` if a filtered tile consists only of a chunk count of 0.
 fn is_without_chunks(filtered: &[u8]) -> bool {
     ChunkIndex::parse(filtered).is_ok_and(|index| index.chunks().is_empty())
 }
 
-/// Offsets must begin at 0, never fall, and end at the size of the data, which stands last.
+/// Checks that offsets begin at 0, never decrease, and end at the size of the data.
 fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
-    // Without cells there is nothing but the end.
+    // Without cells the only offset is the end.
     if offsets.len() > 1 && *first != 0 {
         return Err("the first offset is not 0");
     }

@@ -1,4 +1,4 @@
-//! One file of a field: where its tiles lie, and their filters.
+//! Data files of a field, with tile offsets and filters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,23 +9,24 @@ use tdb_types::memory_len;
 
 use crate::{ArrayError, Result};
 
-/// One of the up to three files of a field.
+/// A data file of a field. A field has up to three.
 #[derive(Debug)]
 pub struct PartTiles {
     /// The open file.
     pub file: Arc<dyn ReadAt>,
-    /// The whole path, for messages.
+    /// The full path, for messages.
     pub path: String,
     /// The path below the array's folder.
     pub name: String,
-    /// Where tile `i` lies in the file: from `offsets[i]` to `offsets[i + 1]`; ascending, ending within the file.
+    /// Tile `i` spans `offsets[i]..offsets[i + 1]` of the file. Ascending, and ending within the
+    /// file.
     pub(crate) offsets: Arc<[u64]>,
-    /// The filters of its tiles.
+    /// The filters of the tiles.
     pub pipeline: BoundPipeline,
 }
 
 impl PartTiles {
-    /// Where the tile lies in the file.
+    /// The range of the tile in the file.
     pub fn range(&self, tile: u64) -> Result<Range<u64>> {
         let bounds = usize::try_from(tile).ok().and_then(|tile| self.offsets.get(tile..tile + 2));
         match bounds {
@@ -34,14 +35,14 @@ impl PartTiles {
         }
     }
 
-    /// The error of a tile that cannot be unfiltered.
+    /// Returns the error for a tile that cannot be unfiltered.
     #[cold]
     pub fn error(&self, tile: u64, name: &str, source: FilterError) -> ArrayError {
         ArrayError::Tile { file: self.path.clone(), field: name.to_owned(), tile, source: Box::new(source) }
     }
 }
 
-/// Bytes of an unfiltered tile as a length in memory, if it keeps to the limit.
+/// Returns the size of an unfiltered tile as a length in memory, up to the limit.
 pub fn tile_len(what: &'static str, size: u64, limit: u64) -> Result<usize, FilterError> {
     let len = memory_len(size).filter(|_| size <= limit);
     len.ok_or(FilterError::LimitExceeded { what, asked: size, max: limit })

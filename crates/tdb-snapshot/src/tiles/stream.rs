@@ -1,4 +1,4 @@
-//! From a tile in a file to the cells that are wanted of it, chunk by chunk.
+//! Partial reads of tiles, chunk by chunk.
 
 mod headers;
 mod request;
@@ -20,11 +20,12 @@ use trouble::{Trouble, wrong_size};
 pub use request::TileRequest;
 pub use wanted::{ByteRun, ByteRuns, Share, Wanted};
 
-/// Reads tiles of one data file.
+/// A reader for tiles of a data file.
 ///
-/// What is wanted of a tile decides what is read of it: chunks that hold nothing of it are neither unfiltered nor, if
-/// the file's storage makes that worthwhile, read. A chunk (64 KiB in most files) stays in the caches from the file to
-/// the result; one that goes to one row of the result is unfiltered into it, or, if no filter changed it, read into it.
+/// Only the required chunks of a tile are unfiltered. Other chunks are not even read, if skipping
+/// pays off on the file's storage. A chunk (64 KiB in most files) stays in the CPU caches from file
+/// to result. A chunk for a single run of the result is unfiltered directly into the result. If no
+/// filter changed the stored chunk, it is read directly into the result.
 #[derive(Debug)]
 pub struct TileStream<'a> {
     headers: Headers<'a>,
@@ -34,29 +35,30 @@ pub struct TileStream<'a> {
 }
 
 impl<'a> TileStream<'a> {
-    /// A stream of tiles of a file. `name` is the field, for messages; `limit` is the most bytes of an unfiltered tile.
+    /// Creates a reader for tiles of a file. `name` is the field, for messages. `limit` is the
+    /// maximum size of an unfiltered tile in bytes.
     pub fn new(part: &'a PartTiles, name: &'a str, limit: u64, scratch: &'a mut TileScratch) -> Self {
         let TileScratch { filters, filtered, tile, watch, .. } = scratch;
         let headers = Headers::new(part, name, limit, filtered);
         Self { headers, chunk: tile, filters, watch: watch.as_deref() }
     }
 
-    /// Refuses tiles that are too large to be held.
+    /// Returns an error if the tile exceeds the limit.
     pub fn check_size(&self, request: TileRequest) -> Result<()> {
         self.headers.check_size(request)
     }
 
-    /// Refuses a tile that is stored in more bytes than filters can have made of it; see [`Headers::check_stored`].
+    /// Returns an error if the tile's stored size is implausible. See [`Headers::check_stored`].
     pub(crate) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
         self.headers.check_stored(tile, size, offsets)
     }
 
-    /// How many chunks the tile has.
+    /// Returns the number of chunks of the tile.
     pub fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         self.headers.chunk_count(tile)
     }
 
-    /// Reads what is wanted of a tile.
+    /// Reads the `wanted` bytes of a tile into `result`.
     pub fn read(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let bounds = wanted.bounds();
         if bounds.is_empty() {
@@ -75,7 +77,7 @@ impl<'a> TileStream<'a> {
         Ok(())
     }
 
-    /// Goes from chunk to chunk; false if a value straddles two of them.
+    /// Walks the chunks of a tile. Returns `false` if a value straddles two chunks.
     fn walk(
         &mut self,
         request: TileRequest,
@@ -92,7 +94,8 @@ impl<'a> TileStream<'a> {
         let mut walk = Walk::new(&range);
         let stride = wanted.stride();
         for _ in 0..count {
-            // If the tile's end is wanted, all chunks are looked at: they must be as many as the tile says, and nothing more.
+            // If the end of the tile is wanted, all chunks are visited. Number and total size must
+            // match the tile.
             if walk.start >= bounds.end && bounds.end < request.size {
                 break;
             }
@@ -137,7 +140,7 @@ impl<'a> TileStream<'a> {
         Ok(true)
     }
 
-    /// Unfilters a chunk into the result, or reads it into it.
+    /// Unfilters or reads a whole chunk into the result.
     fn whole(
         &mut self,
         walk: &mut Walk,
@@ -157,7 +160,8 @@ impl<'a> TileStream<'a> {
             result[to..][..len].copy_from_slice(self.headers.window.bytes(data..data_end, until)?);
             return Ok(());
         }
-        // The next header comes along; what it covers in the result is put back.
+        // The read includes the next header. Afterwards the overwritten bytes of the result are
+        // restored.
         const NEXT: usize = ChunkHeader::LEN;
         let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
         match room.filter(|_| walk.end - data_end >= NEXT as u64) {
@@ -172,7 +176,7 @@ impl<'a> TileStream<'a> {
         Ok(())
     }
 
-    /// Takes what is wanted out of a chunk.
+    /// Copies the wanted bytes of a chunk into the result.
     fn part_of(
         &mut self,
         walk: &mut Walk,
@@ -193,11 +197,11 @@ impl<'a> TileStream<'a> {
         Ok(())
     }
 
-    /// Unfilters a chunk into the buffer for chunks, behind those that wait there.
+    /// Unfilters a chunk into the chunk buffer, after the pending chunks.
     fn append(&mut self, walk: &mut Walk, header: ChunkHeader, until: u64) -> Result<(), Trouble> {
         let (start, len) = (walk.waiting, header.original as usize);
         let end = start + len;
-        // The next header may come along.
+        // Leaves room to read the next header in the same call.
         self.chunk.resize(end + ChunkHeader::LEN);
         let data = walk.at + ChunkHeader::LEN as u64;
         let next = (data + header.payload()).saturating_add(ChunkHeader::LEN as u64);
@@ -217,7 +221,7 @@ impl<'a> TileStream<'a> {
         Ok(())
     }
 
-    /// Takes what is wanted out of the chunks that wait for it.
+    /// Copies the wanted bytes of the pending chunks into the result.
     fn take_waiting(&mut self, walk: &mut Walk, wanted: &mut impl Wanted, result: &mut [u8]) {
         let waiting = std::mem::take(&mut walk.waiting);
         if waiting > 0 {
@@ -226,7 +230,7 @@ impl<'a> TileStream<'a> {
         }
     }
 
-    /// Unfilters a chunk into `to`, or into the buffer for chunks.
+    /// Unfilters a chunk into `to`, or into the chunk buffer.
     fn decode(
         &mut self,
         walk: &mut Walk,
@@ -246,7 +250,7 @@ impl<'a> TileStream<'a> {
         Ok(self.headers.part.pipeline.decode_next(filtered, walk.at, to, self.filters, &mut walk.ahead)?)
     }
 
-    /// Reads all of a tile, to take what is wanted of it then.
+    /// Reads and unfilters the whole tile, then copies the wanted bytes.
     fn read_whole(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
         let len = tile_len("the tile", size, self.headers.limit)
@@ -274,20 +278,20 @@ impl<'a> TileStream<'a> {
     }
 }
 
-/// How far ahead it is worth reading.
+/// The strategy for reading ahead.
 struct Pace {
-    /// The bytes of the tile from the first to the last that is wanted.
+    /// The bytes of the tile from the first to the last wanted byte.
     bounds: Range<u64>,
-    /// Whether most of these are wanted.
+    /// `true` if most bytes of `bounds` are wanted.
     most: bool,
-    /// Whether chunks are read straight to where they are wanted, so that nothing but headers goes through the window.
+    /// `true` if chunks are read directly to the destination, and only headers use the window.
     straight: bool,
-    /// Whether reading across a chunk costs no more than skipping it.
+    /// `true` if reading across a chunk costs no more than skipping.
     small_chunks: bool,
     gap: u64,
     filtered: u64,
     size: u64,
-    /// How far to read if all up to the tile's end is wanted.
+    /// The end of the read if everything up to the tile's end is wanted.
     until: u64,
 }
 
@@ -315,10 +319,10 @@ impl Pace {
         self
     }
 
-    /// Up to where to read on, from the place `at` of the file, where the byte `start` of the tile is.
+    /// Returns the end of the next read, given the file position `at` of the tile's byte `start`.
     fn until(&self, begin: u64, at: u64, start: u64) -> u64 {
         let end = begin + self.filtered;
-        // About where the bytes end that are wanted; chunks differ in how well they compress.
+        // An estimate of where the wanted bytes end, because chunks differ in compression ratio.
         let share = u128::from(self.filtered) * u128::from(self.bounds.end) / u128::from(self.size);
         let wanted = begin.saturating_add(u64::try_from(share).unwrap_or(u64::MAX)).saturating_add(self.gap);
         let through = if self.bounds.end >= self.size { self.until } else { wanted.min(end) };

@@ -1,11 +1,11 @@
-//! What a look at a chunk of cells finds.
+//! The result of examining a chunk of cells.
 
-/// What is known of a chunk of cells.
+/// Known order of a chunk of cells.
 pub(super) enum Ascending {
-    /// They are in order.
+    /// All cells are in order.
     All,
-    /// So many of them are, from the first one on.
+    /// The first cells, up to this number, are in order.
     Some(usize),
-    /// They are not.
+    /// The cells are not in order.
     Never,
 }

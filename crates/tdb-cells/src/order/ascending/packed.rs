@@ -1,4 +1,4 @@
-//! Cells of one space tile, compared as one number each.
+//! Comparison of cells in the same space tile as packed integers.
 
 use tdb_schema::global_order::GlobalOrder;
 use tdb_schema::hilbert::CoordinateColumn;
@@ -7,8 +7,8 @@ use tdb_types::PhysicalType;
 
 use super::known::Ascending;
 
-/// Compares cells by their distances from the low corner of their space tile, which fit in a word together. Nothing of it
-/// branches on a cell, so that several are compared at once.
+/// Compares cells by distance from the low corner of the space tile. The distances of all
+/// dimensions fit into a word. Branch-free, to compare several cells at once.
 #[derive(Clone, Debug)]
 pub(super) struct PackedCheck {
     /// From the most to the least significant.
@@ -16,7 +16,7 @@ pub(super) struct PackedCheck {
     distinct: bool,
 }
 
-/// A dimension's part of the word.
+/// The part of the word for a dimension.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     dimension: usize,
@@ -24,16 +24,16 @@ struct Part {
     tiling: Option<Tiling>,
     /// The key of the domain's low end.
     low: u64,
-    /// Coordinates of a space tile, or of the domain if it isn't cut into tiles.
+    /// The number of coordinates in a space tile, or in the domain without tiles.
     extent: u64,
     bits: u32,
 }
 
-/// The sign of differences has to remain free.
+/// The sign bit of differences must remain free.
 const MOST_BITS: u32 = 63;
 
 impl PackedCheck {
-    /// None if there are dimensions that aren't integers, or distances don't fit.
+    /// Returns `None` if a dimension is not an integer, or the distances do not fit.
     pub(super) fn new(schema: &ArraySchema, global: &GlobalOrder, distinct: bool) -> Option<Self> {
         if global.hilbert().is_some() {
             return None;
@@ -45,7 +45,7 @@ impl PackedCheck {
         (bits <= MOST_BITS).then_some(Self { parts, distinct })
     }
 
-    /// How many of the cells lie in the first one's space tile, if these are in order.
+    /// Returns the number of cells in the first cell's space tile, if in order.
     pub(super) fn ascending(&self, columns: &[CoordinateColumn<'_>], packed: &mut Vec<u64>) -> Ascending {
         packed.clear();
         let mut inside = usize::MAX;
@@ -64,7 +64,7 @@ impl PackedCheck {
         packed.truncate(inside);
         let least = u64::from(self.distinct);
         let followers = packed.get(1..).unwrap_or_default();
-        // A difference that is too small has the highest bit, as all numbers have not.
+        // A difference below the minimum has the highest bit set. Packed numbers never do.
         let differences = packed.iter().zip(followers).map(|(a, b)| b.wrapping_sub(*a).wrapping_sub(least));
         let is_ascending = differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0;
         match (is_ascending, is_all) {
@@ -91,7 +91,8 @@ impl Part {
         Some(Self { dimension: index, physical, tiling, low, extent, bits })
     }
 
-    /// Appends the distances of the coordinates; how many there are before the first that isn't in the first one's space tile.
+    /// Appends the distances of the coordinates. Returns the number of cells before the first cell
+    /// outside of the first cell's space tile.
     fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> usize {
         match physical {
             PhysicalType::U8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0])),
@@ -115,12 +116,12 @@ impl Part {
         let bits = self.bits;
         let mut all = 0;
         for (packed, value) in packed.iter_mut().zip(values) {
-            // What lies before the tile wraps around to behind it.
+            // Coordinates below the tile wrap around to above the tile.
             let distance = key(*value).wrapping_sub(start);
             all |= distance;
             *packed = *packed << bits | distance;
         }
-        // The distances are no greater than all their bits together.
+        // No distance exceeds the bitwise OR of all distances.
         if all < self.extent {
             return values.len();
         }

@@ -1,4 +1,4 @@
-//! The keys of cells, and those between which the cells of a box lie.
+//! Keys of cells, and key bounds of boxes.
 
 use std::ops::Bound;
 
@@ -11,14 +11,14 @@ use crate::order::coordinates::Coordinates;
 use crate::order::key::Key;
 
 impl CellOrder {
-    /// The key of each of `cells` cells; `coordinates` has a column for each dimension.
+    /// Returns the keys of `cells` cells. `coordinates` has a column for each dimension.
     pub fn keys<K: Key>(&self, coordinates: &[Coordinates], cells: usize) -> Vec<K> {
         let mut keys = Vec::new();
         self.keys_into(coordinates, cells, &mut keys);
         keys
     }
 
-    /// Replaces `keys` by the key of each of `cells` cells.
+    /// Replaces `keys` by the keys of `cells` cells.
     pub fn keys_into<K: Key>(&self, coordinates: &[Coordinates], cells: usize, keys: &mut Vec<K>) {
         keys.clear();
         keys.resize(cells, K::default());
@@ -53,7 +53,7 @@ impl CellOrder {
         }
     }
 
-    /// Replaces `keys` by those of some cells.
+    /// Replaces `keys` by the keys of the cells with these indices.
     pub fn keys_of<K: Key>(&self, coordinates: &[Coordinates], cells: &[u32], keys: &mut Vec<K>) {
         let coordinates: Vec<_> = coordinates.iter().map(|coordinates| coordinates.of_cells(cells)).collect();
         self.keys_into(&coordinates, cells.len(), keys);
@@ -68,13 +68,13 @@ impl CellOrder {
     ) {
         let values = coordinates[dimension].keys().iter().copied();
         match self.physical[dimension].and_then(positive_zero) {
-            // The key of -0.0 is the one before that of 0.0.
+            // The key of -0.0 directly precedes the key of 0.0.
             Some(zero) => packed.append(keys, values.map(|key| key + u64::from(key == zero - 1))),
             None => packed.append(keys, values),
         }
     }
 
-    /// Keys between which those of all cells in a box lie.
+    /// Returns bounds on the keys of all cells in a box.
     pub fn ends<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         if let Some(curve) = self.leading.as_ref().and_then(GlobalOrder::hilbert) {
             let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
@@ -87,7 +87,7 @@ impl CellOrder {
         self.ends_of_corners(low, high)
     }
 
-    /// The same for each of many boxes, whose keys are made together.
+    /// Returns the bounds of [`ends`](Self::ends) for many boxes, with keys computed in one pass.
     pub fn ends_of_all<K: Key>(&self, boxes: &[NdRange]) -> Vec<(K, K)> {
         let is_hilbert = self.leading.as_ref().and_then(GlobalOrder::hilbert).is_some();
         let Some(corners) = (!is_hilbert).then(|| corners_of_all(boxes)).flatten() else {
@@ -99,9 +99,10 @@ impl CellOrder {
         pairs.map(|[low, high]| self.ends_of_corners(low.clear_low(signs), high.fill_low(signs))).collect()
     }
 
-    /// The keys between which those of all cells in a box lie, from those of its corners.
+    /// Returns bounds on the keys of all cells in a box, from the keys of the corners.
     fn ends_of_corners<K: Key>(&self, low: K, high: K) -> (K, K) {
-        // Within a space tile the corners are as good as in any other order; where a box has several, they alone count.
+        // Within a space tile the corners are bounds, as in any other order. If a box spans several
+        // tiles, only the first word is a bound.
         let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
         let words = self.packing.packed.iter().take_while(is_word).count();
         let after = self.bits_after(words);
@@ -111,8 +112,8 @@ impl CellOrder {
         (low.clear_low(self.bits_after(1)), high.fill_low(self.bits_after(1)))
     }
 
-    /// The keys of the lower and the upper corner of a box, between which those of all cells in the box lie. In global
-    /// order that is so within a space tile only.
+    /// Returns the keys of the lower and upper corner of a box. These keys bound the keys of all
+    /// cells in the box. In global order they are bounds only within a space tile.
     fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
         let signs = self.sign_bits();
@@ -123,18 +124,19 @@ impl CellOrder {
         }
     }
 
-    /// Last bits of the key that say which sign a zero has: a box that begins or ends with one may hold zeros of the other sign.
+    /// The number of low key bits for the signs of zeros. A box bounded by a zero may contain zeros
+    /// of the other sign.
     fn sign_bits(&self) -> u32 {
         let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
         self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum()
     }
 
-    /// Bits of the key behind the first `parts` parts.
+    /// The number of key bits after the first `parts` parts.
     fn bits_after(&self, parts: usize) -> u32 {
         self.packing.packed.iter().skip(parts).map(|packed| packed.bits).sum()
     }
 
-    /// The key that begins with the first leading word; its other bits are 0.
+    /// Returns a key from the first leading word, with all other bits 0.
     fn key_of_word<K: Key>(&self, word: u64) -> K {
         let mut keys = [K::default()];
         for (place, packed) in self.packing.packed.iter().enumerate() {
@@ -144,7 +146,8 @@ impl CellOrder {
     }
 }
 
-/// The lower and the upper corner of each box, as if they were two cells; none if they aren't all of numbers.
+/// Returns the lower and upper corner of each box as two cells. Returns `None` if a dimension is a
+/// string.
 fn corners_of_all(boxes: &[NdRange]) -> Option<Vec<Coordinates>> {
     let dimensions = boxes.first()?.0.len();
     let mut corners = vec![Vec::with_capacity(2 * boxes.len()); dimensions];
@@ -157,12 +160,13 @@ fn corners_of_all(boxes: &[NdRange]) -> Option<Vec<Coordinates>> {
     Some(corners.into_iter().map(Coordinates::Keys).collect())
 }
 
-/// Whether the end of some range isn't known.
+/// `true` if a range has no end.
 fn is_endless(bounds: &[DimRange]) -> bool {
     bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
 }
 
-/// The eight bytes behind the first `skip` ones, as a number that compares as they do; missing ones count as zeros.
+/// Returns the eight bytes after `skip` bytes as a number of the same order. Missing bytes count as
+/// zeros.
 #[inline]
 fn eight_bytes(string: &[u8], skip: usize) -> u64 {
     let rest = string.get(skip..).unwrap_or_default();

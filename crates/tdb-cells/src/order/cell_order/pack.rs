@@ -1,4 +1,4 @@
-//! Packing what cells are compared by into integers.
+//! Packing of compared values into integers.
 
 use std::ops::Bound;
 
@@ -7,29 +7,29 @@ use tdb_schema::Tiling;
 
 use crate::order::key::Key;
 
-/// Something that cells are compared by.
+/// A compared value of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// A leading word of the global order.
     Word(usize),
-    /// The distance of the coordinate from the low end of its space tile.
+    /// The distance of the coordinate from the low end of the space tile.
     Offset { dimension: usize, low: u64, extent: u64, tiling: Tiling },
     /// The coordinate of a fixed-size type.
     Coordinate(usize),
     /// Eight bytes of a string.
     Text { dimension: usize, skip: usize },
-    /// Tells the two floating-point zeros apart, which are ordered as equals but are different coordinates.
+    /// Distinguishes the two floating-point zeros, equal in order but different as coordinates.
     ZeroSign { dimension: usize, positive: u64 },
 }
 
-/// A part's place in the key.
+/// The position of a part in the key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed {
     pub(super) part: Part,
     pub(super) min: u64,
     pub(super) max: u64,
     pub(super) bits: u32,
-    /// Low bits for which there was no room.
+    /// Low bits without room in the key.
     pub(super) dropped: u32,
 }
 
@@ -37,7 +37,7 @@ impl Packed {
     /// Appends the part to each key.
     #[inline]
     pub(super) fn append<K: Key>(&self, keys: &mut [K], values: impl Iterator<Item = u64>) {
-        // Only broken files have coordinates outside of the bounds.
+        // Only in damaged files are coordinates outside of the bounds.
         let Self { min, max, bits, dropped, .. } = *self;
         for (key, value) in keys.iter_mut().zip(values) {
             *key = key.append(bits, (value.clamp(min, max) - min) >> dropped);
@@ -50,19 +50,19 @@ impl Packed {
 pub(super) struct Packing {
     pub(super) packed: Vec<Packed>,
     pub(super) bits: u32,
-    /// Whether equal keys mean equal coordinates.
+    /// `true` if equal keys imply equal coordinates.
     pub(super) exact: bool,
 }
 
 impl Default for Packing {
-    /// Nothing is compared, so that all cells are equal.
+    /// Without parts all cells are equal.
     fn default() -> Self {
         Self { packed: Vec::new(), bits: 0, exact: true }
     }
 }
 
 impl Packing {
-    /// Gives the parts their bits, as long as there is room.
+    /// Assigns bits to the parts, while there is room.
     pub(super) fn of(parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) -> Self {
         let mut packing = Self::default();
         packing.pack(parts, bounds);
@@ -72,7 +72,7 @@ impl Packing {
     fn pack(&mut self, parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) {
         for (part, min, max) in parts {
             if let Part::Text { dimension, .. } = part {
-                // A single string needs no comparison; of others no more can be packed than how they begin.
+                // A single string needs no comparison. For several strings only a prefix fits.
                 if let DimRange::Var { lo, hi } = &bounds[dimension]
                     && hi.as_ref() != Bound::Included(lo)
                 {
@@ -108,7 +108,7 @@ impl Packing {
     }
 }
 
-/// How many bytes all strings from `lo` to `hi` begin with in common.
+/// The length in bytes of the common prefix of all strings from `lo` to `hi`.
 fn common_prefix(lo: &[u8], hi: &Bound<Vec<u8>>) -> usize {
     match hi {
         Bound::Included(hi) | Bound::Excluded(hi) => lo.iter().zip(hi).take_while(|(a, b)| a == b).count(),

@@ -1,4 +1,4 @@
-//! Where a range of coordinates can be cut in two.
+//! Places for cutting a range of coordinates in two.
 
 use std::ops::Bound;
 
@@ -13,10 +13,10 @@ pub(super) enum Cut {
     String(Vec<u8>),
 }
 
-/// Places to cut at, ascending; there is at least one.
+/// Ascending places to cut, at least one.
 #[derive(Debug)]
 pub(super) enum Places {
-    /// From a key to another, every so many keys. Never between the two zeros.
+    /// Keys with a constant step. Never between the two zeros.
     Keys {
         first: u64,
         step: u64,
@@ -27,8 +27,8 @@ pub(super) enum Places {
 }
 
 impl Places {
-    /// Those in a window of a dimension. In a dense array these are the ends of tiles, unless there are none; strings are cut where tiles
-    /// begin or end.
+    /// Returns the places within a window of a dimension. In a dense array, the ends of tiles,
+    /// unless `within_tiles` is set. For strings, the bounds of tiles.
     pub(super) fn of<'r>(
         schema: &ArraySchema,
         index: usize,
@@ -42,7 +42,7 @@ impl Places {
             DimRange::Fixed { lo, hi } if schema.is_dense() && !within_tiles => {
                 let (low, _) = dimension.domain_keys()?;
                 let extent = dimension.extent_cells()?.max(1);
-                // Tiles may end beyond all keys.
+                // Tiles may end beyond the maximum key.
                 let end = |tile: u64| tile.checked_mul(extent)?.checked_add(low);
                 let first = end((lo.checked_sub(low)? / extent).checked_add(1)?)?;
                 let last = end(hi.checked_sub(low)? / extent)?;
@@ -55,7 +55,8 @@ impl Places {
                     PhysicalType::F64 => Some(Scalar::F64(0.0).key()),
                     _ => None,
                 };
-                // Zeros of either sign are one coordinate, and have keys one apart: there is no place between them.
+                // Zeros of both signs are the same coordinate with adjacent keys, and not a place
+                // to cut.
                 let is_between = |key: u64| Some(key) == zero;
                 let first = if is_between(first) { first.checked_add(1)? } else { first };
                 (first <= *hi).then(|| Self::Keys { first, step: 1, last: hi - first, zero })
@@ -63,7 +64,7 @@ impl Places {
         }
     }
 
-    /// The number of the last one, the first being 0.
+    /// The index of the last place, from 0.
     pub(super) fn last(&self) -> u64 {
         match self {
             Self::Keys { last, .. } => *last,
@@ -75,7 +76,7 @@ impl Places {
         match self {
             Self::Keys { first, step, zero, .. } => {
                 let key = first.checked_add(number.checked_mul(*step)?)?;
-                // The place before it, which is one: the first isn't this.
+                // The preceding key is a valid place, because the first place is never the zero.
                 Some(Cut::Key(if Some(key) == *zero { key - 1 } else { key }))
             }
             Self::Strings(strings) => strings.get(usize::try_from(number).ok()?).cloned().map(Cut::String),
@@ -83,7 +84,7 @@ impl Places {
     }
 }
 
-/// Where ranges begin, and what follows their ends, as far as these lie within.
+/// Returns the starts of ranges, and the strings after the ends, within the window.
 fn strings<'r>(lo: &[u8], hi: &Bound<Vec<u8>>, ranges: impl Iterator<Item = &'r DimRange>) -> Option<Places> {
     let mut places = Vec::new();
     for range in ranges {

@@ -1,7 +1,7 @@
-//! What stands before the chunks of a tile: how many they are, and how large.
+//! Headers of a tile: the number of chunks, and the size of each chunk.
 //!
-//! Where a tile lies in its file is what fragment metadata says, and where it ends may be as far as the file does, holes
-//! included. So headers are looked at before the bytes behind them are read.
+//! Fragment metadata states the range of a tile in the file. A damaged range may extend to the end
+//! of the file, holes included. Therefore headers are checked before the chunks are read.
 
 use std::ops::Range;
 
@@ -13,51 +13,51 @@ use super::window::Window;
 use crate::tiles::part::PartTiles;
 use crate::{ArrayError, Result};
 
-/// A tile that is stored in no more bytes than this is read without a look at its headers first.
+/// Tiles with at most this stored size in bytes are read without a check of the headers.
 const SMALL: u64 = 4 << 20;
 
-/// The place of a walk from chunk to chunk.
+/// The position of a walk over the chunks of a tile.
 pub(super) struct Walk {
-    /// Where the next header lies in the file.
+    /// The file position of the next header.
     pub(super) at: u64,
-    /// Where the tile ends in the file.
+    /// The file position of the tile's end.
     pub(super) end: u64,
-    /// The next header, if it was read already.
+    /// The next header, if already read.
     pub(super) header: Option<ChunkHeader>,
-    /// The byte of the tile that comes next.
+    /// The position of the next chunk in the unfiltered tile.
     pub(super) start: u64,
-    /// Bytes of the tile, ending with that byte, that lie in the buffer for chunks and were not taken yet.
+    /// The number of pending bytes before `start` in the chunk buffer.
     pub(super) waiting: usize,
-    /// What is known of the chunks that follow.
+    /// State for the filters of the following chunks.
     pub(super) ahead: ChunksAhead,
 }
 
 impl Walk {
-    /// Before the first chunk of the tile in these bytes of the file, in which the number of chunks was found.
+    /// Creates a walk from the first chunk of the tile in this range of the file.
     pub(super) fn new(range: &Range<u64>) -> Self {
         let at = range.start + ChunkHeader::COUNT_LEN as u64;
         Self { at, end: range.end, header: None, start: 0, waiting: 0, ahead: ChunksAhead::default() }
     }
 }
 
-/// The tiles of a data file as they are stored, and what their headers say.
+/// The stored tiles and headers of a data file.
 #[derive(Debug)]
 pub(super) struct Headers<'a> {
     pub(super) part: &'a PartTiles,
-    /// The field's name, for messages.
+    /// The name of the field, for messages.
     pub(super) name: &'a str,
-    /// Most bytes that an unfiltered tile may have.
+    /// The maximum size of an unfiltered tile in bytes.
     pub(super) limit: u64,
     pub(super) window: Window<'a>,
 }
 
 impl<'a> Headers<'a> {
-    /// `memory` holds what was read of the file.
+    /// `memory` is the buffer for bytes of the file.
     pub(super) fn new(part: &'a PartTiles, name: &'a str, limit: u64, memory: &'a mut Vec<u8>) -> Self {
         Self { part, name, limit, window: Window::new(&*part.file, &part.path, memory) }
     }
 
-    /// Refuses tiles that are too large to be held.
+    /// Returns an error if the tile exceeds the limit.
     pub(super) fn check_size(&self, request: TileRequest) -> Result<()> {
         let TileRequest { tile, size, .. } = request;
         if size <= self.limit {
@@ -67,8 +67,9 @@ impl<'a> Headers<'a> {
         Err(self.part.error(tile, self.name, source))
     }
 
-    /// Refuses a tile that is stored in more bytes than filters can have made of `size`, and of `offsets` that come with
-    /// them: before all of them are read, their headers must add up, unless the bytes are few.
+    /// Returns an error if filters cannot have produced the tile's stored size from `size` bytes
+    /// and `offsets` embedded bytes. The headers of a large tile must add up before the tile is
+    /// read.
     pub(super) fn check_stored(&mut self, tile: u64, size: u64, offsets: u64) -> Result<()> {
         let range = self.part.range(tile)?;
         let stored = range.end - range.start;
@@ -100,7 +101,7 @@ impl<'a> Headers<'a> {
         Ok(())
     }
 
-    /// How many chunks the tile has.
+    /// Returns the number of chunks of the tile.
     pub(super) fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         let range = self.part.range(tile)?;
         let ahead = range.start.saturating_add(self.part.file.profile().gap).min(range.end);
@@ -145,7 +146,7 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// Refuses a number of chunks that a tile of `size` bytes can't have.
+/// Returns an error if a tile of `size` bytes cannot have `count` chunks.
 pub(super) fn check_count(count: u64, size: u64) -> Result<(), Trouble> {
     let most = ChunkHeader::most_in_tile(size);
     if count > most { Err(wrong_size("the chunks of the tile", most, count)) } else { Ok(()) }

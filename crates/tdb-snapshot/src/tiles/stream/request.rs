@@ -1,12 +1,12 @@
-//! A tile to read.
+//! Requests for tiles.
 
-/// A tile to read.
+/// A request for a tile.
 #[derive(Clone, Copy, Debug)]
 pub struct TileRequest {
-    /// Its index in the fragment.
+    /// The index of the tile in the fragment.
     pub tile: u64,
-    /// Bytes that it has without filters.
+    /// The unfiltered size of the tile in bytes.
     pub size: u64,
-    /// How far in the file tiles lie that will be read next.
+    /// The end in the file of the tiles read next.
     pub until: u64,
 }

@@ -1,11 +1,11 @@
-//! Errors before they know their tile.
+//! Errors before tile context is added.
 
 use tdb_cells::Cancelled;
 use tdb_filters::FilterError;
 
 use crate::ArrayError;
 
-/// An error before it knows its tile.
+/// An error before tile context is added.
 pub(super) enum Trouble {
     Array(ArrayError),
     Filter(FilterError),

@@ -1,70 +1,70 @@
-//! What is wanted of a tile, chunk by chunk.
+//! The wanted bytes of a tile, chunk by chunk.
 
 use std::ops::Range;
 
-/// What of a tile is wanted, and where it goes. Places in the tile are bytes.
+/// The wanted bytes of a tile, with destinations. Positions in the tile are in bytes.
 pub trait Wanted {
-    /// From the first to the last byte that is wanted.
+    /// The range from the first to the last wanted byte.
     fn bounds(&self) -> Range<u64>;
 
-    /// About how many bytes of [`bounds`](Self::bounds) are wanted.
+    /// The approximate number of wanted bytes in [`bounds`](Self::bounds).
     fn amount(&self) -> u64;
 
-    /// Moves on to a chunk, which begins where the last one ended, and says what of it is wanted.
+    /// Advances to the chunk after the previous chunk. Returns the wanted share of the chunk.
     fn enter(&mut self, chunk: Range<u64>) -> Share;
 
-    /// Takes what is wanted of the tile's bytes `range`, which `bytes` begin with: of the chunk that was entered last, or
-    /// of all since the last that something was taken of.
+    /// Copies the wanted bytes out of `range` of the tile. `bytes` begins with the contents of
+    /// `range`. The range covers the chunk entered last, or all chunks since the last call.
     fn take(&mut self, range: Range<u64>, bytes: &[u8], result: &mut [u8]);
 
-    /// How many bytes of a tile are best taken at once; 0 if chunk by chunk is as good.
+    /// The preferred number of bytes per call of [`take`](Self::take). 0 means chunk by chunk.
     fn stride(&self) -> usize {
         0
     }
 
-    /// Moves back to before the first chunk.
+    /// Returns to the position before the first chunk.
     fn restart(&mut self);
 }
 
-/// What of a chunk is wanted.
+/// The wanted share of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Nothing.
+    /// No byte is wanted.
     Nothing,
-    /// All of it, in one row that begins at this byte of the result.
+    /// All bytes are wanted, in a single run from this position of the result on.
     Whole(usize),
-    /// Something; these bytes of the tile, which lie in the chunk, hold it.
+    /// The wanted bytes are within this range of the tile, part of the chunk.
     Part(Range<u64>),
-    /// A value begins in one chunk and ends in another: it takes the whole tile.
+    /// A value straddles two chunks, and the whole tile is needed.
     Straddling,
 }
 
-/// Consecutive bytes of a tile that are consecutive in the result as well.
+/// Bytes consecutive both in a tile and in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRun {
-    /// The first byte in the tile.
+    /// The position of the first byte in the tile.
     pub from: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: u64,
-    /// Where they go.
+    /// The position of the first byte in the result.
     pub to: usize,
 }
 
-/// Runs of bytes.
+/// Runs of bytes to copy out of a tile.
 #[derive(Debug)]
 pub struct ByteRuns<'a> {
-    /// In the order in which they begin in the tile; none is empty.
+    /// Non-empty runs, sorted by start in the tile.
     runs: &'a [ByteRun],
-    /// The first run that begins behind the entered chunk.
+    /// The first run starting after the entered chunk.
     next: usize,
-    /// The first run that begins in the entered chunk.
+    /// The first run starting in the entered chunk.
     begin: usize,
-    /// The runs before that one that reach into the entered chunk.
+    /// Earlier runs extending into the entered chunk.
     reaching: Vec<usize>,
 }
 
 impl<'a> ByteRuns<'a> {
-    /// Runs of bytes in the order in which they begin.
+    /// Creates the request. `runs` must be sorted by start in the tile.
     pub fn new(runs: &'a [ByteRun]) -> Self {
         Self { runs, next: 0, begin: 0, reaching: Vec::new() }
     }

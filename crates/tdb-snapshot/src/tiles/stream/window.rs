@@ -1,4 +1,4 @@
-//! A window of a data file that moves on with its reader.
+//! A sliding window over a data file.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use tdb_storage::{ReadAt, read_behind};
 
 use crate::Result;
 
-/// Most bytes that are read ahead: few enough to stay in a core's own cache until they are used, enough to make what a
-/// read costs apart from its bytes disappear. Four chunks of the usual length, with what stands before each.
+/// The maximum number of bytes read ahead: four chunks of the usual length with headers. Few enough
+/// to stay in a core's cache until use, and enough to amortize the fixed cost of a read.
 const WINDOW: u64 = (256 << 10) + 4096;
 
-/// The bytes of a data file around a reader's place in it.
+/// The bytes of a data file around the current read position.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     file: &'a dyn ReadAt,
-    /// The whole path, for messages.
+    /// The full path, for messages.
     path: &'a str,
     buffer: &'a mut Vec<u8>,
     start: u64,
@@ -30,12 +30,13 @@ impl<'a> Window<'a> {
         self.file
     }
 
-    /// Whether the bytes `range` of the file were read already.
+    /// `true` if the range of the file is in the window.
     pub(super) fn holds(&self, range: &Range<u64>) -> bool {
         self.start <= range.start && range.end <= self.start + self.len as u64
     }
 
-    /// The bytes `range` of the file, which must lie within it; what follows, up to `until`, will be asked for next.
+    /// Returns a range of the file. The range must be within the file. Bytes up to `until` are
+    /// expected to be requested next.
     pub(super) fn bytes(&mut self, range: Range<u64>, until: u64) -> Result<&[u8]> {
         if !self.holds(&range) {
             self.advance(&range, until)?;
@@ -44,7 +45,7 @@ impl<'a> Window<'a> {
         Ok(&self.buffer[start..start + (range.end - range.start) as usize])
     }
 
-    /// The same with all that was read behind them.
+    /// Returns a range of the file, and all bytes after the range in the window.
     pub(super) fn bytes_from(&mut self, range: Range<u64>, until: u64) -> Result<&[u8]> {
         let start = range.start;
         self.bytes(range, until)?;
@@ -59,15 +60,15 @@ impl<'a> Window<'a> {
             kept = self.len - start;
             self.buffer.copy_within(start..self.len, 0);
         }
-        // A store that prefers to read across gaps prefers to read more at once, too.
+        // A storage with a large gap also prefers large reads.
         let most = WINDOW.max(self.file.profile().gap);
         let until = until.min(range.start.saturating_add(most)).min(self.file.size()).max(range.end);
-        // Until it is read, nothing but what was kept counts.
+        // Until the read succeeds, the window contains only the kept bytes.
         (self.start, self.len) = (range.start, kept);
         let begin = range.start + kept as u64;
         let path = || self.path.to_owned();
         read_behind(self.file, begin, self.buffer, kept, until.saturating_sub(begin), path)?;
-        // As many bytes are in memory.
+        // The bytes are in memory: the number fits `usize`.
         self.len = kept + (until.saturating_sub(begin)) as usize;
         Ok(())
     }
