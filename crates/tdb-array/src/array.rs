@@ -149,8 +149,8 @@ impl Array {
     /// # Errors
     /// [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) if a change is not possible.
     /// [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema has changed
-    /// since it was opened, or if its timestamp is later than the new timestamp. Also fails if the
-    /// storage fails. The array is then unchanged.
+    /// since it was opened, or if the current timestamp is later than the new timestamp. Also fails
+    /// if the storage fails. The array is then unchanged.
     pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
         tdb_write::evolve(self, evolution, names)
     }
@@ -180,7 +180,7 @@ impl Array {
     /// - The array is dense, or its format version has no deletes.
     /// - The condition does not fit the array.
     /// - The condition tests for null, which the format cannot store.
-    /// - The condition exceeds the array's limits and could not be read again.
+    /// - The condition exceeds the array's limits and would not be readable again.
     /// - The time is within the time range of a fragment without timestamps per cell, by format.
     /// - The storage fails.
     ///
@@ -289,15 +289,14 @@ impl Array {
     /// Opens the array again, at the current time or for a time range. Keeps the storage, key,
     /// limits and number of threads.
     ///
-    /// Lists the folders again. Schemas, fragments, enumerations and commits that still exist are
-    /// not read again. Both snapshots share their cached data. The cost is that of the listing and
-    /// of new files.
+    /// Lists the folders again. Known schemas, fragments, enumerations and commits are not read
+    /// again. Both snapshots share cached data. The cost is limited to the listing and new files.
     ///
     /// Neither snapshot changes if files are written later. [`counters`](Snapshot::counters) count
     /// for both together.
     ///
-    /// A file is considered unchanged if its name and size are, because names are never reused. On
-    /// a [remote storage](tdb_storage::ReadProfile::is_remote), the size of fragment metadata is
+    /// A file with the same name and size is considered unchanged, because names are never reused.
+    /// On a [remote storage](tdb_storage::ReadProfile::is_remote), the size of fragment metadata is
     /// not checked.
     ///
     /// ```
@@ -352,14 +351,14 @@ impl Array {
         Self(self.0.restricted_to(fragments))
     }
 
-    /// Returns the snapshot without the delete commits that are newer than its fragments.
+    /// Returns the snapshot without delete commits newer than the fragments.
     #[must_use]
     pub fn without_deletes(&self) -> Self {
         Self(self.0.without_deletes())
     }
 
-    /// Returns a fragment as an array, as it was written: with its schema, without later deletes.
-    /// The fragment may be superseded.
+    /// Returns a fragment as an array, as written: with the fragment's schema, without later
+    /// deletes. The fragment may be superseded.
     #[must_use]
     pub fn of_fragment(&self, fragment: &Fragment) -> Self {
         Self(self.0.of_fragment(fragment))

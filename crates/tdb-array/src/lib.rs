@@ -4,7 +4,7 @@
 //!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. Extends
 //!   [`Snapshot`] (schema, fragments, enumerations) with reads and writes.
 //! - [`Query`]: a query with its fields, ranges, order and memory limit per batch.
-//! - [`Plan`]: the tiles and byte ranges that a query would read, known before a cell is read.
+//! - [`Plan`]: the tiles and byte ranges of a query, known before a cell is read.
 //! - [`Monitor`]: cancels queries and reports progress.
 //! - [`Batches`], [`Batch`], [`Column`]: the resulting cells, in Arrow's memory layout. Results
 //!   arrive batch by batch within the memory limit.
@@ -15,10 +15,10 @@
 //!   [`Array::leftovers`] finds the orphaned files of interrupted writes.
 //! - [`Environment`]: the [`Clock`] and the [`Randomness`] for all operations. Defaults to the
 //!   operating system's.
-//! - [`Metadata`] of arrays and groups, and [`Group`] with its members. [`GroupTree`] walks nested
+//! - [`Metadata`] of arrays and groups, and [`Group`] with members. [`GroupTree`] walks nested
 //!   groups.
 //! - [`ArrayDirectory`]: the valid files of an array, as a pure function of names and time.
-//! - [`ArrayError`]: names the file and the cause of an error. Its
+//! - [`ArrayError`]: names the file and the cause of an error. The
 //!   [`category`](ArrayError::category) indicates the remedy.
 //!
 //! Threads start with the first query that is large enough, unless [`ArrayOptions::threads`] is 1.
@@ -73,7 +73,7 @@
 
 mod array;
 
-// The public API contains types of these crates. Users need no separate dependency on them.
+// The public API contains types of these crates. Users need no separate dependency on these crates.
 pub use {
     tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,

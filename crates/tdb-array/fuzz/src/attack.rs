@@ -18,8 +18,8 @@ const MOST_BATCHES: usize = 12;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 
-/// Opens the array, with its key if encrypted, and reads it. `variant` selects the way to read.
-/// Returns the number of cells.
+/// Opens and reads the array, with a key if encrypted. `variant` selects the way to read. Returns
+/// the number of cells.
 ///
 /// # Panics
 ///
