@@ -19,7 +19,7 @@ pub(super) struct BoxedTiles {
 const MOST_PAIRS: usize = 1 << 23;
 
 impl BoxedTiles {
-    /// Searches a tree for all boxes at once. Calls `found` for each tile with a possible cell in a
+    /// Searches a tree for all boxes at once. Calls `found` for each tile that may hold a cell of a
     /// box, in ascending order. The second argument is `true` if a single box covers the tile.
     pub(super) fn search(rtree: &RTree, boxes: &Boxes, mut found: impl FnMut(u64, bool)) -> Self {
         let mut all = Self::default();
@@ -36,8 +36,7 @@ impl BoxedTiles {
         all
     }
 
-    /// Returns the boxes with a common part with a tile's bounds, or `None` if a single box covers
-    /// the tile.
+    /// Returns the boxes that intersect a tile's bounds, or `None` if a single box covers the tile.
     pub(super) fn of(&self, tile: u64, bounds: &NdRange, boxes: &Boxes) -> Option<Cow<'_, [u32]>> {
         if let Ok(place) = self.tiles.binary_search(&tile) {
             return Some(Cow::Borrowed(&self.boxes[self.starts[place]..self.starts[place + 1]]));
@@ -47,7 +46,7 @@ impl BoxedTiles {
     }
 }
 
-/// Required checks of a tile's cells.
+/// The checks required for a tile's cells.
 #[derive(Debug)]
 pub(super) struct Compared<'a> {
     /// Ranges to compare with the coordinates of each dimension, sorted and disjoint. `None` if all

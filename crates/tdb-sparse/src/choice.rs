@@ -122,12 +122,12 @@ pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     union.0
 }
 
-/// Maximum number of R-tree nodes to compare in search of tiles without need of a merge. Takes a
-/// fraction of a second. Usually a few nodes per tile and fragment suffice. Overlapping inner nodes
-/// may need all of them.
+/// Maximum number of R-tree nodes to compare to find tiles that need no merge. Takes a fraction of
+/// a second. Usually a few nodes per tile and fragment suffice. If inner nodes overlap, all may be
+/// needed.
 pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 
-/// `true` if no cell outside of the tile can have the coordinates of a cell inside.
+/// `true` if no cell outside of the tile can share coordinates with a cell of the tile.
 pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
     if own.times.is_some() {

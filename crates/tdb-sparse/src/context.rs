@@ -54,7 +54,7 @@ pub(super) struct Context {
     pub(super) filter: Vec<BoundCondition>,
     /// Fragments with candidate tiles, oldest first.
     pub(super) sources: Vec<Source>,
-    /// `true` for each source without possible common coordinates with another source.
+    /// `true` for each source that cannot share coordinates with another source.
     pub(super) apart: Vec<bool>,
     /// Number of fragments excluded by statistics: no cell meets the conditions or hides a matching
     /// cell.

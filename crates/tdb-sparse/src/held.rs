@@ -10,13 +10,13 @@ use tdb_snapshot::{ArrayError, Result};
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) cells: CellBuffers,
-    /// `true` if the cells serve a single batch because of the memory limit. Fixed-size cells are
+    /// `true` if the memory limit allows the cells for a single batch only. Fixed-size cells are
     /// then incomplete.
     pub(super) passing: bool,
 }
 
 impl Held {
-    /// Wraps cells for longer use.
+    /// Wraps cells that may be kept for later batches.
     pub(super) fn of(cells: CellBuffers) -> Self {
         Self { cells, passing: false }
     }
@@ -39,8 +39,8 @@ pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> R
     })
 }
 
-/// Unfilters the chunks of a window of a tile's cells to the same offsets in `out`. `out` has room
-/// for the whole tile. The content of the rest is unspecified.
+/// Unfilters the chunks that hold a window of a tile's cells, to the same offsets in `out`. `out`
+/// has room for the whole tile. The content of the rest is unspecified.
 pub(super) fn fixed_window(
     tiles: &FieldTiles,
     file: &PartTiles,

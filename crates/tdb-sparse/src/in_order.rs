@@ -23,7 +23,7 @@ use crate::table::{Run, RunQueue, TileTable};
 ///
 /// Needs no sort keys, and unfilters no data twice. The coordinates of a batch are unfiltered into
 /// the result, then each cell is compared with the previous cell. A batch is emitted once no later
-/// tile can hold a cell from before the batch's last cell. MBRs prove this, or else the cells of
+/// tile can hold a cell that precedes the batch's last cell. MBRs prove this, or else the cells of
 /// the later tile. Usually the coordinates of the next batch suffice, and the read needs these
 /// anyway.
 #[derive(Debug)]
@@ -76,9 +76,9 @@ pub(super) enum Next {
 
 /// A reason why a batch cannot be emitted yet.
 enum Obstacle {
-    /// A later tile may hold cells from before the batch's last cell.
+    /// A later tile may hold cells that precede the batch's last cell.
     Tile(usize),
-    /// A later tile holds cells from before the batch's last cell.
+    /// A later tile holds cells that precede the batch's last cell.
     Disorder,
 }
 
@@ -103,7 +103,7 @@ impl InOrder {
         })
     }
 
-    /// Returns the tiles without the completely emitted ones. Emitted tiles come first.
+    /// Returns the remaining tiles. The first of these tiles may be partly emitted.
     pub(super) fn rest(&self) -> Tiles {
         let mut rest = self.tiles.get(self.given.0..).unwrap_or_default().to_vec();
         if let Some((_, tile)) = rest.first_mut() {

@@ -31,7 +31,7 @@ pub(super) struct Keyed<K> {
     times: Option<Vec<u64>>,
     /// Timestamp of cells without a separate timestamp.
     time: u64,
-    /// Marks deleted cells, by index.
+    /// Marks cells that are deleted or fail a condition, by index.
     deleted: Option<Vec<bool>>,
     /// Coordinates that order cells with equal keys.
     columns: Option<CellColumns>,
@@ -86,7 +86,7 @@ impl<K: Key> Keyed<K> {
         Ok((keyed, wanted.fields))
     }
 
-    /// A tile without unmatched cells, given by keys.
+    /// A tile with these keys, whose cells all match.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
@@ -153,12 +153,12 @@ impl<K: Key> Keyed<K> {
         self.source == newest.source && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
     }
 
-    /// `true` if the tile may have deleted cells.
+    /// `true` if the tile may have cells marked as deleted.
     pub(super) fn has_deleted(&self) -> bool {
         self.deleted.is_some()
     }
 
-    /// `true` if the cell was deleted.
+    /// `true` if the cell is marked as deleted.
     pub(super) fn is_deleted(&self, cell: u32) -> bool {
         self.deleted.as_ref().is_some_and(|deleted| deleted[cell as usize])
     }

@@ -151,8 +151,9 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// Enforces the memory limit. First unloads tiles needed last. The first key of an unloaded
-    /// tile is known by then. If memory still does not suffice, leaves the rest to the sorter.
+    /// Enforces the memory limit. First unloads the tiles that are needed last. The first key of an
+    /// unloaded tile is known by then. If memory still does not suffice, leaves the rest to the
+    /// sorter.
     fn make_room(&mut self, context: &Context, tiles: &mut TileTable) {
         let memory = |strand: &Strand<K>| strand.tiles().iter().map(Keyed::memory).sum::<usize>();
         let mut held: usize = self.strands.iter().map(memory).sum();
@@ -256,8 +257,8 @@ fn part_of<'a, K: Key>(lanes: &[Lane<'a, K>], begins: &[Place], ends: &[Place]) 
     lanes.iter().zip(places).map(|(lane, (begin, end))| lane.between(*begin, *end)).collect()
 }
 
-/// Estimates the bytes of a loaded cell in the result, assuming a change of fragment after each
-/// cell.
+/// Estimates the bytes of a loaded cell in the result, assuming that adjacent cells come from
+/// distinct fragments.
 fn cell_size<K: Key>(strands: &[Strand<K>], tiles: &TileTable) -> usize {
     let loaded = || strands.iter().flat_map(Strand::tiles);
     let cells: usize = loaded().map(Keyed::len).sum();

@@ -38,7 +38,7 @@ pub fn each_pair<B>(
 /// Boxes sorted by start along a dimension.
 struct Sorted {
     order: Vec<usize>,
-    /// For each box in that order, the first later position with a box beyond the end of this box.
+    /// For each box in that order, the first later position whose box begins after this box ends.
     reach: Vec<usize>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Slabs<K: Key> {
     tiles: Vec<SlabTile<K>>,
     /// Index of the first inactive tile.
     next: usize,
-    /// Tiles begun and extending beyond the completed slabs.
+    /// Tiles that have begun and extend beyond the completed slabs.
     active: Vec<usize>,
     /// First key of the next slab. `None` after the last slab.
     start: Option<K>,
@@ -120,7 +120,7 @@ impl<K: Key> Slabs<K> {
                 high = middle;
             }
         }
-        // A slab with an end common to several tiles leaves fewer tiles to read twice.
+        // If the slab ends with tiles, fewer tiles must be read twice.
         let new = self.tiles[self.next..].iter().take_while(|tile| tile.low <= low);
         let tiles = self.active.iter().map(|index| &self.tiles[*index]).chain(new);
         let ends = tiles.map(|tile| tile.high).filter(|end| (start..=low).contains(end));

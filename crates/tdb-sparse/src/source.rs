@@ -1,4 +1,4 @@
-//! A fragment from the perspective of a query: its candidate tiles and files.
+//! A fragment as seen by a query: candidate tiles, and the files to read.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Source {
     /// The excluded tiles by reason. Filled only if the caller asked for an explanation.
     pub(super) pruned_by: Vec<PrunedTiles>,
     rtree: Arc<RTree>,
-    /// The query's boxes by intersecting tile.
+    /// The query's boxes that intersect each tile.
     boxed: Option<BoxedTiles>,
     /// Tiles of the coordinates.
     pub(super) dimensions: Vec<Arc<FieldTiles>>,

@@ -5,7 +5,7 @@ use tdb_types::saturating_len;
 use crate::context::Context;
 use crate::held::Held;
 
-/// Cells of a tile, consecutive in the tile and in the result.
+/// Consecutive cells of a tile that are also consecutive in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// Slot of the tile in the [`TileTable`].
@@ -46,7 +46,7 @@ impl Tile {
         bytes
     }
 
-    /// `true` if the tile is still needed after this number of queued runs.
+    /// `true` if the tile is still needed after this number of its queued runs.
     pub(super) fn is_wanted_after(&self, runs: usize) -> bool {
         self.open || self.queued > runs
     }
@@ -245,7 +245,8 @@ impl RunQueue {
         runs_of(slot, cells).for_each(|run| self.push(tiles, run));
     }
 
-    /// Takes the runs out, for a merge to append to. [`put_back`](Self::put_back) returns the runs.
+    /// Takes the runs out, so that a merge can append to the list. Return the runs with
+    /// [`put_back`](Self::put_back).
     pub(super) fn take_out(&mut self) -> Runs {
         std::mem::take(&mut self.waiting)
     }

@@ -9,9 +9,9 @@ use crate::table::{Run, Tile, TileTable};
 pub(super) struct BatchLayout<'a> {
     pub(super) runs: &'a [Run],
     pub(super) cells: usize,
-    /// Contributing tiles, by first run.
+    /// Contributing tiles, in the order of first runs.
     pub(super) uses: Vec<Use>,
-    /// Consecutive runs and number of cells. Threads share the pieces.
+    /// Ranges of runs, with the number of cells in each. Threads share the pieces.
     pub(super) pieces: Vec<(Range<usize>, usize)>,
 }
 

@@ -108,7 +108,7 @@ impl<'a, K: Key> Lane<'a, K> {
         low + keys[low..high].partition_point(|key| *key < limit)
     }
 
-    /// Appends up to `count` of the tile's next cells to the runs, except deleted cells.
+    /// Appends up to `count` of the tile's next cells to the runs, except cells marked as deleted.
     pub(super) fn give(&mut self, count: usize, tiles: &TileTable, runs: &mut Runs) {
         let Some(current) = self.rest_of_tile() else { return };
         let start = self.at.position;

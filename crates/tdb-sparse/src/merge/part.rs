@@ -98,7 +98,7 @@ impl<'a, K: Key> Part<'a, K> {
     }
 
     /// Resolves cells with equal coordinates at the front of several lanes. Emits the kept cells,
-    /// unless deleted.
+    /// unless marked as deleted.
     fn resolve(&mut self, key: K, lane: usize) {
         let mut equal = std::mem::take(&mut self.equal);
         equal.clear();

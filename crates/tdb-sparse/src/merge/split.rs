@@ -21,8 +21,8 @@ const SAMPLES: usize = 128;
 /// Returns the start of each part in each lane, followed by the end of the last part. Returns
 /// `None` if a division is not worthwhile.
 ///
-/// Cells with equal keys are in the same part. All cells have keys below `gate`, since unloaded
-/// cells are at or above `gate`.
+/// Cells with equal keys are in the same part. All cells of the parts have keys below `gate`,
+/// because unloaded cells may come from `gate` on.
 pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], gate: Option<K>, cut: Cut) -> Option<Vec<Vec<Place>>> {
     let place = |lane: &Lane<'_, K>| match gate {
         Some(gate) => lane.place_of(gate, lane.at),
