@@ -1,11 +1,12 @@
-//! What it costs to divide a query of an array with many fragments, and how large its parts are as bytes.
+//! Measures the cost of splitting a query of an array with many fragments, and the size of the
+//! serialized parts.
 //!
 //! ```console
 //! $ cargo run --release -p tdb-array --example parts             # 1, 100 and 10,000 fragments
 //! $ cargo run --release -p tdb-array --example parts -- 5000 64  # so many fragments, so many parts
 //! ```
 //!
-//! Seconds are those of the processor where Linux tells them, else by the clock.
+//! Times are processor time on Linux, and elapsed time elsewhere.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, Scalar};
 
-/// Cells of a fragment.
+/// Cells per fragment.
 const CELLS: i64 = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,7 +44,7 @@ fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Er
     let options = ArrayOptions::new().threads(1);
     let array = options.open_on(storage.clone())?;
     for fragment in 0..fragments {
-        // One after the other, as of a time series; or each of them everywhere.
+        // Consecutive, as in a time series, or interleaved.
         let at = |cell: i64| if overlap { cell * fragments + fragment } else { fragment * CELLS + cell };
         let x: Vec<i64> = (0..CELLS).map(at).collect();
         array.write().cells(NewCells::new().with("a", &x).with("x", &x))?;
@@ -65,7 +66,7 @@ fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// What the readers of all parts do before they read.
+/// Parses and opens all parts, as their readers do first.
 fn again(parts: &[QueryPart], array: &Array) -> Result<(), Box<dyn Error>> {
     for part in parts {
         let _query = QueryPart::from_bytes(&part.to_bytes())?.query(array)?;
@@ -83,7 +84,7 @@ fn timed<T>(job: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<(T, Durat
     Ok((done, took))
 }
 
-/// How long this thread has had a processor.
+/// Returns the processor time of this thread.
 fn processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))

@@ -1,11 +1,12 @@
-//! What a full scan costs: processor time by what is stored and by what comes of it.
+//! Measures the processor time of a full scan, per byte stored and per byte of cells.
 //!
 //! ```console
 //! $ cargo run --release -p tdb-array --example scan            # 20 million cells
 //! $ cargo run --release -p tdb-array --example scan -- 1000000
 //! ```
 //!
-//! The array is sparse, in memory, compressed with Zstandard, and read in 16 parts one after the other, on one thread.
+//! The array is sparse, in memory and compressed with Zstandard. A single thread reads 16 parts in
+//! sequence.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Cells that look like variants.
+/// Writes cells that resemble genomic variants.
 fn fill(storage: &Arc<dyn Storage>, cells: i64) -> Result<(), Box<dyn Error>> {
     let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 3 }]);
     let pos = Dimension::new("pos", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 1)).with_filters(zstd());
@@ -80,7 +81,7 @@ fn fill(storage: &Arc<dyn Storage>, cells: i64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long this thread has had a processor.
+/// Returns the processor time of this thread.
 fn processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))

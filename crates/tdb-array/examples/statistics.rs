@@ -1,11 +1,12 @@
-//! What metadata costs: opening an array, opening it once more, and its count, least and greatest values.
+//! Measures the cost of metadata: opening an array, opening it again, and computing count, minimum
+//! and maximum.
 //!
 //! ```console
 //! $ cargo run --release -p tdb-array --example statistics
 //! ```
 //!
-//! Arrays are sparse, in local files of a temporary folder, and read on one thread. Times are those of a processor where the system says
-//! them, in steps of some milliseconds, else by the clock; means of many runs.
+//! Arrays are sparse, in a temporary folder, and read by one thread. Times are means of many runs:
+//! processor time if the system reports it, in steps of some milliseconds, else elapsed time.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ fn measure(path: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-/// How long a run takes, of several, in milliseconds.
+/// Returns the mean time of a run in milliseconds.
 fn mean(runs: u32, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let (begin, clock) = (processor(), Instant::now());
     for _ in 0..runs {
@@ -67,7 +68,7 @@ fn mean(runs: u32, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(took.as_secs_f64() * 1e3 / f64::from(runs))
 }
 
-/// How long this thread has had a processor.
+/// Returns the processor time of this thread.
 fn processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))

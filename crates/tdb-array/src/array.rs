@@ -1,4 +1,4 @@
-//! An array, open at a time, with all that can be done with it.
+//! The array type: a snapshot with all operations.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -13,14 +13,14 @@ use tdb_storage::Storage;
 use tdb_types::TimestampedName;
 use tdb_write::{CreateOptions, Leftover, MetadataWriter, Names, SmallFiles, Write};
 
-/// How to open an array.
+/// Options for opening an array.
 pub type ArrayOptions = Options<Array>;
 
-/// An array as it was at one time: its schema and its committed fragments, to be read and written.
+/// A snapshot of an array at a point in time, to be read and written.
 ///
-/// It is an immutable snapshot, cheap to clone and to share between threads. Nothing that a query doesn't need has been
-/// read: footers of fragments, R-trees and tile offsets are loaded on first use and kept. What it consists of are the methods
-/// of [`Snapshot`].
+/// Immutable, cheap to clone, and safe to share between threads. Footers of fragments, R-trees and
+/// tile offsets are loaded on first use and cached. The methods of [`Snapshot`] give access to
+/// schema and fragments.
 #[derive(Clone, Debug)]
 pub struct Array(Snapshot);
 
@@ -45,16 +45,17 @@ impl Open for Array {
 }
 
 impl Array {
-    /// Opens the array in the folder `path` as it is now; see [`ArrayOptions`] for more to say.
+    /// Opens the array in the folder `path` at the current time. See [`ArrayOptions`] for further
+    /// options.
     ///
     /// # Errors
-    /// The folder is missing or no array, or its schema or a commit file can't be read.
+    /// The folder is missing or not an array, or the schema or a commit file cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         ArrayOptions::new().open(path)
     }
 
-    /// Makes an array in the folder `path`, which need not be there, of the format version that the schema states; see
-    /// [`CreateOptions`] for more to say.
+    /// Creates an array in the folder `path`, which need not exist. The format version is the
+    /// schema's. See [`CreateOptions`] for further options.
     ///
     /// ```
     /// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -72,8 +73,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`](crate::ArrayError::AlreadyThere) if the folder is an array or a group; an enumeration whose values are missing; whatever
-    /// the storage can't do. Then nothing is left of what was made, as far as that is possible.
+    /// [`ArrayError::AlreadyThere`](crate::ArrayError::AlreadyThere) if the folder is an array or a
+    /// group. Also fails if the values of an enumeration are missing, or if the storage fails.
+    /// Created files are then removed as far as possible.
     pub fn create(path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
         CreateOptions::new().create(path, definition)
     }
@@ -83,20 +85,21 @@ impl Array {
         Query::new(self)
     }
 
-    /// Starts to write cells to the array, by the schema that it was opened with.
+    /// Starts a write of cells, with the schema of this snapshot.
     pub fn write(&self) -> Write {
         Write::new(self)
     }
 
-    /// The dimension label called `name`, its array opened as it was at this array's time.
+    /// Opens the dimension label `name` at the time of this array.
     ///
     /// # Errors
-    /// [`ArrayError::Label`](crate::ArrayError::Label) if there is no such label, or its array lies elsewhere; what opening it gives.
+    /// [`ArrayError::Label`](crate::ArrayError::Label) if the label does not exist or its array is
+    /// in another location. Also fails if the label's array cannot be opened.
     pub fn label(&self, name: &str) -> Result<Label> {
         Label::open(self, name)
     }
 
-    /// What metadata alone says of all cells and of the values of a field.
+    /// Returns statistics of all cells and of the values of a field, from metadata alone.
     ///
     /// ```
     /// use tdb_array::{Array, Stated};
@@ -111,7 +114,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`Query::statistics`].
+    /// See [`Query::statistics`].
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
         Query::new(self).statistics(field)
     }
@@ -121,8 +124,9 @@ impl Array {
         MetadataWriter::of_array(self)
     }
 
-    /// Changes the schema: writes the enumerations that are new or have more values, then the new schema, which readers
-    /// go by from then on. An array without a change asked for gets a schema like the one it has, in its version.
+    /// Evolves the schema. Writes new and extended enumerations, then the new schema. Readers use
+    /// the new schema from then on. An empty evolution writes a copy of the current schema, with
+    /// the same version.
     ///
     /// ```
     /// use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
@@ -143,15 +147,18 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) for changes that can't be made; [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema is another
-    /// by now, or is dated later than the new one would be; whatever the storage can't do. Then nothing has changed.
+    /// [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) if a change is not possible.
+    /// [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema has changed
+    /// since it was opened, or if the current timestamp is later than the new timestamp. Also fails
+    /// if the storage fails. The array is then unchanged.
     pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
         tdb_write::evolve(self, evolution, names)
     }
 
-    /// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
-    /// (now, unless `names` says otherwise). Cells that are written later stay. By format, cells whose field is null are
-    /// deleted by any comparison of it, and so are those of fragments that lack the field.
+    /// Deletes the cells of a sparse array that meet a condition, if they were written up to the
+    /// time of the deletion. The time is that of `names`, by default now. Later cells stay. By
+    /// format, any comparison of a field deletes cells whose field is null, and all cells of
+    /// fragments without the field.
     ///
     /// ```
     /// use tdb_array::tdb_condition::Condition;
@@ -170,113 +177,127 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, that tests for null,
-    /// which the format has no way to store, or that is above the array's limits, so that it couldn't be read again; a time within that of a fragment too old to know the times of its cells;
-    /// whatever the storage can't do. Then nothing is deleted.
+    /// - The array is dense, or its format version has no deletes.
+    /// - The condition does not fit the array.
+    /// - The condition tests for null, which the format cannot store.
+    /// - The condition exceeds the array's limits and would not be readable again.
+    /// - The time is within the time range of a fragment without timestamps per cell, by format.
+    /// - The storage fails.
+    ///
+    /// No cell is then deleted.
     pub fn delete_cells(&self, condition: &Condition, names: &Names) -> Result<()> {
         tdb_write::delete_cells(self, condition, names)
     }
 
-    /// Deletes the fragments that were written within a range of time, from its first to its last millisecond, those that
-    /// were consolidated since included, and gives how many they were. Of fragments that began before it or ended after
-    /// it, nothing is deleted.
+    /// Deletes the fragments written within a time range in milliseconds, both ends included.
+    /// Superseded fragments are deleted too. Fragments extending beyond the range stay. Returns the
+    /// number of deleted fragments.
     ///
-    /// If all of them are of format 12 or later, they are gone at one moment, for readers and after a crash; older ones go
-    /// one by one, the newest first.
+    /// The deletion is atomic, for readers and after a crash, if all fragments have format 12 or
+    /// later. Older fragments are deleted one by one, newest first.
     ///
     /// # Errors
-    /// Whatever the storage can't do.
+    /// The storage fails.
     pub fn delete_fragments(&self, time: TimeRange) -> Result<usize> {
         tdb_write::delete_fragments(self, time)
     }
 
-    /// Everything that the array's schema says, to make others like it.
+    /// Returns the complete definition of the array, from which similar arrays can be created.
     ///
     /// # Errors
-    /// An enumeration or the array of a label can't be read.
+    /// An enumeration or the array of a dimension label cannot be read.
     pub fn definition(&self) -> Result<ArrayDefinition> {
         tdb_write::definition(self)
     }
 
-    /// What interrupted writes have left behind, in the order of their paths. A write that is going on looks the same until
-    /// it commits: whoever removes leftovers has to know that nobody writes, or go by their age.
+    /// Finds the orphaned files of interrupted writes, sorted by path. An ongoing write looks the
+    /// same before the commit. Before removing orphaned files, exclude writes in progress, or check
+    /// the age of the files.
     ///
     /// # Errors
-    /// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
+    /// A folder cannot be listed, or a commit file or a schema cannot be read. No result is then
+    /// reliable.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         tdb_write::leftovers(self)
     }
 
-    /// Removes those that are still left over; what is gone already, or was committed meanwhile, is passed over. Gives those
-    /// that it has removed.
+    /// Removes the given files and folders that are still orphaned. Skips missing entries, and
+    /// entries committed in the meantime. Returns the removed entries.
     ///
     /// # Errors
-    /// As [`leftovers`](Self::leftovers); whatever the storage can't do. Then some of it may be gone.
+    /// See [`leftovers`](Self::leftovers). Also fails if the storage fails. Some entries may then
+    /// be removed already.
     pub fn remove_leftovers(&self, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
         tdb_write::remove_leftovers(self, leftovers)
     }
 
-    /// The array's small files.
+    /// Returns access to the array's commit, footer and metadata files.
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         SmallFiles::of_array(self)
     }
 
-    /// Begins to join some of the fragments that this array shows. For all that there is, it is to be
-    /// [reopened](Self::reopened) before.
+    /// Prepares to consolidate the given fragments of this snapshot. To consolidate all fragments
+    /// of the array, [reopen](Self::reopened) the snapshot first.
     ///
     /// # Errors
-    /// A fragment isn't there.
+    /// A fragment is missing.
     pub fn join(&self, fragments: &[TimestampedName]) -> Result<Join> {
         Join::new(self, fragments)
     }
 
-    /// Begins to copy a fragment of another array into this one: with the same times and the same unique part of its name, its
-    /// cells in this array's order, tiles and filters. Both arrays have the same dimensions and domain, and the schema that
-    /// this array was opened with has the same attributes in the same order as that of the fragment.
+    /// Prepares to copy a fragment of another array into this array. The copy keeps the timestamps
+    /// and the unique part of the name. The cells get the order, tiles and filters of this array.
+    /// Both arrays must have the same dimensions and domain. The schema of this snapshot must have
+    /// the same attributes, in the same order, as the fragment's schema.
     ///
     /// # Errors
-    /// The arrays differ otherwise; the fragment has no cells but is dense, or has times of cells that this array's format
-    /// can't have.
+    /// The arrays differ in another way, the fragment is dense without cells, or the format of this
+    /// array does not support the stored timestamps of cells.
     pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
         FragmentCopy::new(self, from, fragment)
     }
 
-    /// Begins to write all cells of the dense array `from`, as it was opened, into one fragment of this one, dated as
-    /// `names` say. What holds for the schemas of [`copy_fragment`](Self::copy_fragment) holds here for those that both arrays
-    /// were opened with.
+    /// Prepares to write all cells of the dense snapshot `from` into one fragment of this array,
+    /// with the timestamp of `names`. The requirements of [`copy_fragment`](Self::copy_fragment)
+    /// apply to the schemas of both snapshots.
     ///
     /// # Errors
-    /// The arrays differ otherwise, or are sparse.
+    /// The arrays differ in another way, or are sparse.
     pub fn copy_dense_cells(&self, from: &Self, names: Names) -> Result<FragmentCopy> {
         FragmentCopy::of_dense_cells(self, from, names)
     }
 
-    /// Copies a delete commit of another array, with its time, so that it applies to the copies of the same fragments.
+    /// Copies a delete commit of another array with its timestamp, and therefore with the same
+    /// effect on the copied fragments.
     ///
     /// # Errors
-    /// The format has no deletes; something can't be read or written.
+    /// The format has no deletes, or a file cannot be read or written.
     pub fn copy_delete(&self, from: &Self, path: &str) -> Result<()> {
         tdb_consolidate::copy_delete(self, from, path)
     }
 
-    /// The array with the values of a label, at the time of this one.
+    /// Opens the array with the values of a label, at the time of this array.
     ///
     /// # Errors
-    /// It can't be opened.
+    /// The label's array cannot be opened.
     pub fn array_of_label(&self, label: &DimensionLabel) -> Result<Self> {
         let options = ArrayOptions::new().between(self.time()).like(self);
         options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    /// The array as it is now, or of a range of time, opened once more: on the same storage, with the same key, limits and number of
-    /// threads. Its folders are listed again. Of schemas, fragments, enumerations and commits that are still there nothing is read again, and
-    /// what was read and found out about them since is shared by both: this costs what listing does, and what has come since.
+    /// Opens the array again, at the current time or for a time range. Keeps the storage, key,
+    /// limits and number of threads.
     ///
-    /// Both are snapshots: neither changes by what is written later. [`counters`](Snapshot::counters) count for both together.
+    /// Lists the folders again. Known schemas, fragments, enumerations and commits are not read
+    /// again. Both snapshots share cached data. The cost is limited to the listing and new files.
     ///
-    /// A file counts as the same if its name is, and its size: names of these files are never used twice. Only of a storage [whose answers take
-    /// long](tdb_storage::ReadProfile::is_remote) the sizes of fragments' metadata aren't asked for.
+    /// Neither snapshot changes if files are written later. [`counters`](Snapshot::counters) count
+    /// for both together.
+    ///
+    /// A file with the same name and size is considered unchanged, because names are never reused.
+    /// On a [remote storage](tdb_storage::ReadProfile::is_remote), the size of fragment metadata is
+    /// not checked.
     ///
     /// ```
     /// use tdb_array::Array;
@@ -291,61 +312,63 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Array::open`].
+    /// See [`Array::open`].
     pub fn opened_again(&self, time: Option<TimeRange>) -> Result<Self> {
         self.0.opened_again(time).map(Self)
     }
 
-    /// The array as it is now, over all time: also what is dated in the future counts. Opened anew, with the same key, limits
-    /// and number of threads.
+    /// Opens the array anew over all time, including files with timestamps in the future. Keeps the
+    /// key, limits and number of threads.
     ///
     /// # Errors
-    /// Those of [`Array::open`].
+    /// See [`Array::open`].
     pub fn reopened(&self) -> Result<Self> {
         self.0.reopened().map(Self)
     }
 
-    /// The array as it is now, of a range of time. Opened anew, with the same key, limits and number of threads.
+    /// Opens the array anew for a time range. Keeps the key, limits and number of threads.
     ///
     /// # Errors
-    /// Those of [`Array::open`].
+    /// See [`Array::open`].
     pub fn reopened_between(&self, time: TimeRange) -> Result<Self> {
         self.0.reopened_between(time).map(Self)
     }
 
-    /// The same; of fragments that `last`, which was opened before, has loaded, nothing is read again. For those who look at an
-    /// array again and again: a fragment never changes, though it may go.
+    /// Like [`reopened`](Self::reopened), but reuses the fragments that `last`, an earlier
+    /// snapshot, has loaded. Useful to poll an array, since fragments never change until they are
+    /// removed.
     ///
     /// # Errors
-    /// Those of [`Array::open`].
+    /// See [`Array::open`].
     pub fn reopened_after(&self, last: &Self) -> Result<Self> {
         self.0.reopened_after(last).map(Self)
     }
 
-    /// The same snapshot with these fragments alone, which count in this order, also if nothing commits them, or others stand
-    /// for them. What deletes cells still does.
+    /// Restricts the snapshot to these fragments, in this order. Fragments may be uncommitted or
+    /// superseded. Deletes still apply.
     #[must_use]
     pub fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
         Self(self.0.restricted_to(fragments))
     }
 
-    /// The same snapshot as if nothing had been deleted by a condition since its fragments were made.
+    /// Returns the snapshot without delete commits newer than the fragments.
     #[must_use]
     pub fn without_deletes(&self) -> Self {
         Self(self.0.without_deletes())
     }
 
-    /// One of its fragments as it was written, as an array: alone, by its own schema, without what was deleted since. It may be
-    /// one that others stand for.
+    /// Returns a fragment as an array, as written: with the fragment's schema, without later
+    /// deletes. The fragment may be superseded.
     #[must_use]
     pub fn of_fragment(&self, fragment: &Fragment) -> Self {
         Self(self.0.of_fragment(fragment))
     }
 
-    /// The array by one of its schemas, whatever the time that was opened: for those who look at its past.
+    /// Returns the array with another of its schemas, whatever the opened time. For inspection of
+    /// an array's history.
     ///
     /// # Errors
-    /// The schema can't be read.
+    /// The schema cannot be read.
     pub fn by_schema(&self, path: &str) -> Result<Self> {
         self.0.by_schema(path).map(Self)
     }

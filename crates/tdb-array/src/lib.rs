@@ -1,24 +1,28 @@
-//! TileDB arrays in pure Rust: open, plan, read; create, write, change.
+//! TileDB arrays in pure Rust: open, plan and read; create, write and evolve.
 //!
-//! - [`Array`]: an array as it was at one time, opened from a folder or any [`Storage`](tdb_storage::Storage) by
-//!   [`Array::open`] or [`ArrayOptions`]. It is a [`Snapshot`] (schema, fragments, enumerations) that can be read and written.
-//! - [`Query`]: which fields, which ranges, which order, how many bytes a batch may take.
-//! - [`Plan`]: which tiles and which bytes of which files a query would touch, known before a cell is read.
-//! - [`Monitor`]: cancels queries, and says how far they are.
-//! - [`Batches`], [`Batch`], [`Column`]: the cells, in Arrow's memory layout. A result is never too large: it comes batch
-//!   by batch within the budget.
-//! - [`CreateOptions`] make arrays and groups; [`Write`] puts cells into them, whole ([`Write::cells`]) or as a stream
-//!   ([`GlobalWriter`]), each write there as a whole or not at all.
-//! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`], [`Array::write_metadata`],
-//!   [`Group::change`](Group::change): changes. [`Array::leftovers`]: what interrupted writes have left.
-//! - [`Environment`]: the [`Clock`] and the [`Randomness`] that all of this goes by, where they aren't to be the operating
-//!   system's.
-//! - [`Metadata`] of arrays and groups, and [`Group`]s with their members, walked by [`GroupTree`].
-//! - [`ArrayDirectory`]: which files of an array count, as a pure function of names and time.
-//! - [`ArrayError`]: what went wrong, in which file, and by its [`category`](ArrayError::category) what to do.
+//! - [`Array`]: a snapshot of an array, opened from a folder or from any
+//!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. Extends
+//!   [`Snapshot`] (schema, fragments, enumerations) with reads and writes.
+//! - [`Query`]: a query with its fields, ranges, order and memory limit per batch.
+//! - [`Plan`]: the tiles and byte ranges of a query, known before a cell is read.
+//! - [`Monitor`]: cancels queries and reports progress.
+//! - [`Batches`], [`Batch`], [`Column`]: the resulting cells, in Arrow's memory layout. Results
+//!   arrive batch by batch within the memory limit.
+//! - [`CreateOptions`]: creates arrays and groups. [`Write`] writes cells at once
+//!   ([`Write::cells`]) or as a stream ([`GlobalWriter`]). Writes are atomic.
+//! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`],
+//!   [`Array::write_metadata`] and [`Group::change`](Group::change) change arrays and groups.
+//!   [`Array::leftovers`] finds the orphaned files of interrupted writes.
+//! - [`Environment`]: the [`Clock`] and the [`Randomness`] for all operations. Defaults to the
+//!   operating system's.
+//! - [`Metadata`] of arrays and groups, and [`Group`] with members. [`GroupTree`] walks nested
+//!   groups.
+//! - [`ArrayDirectory`]: the valid files of an array, as a pure function of names and time.
+//! - [`ArrayError`]: names the file and the cause of an error. The
+//!   [`category`](ArrayError::category) indicates the remedy.
 //!
-//! Threads are started when the first large enough query wants them, and none if [`ArrayOptions::threads`] says 1. Nothing
-//! is ever written while reading.
+//! Threads start with the first query that is large enough, unless [`ArrayOptions::threads`] is 1.
+//! Reading never writes files.
 //!
 //! ```
 //! use tdb_array::{Array, Order};
@@ -59,15 +63,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This crate holds [`Array`] alone. The rest is in the crates below, each of which can be used without the others: `tdb-snapshot`,
-//! `tdb-query`, `tdb-dense`, `tdb-sparse`, `tdb-read`, `tdb-write`, `tdb-group`, `tdb-consolidate`. Left to others: files and paths ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment
-//! metadata ([`tdb_fragment`]), conditions ([`tdb_condition`]).
+//! This crate defines [`Array`] only. The functionality is in the crates below, each usable
+//! separately: `tdb-snapshot`, `tdb-query`, `tdb-dense`, `tdb-sparse`, `tdb-read`, `tdb-write`,
+//! `tdb-group` and `tdb-consolidate`. Further crates handle files and paths ([`tdb_storage`]),
+//! single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment metadata ([`tdb_fragment`])
+//! and conditions ([`tdb_condition`]).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod array;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// The public API contains types of these crates. Users need no separate dependency on these crates.
 pub use {
     tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,
@@ -96,7 +102,7 @@ pub use tdb_write::{
     Written,
 };
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example in the crate's README.
 #[cfg(all(doctest, feature = "zlib"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

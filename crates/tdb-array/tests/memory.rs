@@ -1,4 +1,4 @@
-//! What a query or a write holds at its peak: its budget and a constant.
+//! Peak memory of a query or a write: the memory limit plus a constant.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::path::Path;
@@ -14,14 +14,14 @@ use tdb_testkit::LatentStorage;
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
-/// What [`tdb_array::Query::budget`] promises.
+/// Guaranteed by [`tdb_array::Query::budget`].
 const CONSTANT: u64 = 96 << 20;
-/// What it promises of each thread.
+/// Guaranteed by the same method for each thread.
 const EACH_THREAD: u64 = 8 << 20;
-/// What [`tdb_array::Write::budget`] promises, with the batch that is given.
+/// Guaranteed by [`tdb_array::Write::budget`], including the current batch.
 const WRITE_CONSTANT: u64 = 32 << 20;
 
-/// Cells of each array: what is held mustn't grow with them.
+/// Cells per array. Memory must not grow with this number.
 const CELLS: i64 = 6_000_000;
 
 fn create(path: &Path, schema: ArraySchema) {
@@ -34,7 +34,7 @@ fn side(name: &str, high: i64) -> Dimension {
 
 const WORDS: [&str; 4] = ["", "word", "a longer word than the others", "pair"];
 
-/// Two dimensions, and fields of the kind that is asked for.
+/// Two dimensions, and fields of the requested kind.
 fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
     let builder = SchemaBuilder::sparse().dimension(side("y", 99_999_999)).dimension(side("x", 99_999_999));
     let builder = builder.capacity(20_000).cell_order(order).coords_filters(Default::default());
@@ -86,7 +86,8 @@ fn dense(path: &Path, strings: bool) {
     Array::open(path).unwrap().write().cells(new).unwrap();
 }
 
-/// Bytes of the process that were resident at most since the last [`forget_peak`], and are now; only Linux says so.
+/// Peak resident bytes of the process since the last [`forget_peak`], and current resident bytes.
+/// Available on Linux only.
 fn resident() -> Option<(u64, u64)> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let of = |name: &str| {
@@ -97,20 +98,21 @@ fn resident() -> Option<(u64, u64)> {
 }
 
 fn forget_peak() {
-    // Where that isn't possible, the peak of all of the process counts, which is more.
+    // Otherwise the peak of the whole process counts, which is higher.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Bytes that are held at most while something runs.
+/// Returns the peak of the bytes held while `run` runs.
 fn peak_of(run: impl FnOnce()) -> u64 {
     forget_peak();
     let before = resident();
     let peak = peak_while(run);
-    // What other threads take, and large pages, come from the system, and are seen there alone.
+    // Memory of other threads and large pages come from the system and appear only in system
+    // figures.
     peak.max(before.zip(resident()).map_or(0, |((_, before), (peak, _))| peak.saturating_sub(before)))
 }
 
-/// How to read an array.
+/// A way to read an array.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     order: Order,
@@ -121,11 +123,11 @@ struct Case {
 
 const CASE: &str = "TDB_MEMORY_CASE";
 
-/// Makes glibc give back at once what is freed, so that what is resident is what is held.
+/// Makes glibc return freed memory immediately, so that resident memory equals held memory.
 const ALLOCATOR: [(&str, &str); 3] =
     [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
 
-/// Runs a test in a process of its own, so that nothing of what was there before is used, and gives the peak that it prints.
+/// Runs a test in a separate process without reusable memory. Returns the printed peak.
 fn peak_in_child(test: &str, case: &str) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap());
     let output = child.args([test, "--exact", "--nocapture"]).env(CASE, case).envs(ALLOCATOR).output().unwrap();
@@ -134,7 +136,7 @@ fn peak_in_child(test: &str, case: &str) -> u64 {
     peak.unwrap_or_else(|| panic!("{text}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Reads an array.
+/// Reads an array. Returns the peak.
 fn peak(path: &Path, case: Case) -> u64 {
     let Case { order, budget, threads, slow } = case;
     peak_in_child("one_read", &format!("{} {order} {budget} {threads} {slow}", path.display()))
@@ -160,7 +162,7 @@ fn one_read() {
     println!("\npeak {peak}");
 }
 
-/// Reads an array in all ways, and sees that each keeps to its budget.
+/// Reads an array in all ways and checks the memory limit.
 fn check(name: &str, path: &Path) {
     let case = |order, budget, threads, slow| Case { order, budget, threads, slow };
     let orders = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
@@ -211,7 +213,7 @@ fn groups_keep_to_their_budget() {
     let path = folder.path().join("strings");
     sparse(&path, Layout::RowMajor, 2, true);
     let mut over = Vec::new();
-    // Numbers, strings and numbers, one by one and several at a time.
+    // Numbers, then strings and numbers, with one thread and with two.
     for (by, budget, threads) in [("a", 64 << 20, 1), ("s,a", 64 << 20, 2)] {
         let peak = peak_in_child("one_group_by", &format!("{} {by} {budget} {threads}", path.display()));
         let most = budget as u64 + CONSTANT + threads * EACH_THREAD;
@@ -229,7 +231,7 @@ fn one_group_by() {
     let [path, by, budget, threads] = case.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let array = ArrayOptions::new().threads(threads.parse().unwrap()).open(path).unwrap();
     let peak = peak_of(|| {
-        // Some hundred thousand of them.
+        // Several hundred thousand groups.
         let some = Condition::field("a").ge(94_000_000.0);
         let query = array.read().filter(some).budget(budget.parse().unwrap());
         let asked = [Aggregate::count(), Aggregate::sum("n"), Aggregate::max("s"), Aggregate::median("y")];
@@ -239,7 +241,7 @@ fn one_group_by() {
     println!("\npeak {peak}");
 }
 
-/// A stream of many batches holds its budget at its peak, whatever it writes in all.
+/// The peak memory of a stream is its memory limit, whatever the number of cells.
 #[test]
 fn a_stream_keeps_to_its_budget() {
     for budget in [1 << 20, 16 << 20, 100 << 20] {

@@ -1,4 +1,4 @@
-//! Tiles that go into a new fragment as they are stored: neither unfiltered nor filtered again.
+//! Tiles that are copied into a new fragment in filtered form.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use tdb_snapshot::{ArrayError, Fragment, Result};
 use tdb_types::{Cells, Feature};
 use tdb_write::{EncodedTile, FieldEncoder, Target};
 
-/// The tiles of a field of a fragment, stored in the way in which a new fragment would store them.
+/// A field with tiles stored exactly as in the new fragment.
 #[derive(Debug)]
 pub(super) struct CopiedField {
     tiles: Arc<FieldTiles>,
     kind: StatisticsKind,
-    /// None in formats without statistics.
+    /// `None` in formats without statistics.
     statistics: Option<TileStatistics>,
 }
 
 impl CopiedField {
-    /// None if the new fragment stores the field in another way, or what is known of its tiles isn't enough.
+    /// Returns `None` if the new fragment stores the field differently or if the statistics of the
+    /// tiles do not suffice.
     pub(super) fn new(fragment: &Fragment, target: &Target, encoder: &FieldEncoder) -> Result<Option<Self>> {
         let Some(own) = own_field(fragment, target, encoder.field) else { return Ok(None) };
         if !is_filtered_alike(fragment, target, own, encoder.field) {
@@ -39,7 +40,8 @@ impl CopiedField {
         Ok(Some(Self { tiles, kind, statistics }))
     }
 
-    /// A tile of so many cells, as it is stored. `coordinates` are its cells, if these are coordinates.
+    /// Copies a tile, given by its index and number of cells. `coordinates` holds the cells if the
+    /// field is a dimension.
     pub(super) fn tile(
         &self,
         encoder: &FieldEncoder,
@@ -81,7 +83,8 @@ impl CopiedField {
         Ok(copied)
     }
 
-    /// What isn't unfiltered is looked at as far as it can be: whether its chunks are those of so many cells.
+    /// Checks that the chunks of the tile have the expected unfiltered size, in place of
+    /// unfiltering the tile.
     fn check(&self, tile: u64, cells: u64, encoder: &FieldEncoder, copied: &EncodedTile) -> Result<()> {
         let tiles = &*self.tiles;
         let [fixed, var, validity] = &copied.parts;
@@ -98,7 +101,7 @@ impl CopiedField {
             check(&tiles.fixed, fixed, cells.saturating_mul(encoder.size as u64))?;
             return tiles.validity.as_ref().map_or(Ok(()), |part| check(part, validity, cells));
         };
-        // Strings may carry their offsets, which then have no chunks.
+        // Strings may embed their offsets. The offsets file then has no chunks.
         let is_carried = values.pipeline.can_carry_offsets()
             && ChunkIndex::parse(fixed).is_ok_and(|index| index.chunks().is_empty());
         if !is_carried {
@@ -114,13 +117,13 @@ impl CopiedField {
     }
 }
 
-/// Whether cells of arrays with these schemas lie in the same order, in the same tiles if they are dense.
+/// `true` if both schemas have the same global order and, if dense, the same space tiles.
 pub(super) fn has_same_order(a: &ArraySchema, b: &ArraySchema) -> bool {
     let extents = |schema: &ArraySchema| schema.dimensions().iter().map(Dimension::tile_extent).collect::<Vec<_>>();
     (a.cell_order(), a.tile_order()) == (b.cell_order(), b.tile_order()) && extents(a) == extents(b)
 }
 
-/// The fragment's own field that has the same cells.
+/// Returns the fragment's field that corresponds to a field of the new fragment.
 fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Option<FragmentField> {
     match field {
         FragmentField::Attribute(index) => fragment.own_field(&target.schema, FieldRef::Attribute(index)),
@@ -130,13 +133,13 @@ fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Opti
     }
 }
 
-/// Whether the same filters, of the same version, have made the fragment's tiles.
+/// `true` if the fragment's tiles have the same filters, of the same version.
 fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, field: FragmentField) -> bool {
     let (ours, theirs, version) = (&target.schema, fragment.schema(), target.version);
     if fragment.key() != target.array.access().key.as_ref() {
         return false;
     }
-    // Some filters store strings in another way depending on the version of the schema.
+    // The result of some string filters depends on the version of the schema.
     if fragment.version() != version || theirs.version() != ours.version() {
         return false;
     }
@@ -154,7 +157,7 @@ fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, f
         && theirs.validity_filters() == ours.validity_filters()
 }
 
-/// What the fragment says of its tiles, if it says all that a new one has to say.
+/// Returns the statistics of the fragment's tiles if they suffice for a new fragment.
 fn statistics_of(fragment: &Fragment, own: FragmentField, kind: StatisticsKind) -> Option<Option<TileStatistics>> {
     if !fragment.version().has(Feature::TileStatistics) {
         return Some(None);
@@ -163,7 +166,7 @@ fn statistics_of(fragment: &Fragment, own: FragmentField, kind: StatisticsKind) 
     if rules.are_wrong_in_small_fragments() {
         return None;
     }
-    // Nobody needs them to read cells: damaged ones are made anew.
+    // Statistics are not needed to read cells. Damaged statistics are recomputed.
     let statistics = fragment.stored_statistics(own).ok()?;
     let last = fragment.tile_count().checked_sub(1)?;
     [0, last].iter().all(|tile| TileSummary::stored(kind, &statistics, *tile, 0).is_some()).then_some(Some(statistics))

@@ -1,7 +1,9 @@
-//! Copying what an array consists of into another one, of another format, other orders, tiles or filters.
+//! Copies the content of an array into another array with a different format version, order, tiling
+//! or filters.
 //!
-//! Fragments stay fragments, of the same times and in the same order, whatever was deleted or replaced since; what decides
-//! about that is copied, too. Which arrays can be copied so, and what would be lost, is for those who ask to know.
+//! Each fragment becomes one fragment with the same timestamps, in the same order, even if cells
+//! were deleted or replaced later. Delete commits are copied too. The caller decides which arrays
+//! can be copied this way and which information is lost.
 
 use std::collections::HashSet;
 
@@ -17,15 +19,16 @@ use crate::join::Join;
 use crate::sparse::name_of_delete;
 use crate::{dense, sparse};
 
-/// A fragment that goes into another array, made by [`FragmentCopy::new`].
+/// A copy of a fragment into another array, created by [`FragmentCopy::new`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]
 pub struct FragmentCopy(Join);
 
-/// Copies a delete commit of another array, with its time, so that it applies to the copies of the same fragments.
+/// Copies a delete commit of another array with its timestamp, and therefore with the same effect
+/// on the copied fragments.
 ///
 /// # Errors
-/// The format has no deletes; something can't be read or written.
+/// The format has no deletes, or a file cannot be read or written.
 pub fn copy_delete(array: &Snapshot, from: &Snapshot, path: &str) -> Result<()> {
     let version = array.schema().version();
     if !version.has(Feature::DeleteCommits) {
@@ -50,13 +53,14 @@ pub fn copy_delete(array: &Snapshot, from: &Snapshot, path: &str) -> Result<()> 
 }
 
 impl FragmentCopy {
-    /// Begins to copy a fragment of another array into another one, `into`: with the same times and the same unique part of its name, its
-    /// cells in this array's order, tiles and filters. Both arrays have the same dimensions and domain, and the schema that
-    /// this array was opened with has the same attributes in the same order as that of the fragment.
+    /// Prepares to copy a fragment of `from` into the array `into`. The copy keeps the timestamps
+    /// and the unique part of the name. The cells get the order, tiles and filters of `into`. Both
+    /// arrays must have the same dimensions and domain. The schema of `into` must have the same
+    /// attributes, in the same order, as the fragment's schema.
     ///
     /// # Errors
-    /// The arrays differ otherwise; the fragment has no cells but is dense, or has times of cells that this array's format
-    /// can't have.
+    /// The arrays differ in another way, the fragment is dense without cells, or the format of
+    /// `into` does not support the stored timestamps of cells.
     pub fn new(into: &Snapshot, from: &Snapshot, fragment: &Fragment) -> Result<Self> {
         let (own, theirs) = (into.schema(), fragment.schema());
         if let Some(what) = unlike(own, theirs) {
@@ -77,12 +81,12 @@ impl FragmentCopy {
         }))
     }
 
-    /// Begins to write all cells of the dense array `from`, as it was opened, into one fragment of this one, dated as
-    /// `names` say. What holds for the schemas of [`new`](Self::new) holds here for those that both arrays
-    /// were opened with.
+    /// Prepares to write all cells of the dense snapshot `from` into one fragment of `into`, with
+    /// the timestamp of `names`. The requirements of [`new`](Self::new) apply to the schemas of
+    /// both snapshots.
     ///
     /// # Errors
-    /// The arrays differ otherwise, or are sparse.
+    /// The arrays differ in another way, or are sparse.
     pub fn of_dense_cells(into: &Snapshot, from: &Snapshot, names: Names) -> Result<Self> {
         let what =
             if into.schema().is_dense() { unlike(into.schema(), from.schema()) } else { Some("they are sparse") };
@@ -102,24 +106,25 @@ impl FragmentCopy {
         }))
     }
 
-    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    /// Sets the approximate memory limit for cells in bytes. Defaults to 64 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.0.budget = bytes.max(1);
         self
     }
 
-    /// Copies the cells in a box of a dense array alone, which is to be cut along the new array's tiles or the ends of what
-    /// there is: whole tiles are written, and nothing else may lie in them.
+    /// Restricts the copy to a box of a dense array. The box must end at tile boundaries of the new
+    /// array or at the ends of the source's cells, because whole tiles are written.
     ///
     /// # Errors
-    /// The box isn't one of the array's, or the array is sparse.
+    /// The box is not within the array's cells, or the array is sparse.
     pub fn within(mut self, domain: &NdRange) -> Result<Self> {
         let join = &mut self.0;
         let is_inside = |whole: &NdRange| join.array.schema().is_dense() && whole.contains(domain);
         if !join.array.non_empty_domain()?.as_ref().is_some_and(is_inside) {
             return Err(ArrayError::Write("the box has other cells than the array".to_owned()));
         }
-        // Others have none of the cells; many boxes would look at all of them again and again.
+        // Other fragments have no cells in the box. Without this restriction, a copy in many boxes
+        // would inspect each fragment many times.
         let touch = |fragment: &&Fragment| fragment.non_empty_domain().is_some_and(|own| own.intersects(domain));
         let folders: HashSet<&str> = join.array.fragments()?.iter().filter(touch).map(Fragment::folder).collect();
         let entries = join.array.directory().fragments.iter().filter(|entry| folders.contains(&*entry.folder));
@@ -128,22 +133,24 @@ impl FragmentCopy {
         Ok(self)
     }
 
-    /// Dates the new fragment at one time, where the original is of a range.
+    /// Sets a single timestamp for the new fragment, for originals with a time range.
     pub fn dated(mut self, time: u64) -> Self {
         self.0.names = self.0.names.over(time, time);
         self
     }
 
-    /// The format version of the new fragment; see [`Write::version`](tdb_write::Write::version).
+    /// Sets the format version of the new fragment. See
+    /// [`Write::version`](tdb_write::Write::version).
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.0.version = Some(version);
         self
     }
 
-    /// Reads the cells and writes them; the new fragment is then part of the array. One without cells makes none.
+    /// Reads the cells, writes them and commits the new fragment. Writes nothing for a fragment
+    /// without cells.
     ///
     /// # Errors
-    /// Something can't be read or written. Nothing of it is then left, as far as it can be removed.
+    /// A file cannot be read or written. The new files are then removed as far as possible.
     pub fn write(self) -> Result<Written> {
         let Self(join) = self;
         if join.array.non_empty_domain()?.is_none() {
@@ -162,7 +169,7 @@ impl FragmentCopy {
     }
 }
 
-/// In what arrays differ that must not, so that fields and cells of one can stand for those of the other.
+/// Returns the first difference that prevents a copy between arrays with these schemas.
 fn unlike(a: &ArraySchema, b: &ArraySchema) -> Option<&'static str> {
     let space = |schema: &ArraySchema| {
         schema

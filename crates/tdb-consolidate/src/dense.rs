@@ -1,4 +1,5 @@
-//! Dense fragments: read box by box, written tile by tile; tiles that one fragment alone decides are copied as they are stored.
+//! Consolidation of dense fragments: reads box by box, writes tile by tile. Tiles owned by a single
+//! fragment are copied in filtered form.
 
 mod boxes;
 mod copies;
@@ -17,7 +18,8 @@ use crate::join::{Join, Joined, TileCounts};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
 
-/// Reads all cells in the box around the fragments; those that nobody wrote become fill values that were written.
+/// Writes all cells in the bounding box of the fragments. Unwritten cells become written cells with
+/// fill values.
 pub(super) fn join(join: &Join) -> Result<Joined> {
     let domain = join.domain()?;
     let target = Arc::new(Target::new(join.destination(), join.version)?);
@@ -51,7 +53,7 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
     Ok(Joined { names: join.names.clone(), sealed, cells, tiles, target })
 }
 
-/// The tiles that a box of cells touches.
+/// Returns the grid of tiles that intersect a box of cells.
 fn grid_of(target: &Target, domain: &NdRange) -> Result<DenseGrid> {
     let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain.clone());
     let error = |source| ArrayError::Fragment { file: target.array.storage().describe(""), source };
@@ -61,26 +63,26 @@ fn grid_of(target: &Target, domain: &NdRange) -> Result<DenseGrid> {
     }
 }
 
-/// Writes boxes of tiles one after the other.
+/// Writes boxes of tiles in sequence.
 struct DenseWriter<'a> {
     join: &'a Join,
     target: &'a Arc<Target>,
-    /// Of all fragments together.
+    /// Bounding box of all fragments.
     domain: &'a NdRange,
-    /// The dimension along which tiles follow each other slowest: between its slices fragments can be cut.
+    /// Slowest dimension of the tile order. Fragments can end between its slices.
     slowest: usize,
     tile_cells: usize,
-    /// The current fragment, and which cells it has so far.
+    /// The current fragment and the domain of its cells so far.
     fragment: Option<(FragmentWriter, NdRange)>,
     sealed: Vec<SealedFragment>,
-    /// The slice that is written, and the size of the fragment when it began.
+    /// The current slice, and the size of the fragment at the start of the slice.
     slice: Option<(u64, u64)>,
     cells: u64,
     tiles: TileCounts,
 }
 
 impl DenseWriter<'_> {
-    /// Reads a box of tiles and filters them.
+    /// Reads a box of tiles and encodes it.
     fn read(&mut self, region: &NdRange) -> Result<Vec<Vec<EncodedTile>>> {
         let cells = read(&self.join.array, self.target, region, self.join.budget / 4)?;
         let fields = self.target.fields.iter().zip(&cells);
@@ -89,7 +91,7 @@ impl DenseWriter<'_> {
         Ok(encode_box(self.target, region, &views)?.0)
     }
 
-    /// Counts tiles of a box that are filtered already.
+    /// Counts tiles that are already encoded.
     fn copy(&mut self, encoded: Vec<Vec<EncodedTile>>, region: &NdRange) -> Vec<Vec<EncodedTile>> {
         self.cells += u64::try_from(cells_in(region)).unwrap_or(u64::MAX);
         self.tiles.copied += encoded.iter().map(Vec::len).sum::<usize>() as u64;
@@ -116,14 +118,14 @@ impl DenseWriter<'_> {
         Ok(())
     }
 
-    /// Ends the fragment where another slice of tiles begins that would make it too large.
+    /// Ends the fragment if another slice of tiles would exceed the size limit.
     fn begin_slice(&mut self, slice: u64) -> Result<()> {
         let Some(max) = self.join.max_fragment_size else { return Ok(()) };
         if self.slice.is_some_and(|(current, _)| current == slice) {
             return Ok(());
         }
         let size = self.fragment.as_ref().map_or(0, |(fragment, _)| fragment.data_size());
-        // The next slice will be about as large as the last.
+        // The next slice is estimated to be as large as the last.
         let last = size - self.slice.map_or(0, |(_, before)| before);
         let is_full = size > 0 && size + last > max;
         if is_full {
@@ -141,15 +143,16 @@ impl DenseWriter<'_> {
     }
 }
 
-/// The dimension along which tiles follow each other slowest.
+/// Returns the slowest dimension of the tile order.
 fn slowest(grid: &DenseGrid) -> usize {
     if grid.order() == Layout::ColMajor { grid.dimensions().len() - 1 } else { 0 }
 }
 
-/// The cells of a box, field by field, in the order of cells in tiles.
+/// Reads the cells of a box, field by field, in the cell order of tiles.
 fn read(array: &Snapshot, target: &Target, region: &NdRange, budget: usize) -> Result<Vec<CellBuffers>> {
     let order = if target.schema.cell_order() == Layout::ColMajor { Order::ColMajor } else { Order::RowMajor };
-    // The fields of both arrays stand for each other in their order; one without a name may have one there.
+    // Fields of both arrays correspond by index. An unnamed field may have a name in the other
+    // array.
     let names: Vec<&str> = array.schema().attributes().iter().map(tdb_schema::Attribute::name).collect();
     let query = Query::new(array).select(names)?.inside(region).order(order).budget(budget);
     let mut cells: Vec<CellBuffers> = target.fields.iter().map(|_| CellBuffers::default()).collect();

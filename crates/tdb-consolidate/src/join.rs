@@ -1,4 +1,4 @@
-//! Fragments to be joined, and those that came of it.
+//! The inputs and results of a consolidation.
 
 use std::sync::Arc;
 
@@ -7,28 +7,29 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{FormatVersion, TimestampedName};
 use tdb_write::{FragmentPlace, Names, SealedFragment, Target, Written};
 
-/// Fragments to be joined, made by [`Join::new`].
+/// A consolidation of fragments, created by [`Join::new`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]
 pub struct Join {
-    /// With these fragments alone.
+    /// Snapshot restricted to these fragments.
     pub(super) array: Snapshot,
-    /// When the first and the last of them was written.
+    /// Start of the first and end of the last fragment's time range.
     pub(super) times: (u64, u64),
     pub(super) names: Names,
     pub(super) budget: usize,
     pub(super) max_fragment_size: Option<u64>,
-    /// Cells deleted until then are left out.
+    /// Cells deleted up to this time are dropped.
     pub(super) purge: Option<u64>,
-    /// Of the new fragments, if it was asked for.
+    /// Requested version of the new fragments.
     pub(super) version: Option<FormatVersion>,
-    /// The cells of a dense array that are wanted, if not all.
+    /// Box of cells to copy in a dense array. `None` for all cells.
     pub(super) within: Option<NdRange>,
-    /// Where the new fragments go, if that isn't the array that they come from.
+    /// Destination array, if different from the source.
     pub(super) into: Option<Snapshot>,
 }
 
-/// Fragments that were written, and that nobody sees before [`commit`](Self::commit). Dropped before, they are removed.
+/// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. Dropping this
+/// value first removes the fragments.
 #[derive(Debug)]
 pub struct Joined {
     pub(super) target: Arc<Target>,
@@ -38,72 +39,75 @@ pub struct Joined {
     pub(super) tiles: TileCounts,
 }
 
-/// How many tiles of fields new fragments have.
+/// Number of tiles in new fragments. Each field of a tile counts separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TileCounts {
-    /// All that were written.
+    /// Total number of written tiles.
     pub written: u64,
-    /// Those among them that were copied as they were stored, without unfiltering them.
+    /// Number of tiles copied in filtered form, without unfiltering.
     pub copied: u64,
 }
 
-/// Where a new fragment lies.
+/// The location of a new fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewFragmentPlace {
-    /// Its name.
+    /// Name of the fragment.
     pub name: TimestampedName,
-    /// The path of its folder below the array's.
+    /// Path of the fragment folder, relative to the array.
     pub folder: String,
-    /// The path of the file that commits it alone; `None` before format 5.
+    /// Path of the separate commit file. `None` before format 5.
     pub commit: Option<String>,
 }
 
 impl Join {
-    /// How many bytes cells may take in memory unless somebody says otherwise: 64 MiB.
+    /// Default memory limit for cells: 64 MiB.
     pub const DEFAULT_BUDGET: usize = 64 << 20;
 
-    /// What makes the names of the new fragments unique; their times are those of the fragments that are joined.
+    /// Sets the source of the unique parts of names. The timestamps are the time range of the
+    /// consolidated fragments.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names.over(self.times.0, self.times.1);
         self
     }
 
-    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    /// Sets the approximate memory limit for cells in bytes. Defaults to 64 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = bytes.max(1);
         self
     }
 
-    /// Begin another fragment before the data files of one take more bytes than this. Each has at least one tile, and in a
-    /// dense array one slice of tiles.
+    /// Limits the size of new fragments. A new fragment begins before the data files of the current
+    /// fragment exceed this number of bytes. Each fragment has at least one tile, or in a dense
+    /// array one slice of tiles.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self
     }
 
-    /// Leaves out cells that are deleted by now, and the older cells of the same coordinates.
+    /// Drops cells that are deleted by now, together with older cells of the same coordinates.
     ///
     /// # Errors
-    /// The clock can't be read.
+    /// The clock is not available.
     pub fn purge(mut self) -> Result<Self> {
         self.purge = Some(self.array.access().environment.now()?);
         Ok(self)
     }
 
-    /// The format version of the new fragments; see [`Write::version`](tdb_write::Write::version).
+    /// Sets the format version of the new fragments. See
+    /// [`Write::version`](tdb_write::Write::version).
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// The array that gets the new fragments.
+    /// Returns the array that receives the new fragments.
     pub(super) fn destination(&self) -> &Snapshot {
         self.into.as_ref().unwrap_or(&self.array)
     }
 
-    /// The smallest box around all cells of the fragments, or the one that is wanted.
+    /// Returns the bounding box of all cells, or the box to copy.
     pub(super) fn domain(&self) -> Result<NdRange> {
         let domain = match &self.within {
             Some(within) => Some(within.clone()),
@@ -114,7 +118,7 @@ impl Join {
 }
 
 impl Joined {
-    /// The new fragments; none if no cell is left.
+    /// Returns the new fragments. Empty if no cell is left.
     #[must_use]
     pub fn fragments(&self) -> Vec<NewFragmentPlace> {
         let place = |sealed: &SealedFragment| {
@@ -124,36 +128,37 @@ impl Joined {
         self.sealed.iter().map(place).collect()
     }
 
-    /// The format version of the new fragments.
+    /// Format version of the new fragments.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.target.version
     }
 
-    /// A name that nothing else has, of the same times as the new fragments.
+    /// Returns a unique name with the time range of the new fragments.
     ///
     /// # Errors
-    /// No random bytes.
+    /// Random bytes are not available.
     pub fn unused_name(&self) -> Result<TimestampedName> {
         self.names.next(TimestampedName::form_of_fragments(self.target.version), self.target.environment())
     }
 
-    /// How many cells were written.
+    /// Number of written cells.
     #[must_use]
     pub fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// How many tiles of fields they have.
+    /// Number of written tiles.
     #[must_use]
     pub fn tiles(&self) -> TileCounts {
         self.tiles
     }
 
-    /// Makes the new fragments part of the array: from format 12 on all at once, before one after the other.
+    /// Commits the new fragments, atomically from format 12 on. Before format 12, the fragments are
+    /// committed one by one.
     ///
     /// # Errors
-    /// Whatever the storage can't do.
+    /// The storage fails.
     pub fn commit(self) -> Result<Written> {
         let fragments = SealedFragment::commit_all(self.sealed, (&self.names, self.target.environment()))?;
         Ok(Written { fragments, cells: self.cells })

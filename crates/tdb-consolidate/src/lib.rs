@@ -1,9 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-// Joining fragments: the cells of several go into new ones, which nobody sees before they are committed.
-//
-// This is the part of consolidation that has to do with cells. Which fragments may be joined, in which order files become
-// visible, and what of the array's past is then lost is decided by those who ask for it.
+// This crate handles the cells during consolidation: it merges fragments into new, uncommitted
+// fragments. The caller decides which fragments may be consolidated, in which order files become
+// visible, and which history of the array is lost.
 
 mod copied;
 mod copy;
@@ -18,11 +17,11 @@ use tdb_types::TimestampedName;
 use tdb_write::Names;
 
 impl Join {
-    /// Begins to join some of the fragments that this array shows. For all that there is, it is to be
-    /// [reopened](Snapshot::reopened) before.
+    /// Prepares to consolidate the given fragments of this snapshot. To consolidate all fragments
+    /// of the array, [reopen](Snapshot::reopened) the snapshot first.
     ///
     /// # Errors
-    /// A fragment isn't there.
+    /// A fragment is missing.
     pub fn new(array: &Snapshot, fragments: &[TimestampedName]) -> Result<Self> {
         let wanted = |entry: &&FragmentEntry| fragments.contains(&entry.name);
         let entries: Vec<FragmentEntry> = array.directory().fragments.iter().filter(wanted).cloned().collect();
@@ -30,7 +29,7 @@ impl Join {
             return Err(ArrayError::Write(format!("fragment {missing} isn't one of the array")));
         }
         let start = entries.iter().map(|entry| entry.name.start()).min();
-        // The greatest, wherever it stands: whoever reads at an earlier time must not see those cells.
+        // The maximum of all ends: a reader at an earlier time must not see the new fragment.
         let end = entries.iter().map(|entry| entry.name.end()).max();
         let (Some(start), Some(end)) = (start, end) else {
             return Err(ArrayError::Write("there are no fragments to be joined".to_owned()));
@@ -50,10 +49,10 @@ impl Join {
         })
     }
 
-    /// Reads the cells and writes them.
+    /// Reads the cells and writes them into new, uncommitted fragments.
     ///
     /// # Errors
-    /// Something can't be read or written. Nothing of it is then left, as far as it can be removed.
+    /// A file cannot be read or written. The new files are then removed as far as possible.
     pub fn write(self) -> Result<Joined> {
         if self.array.schema().is_dense() { dense::join(&self) } else { sparse::join(&self) }
     }

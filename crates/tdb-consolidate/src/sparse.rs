@@ -1,13 +1,17 @@
-//! Sparse fragments: merged tile by tile.
+//! Consolidation of sparse fragments: merges tile by tile.
 //!
-//! From format 15 on all versions of a cell stay, each with the time at which it was written, the newest first; and from 16 on
-//! cells that were deleted stay too, with the time and the condition of that. Of versions that were written at the same time
-//! only the one that counts stays: nobody can ever see the others. Before format 15 the newest version alone stays.
+//! From format 15 on, all versions of a cell are kept with timestamps, newest first. From format 16
+//! on, deleted cells are kept too, with the time and condition of the deletion. Among versions with
+//! equal timestamps, only the version visible to readers is kept. Before format 15, only the newest
+//! version is kept.
 //!
-//! Readers show all cells that a fragment without times has of the same coordinates. In a fragment with times they would be versions of
-//! one time, of which one shows. So a fragment that has such cells is not joined, unless a purge leaves one of them at most.
+//! In a fragment without timestamps, readers see all cells with equal coordinates. In a fragment
+//! with timestamps, these cells would be versions of equal time, and readers would see only a
+//! single cell. Therefore a fragment with such cells cannot be consolidated, unless a purge leaves
+//! at most one such cell.
 //!
-//! No fragment is believed to have its cells in order: where one hasn't, it is begun once more with each of its tiles sorted.
+//! Stored order is never trusted. If a fragment turns out to be unordered, the merge starts again
+//! and sorts each tile of the fragment.
 
 mod batch;
 mod columns;
@@ -45,17 +49,17 @@ use sink::{Output, Sink};
 use source::Source;
 use tile::Rules;
 
-/// So many files are open at the same time at most.
+/// Maximum number of files open at the same time.
 const MOST_FILES: usize = 400;
 
-/// Joins the fragments, in several passes if their tiles don't fit in memory together.
+/// Consolidates the fragments. Uses several passes if the tiles do not fit into memory together.
 pub(super) fn join(join: &Join) -> Result<Joined> {
-    // Loaded here, they are known wherever some of them are looked at.
+    // Load delete commits once, before the array is restricted.
     for fragment in join.array.fragments()?.iter().take(1) {
         join.array.deletes_for(fragment)?;
     }
     let mut entries = join.array.directory().fragments.clone();
-    // They go when all is written.
+    // Removed on return, when all cells are written.
     let mut between: Vec<SealedFragment> = Vec::new();
     loop {
         let groups = groups(join, entries)?;
@@ -79,7 +83,7 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
     }
 }
 
-/// What came of a pass.
+/// Result of a pass.
 #[derive(Debug, Default)]
 struct Passed {
     sealed: Vec<SealedFragment>,
@@ -87,15 +91,15 @@ struct Passed {
     tiles: TileCounts,
 }
 
-/// What a pass is for.
+/// Purpose of a pass.
 #[derive(Clone, Copy, Debug)]
 enum Pass<'a> {
-    /// All that is known of cells stays, for the passes that follow.
+    /// An intermediate pass. Keeps all information about cells for the following passes.
     Between,
     Last(&'a Join),
 }
 
-/// What new fragments carry beside cells.
+/// Additional data of cells in new fragments.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     times: bool,
@@ -103,8 +107,8 @@ struct Carried {
 }
 
 impl Pass<'_> {
-    /// The version that is asked for: of what comes out at last, since fragments of before format 5 can't be read before they
-    /// are committed.
+    /// Returns the requested version, which applies to the last pass only. Fragments before format
+    /// 5 cannot be read before the commit.
     fn asked_version(self) -> Option<FormatVersion> {
         match self {
             Self::Between => None,
@@ -121,7 +125,7 @@ impl Pass<'_> {
         Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
     }
 
-    /// Whether cells will be there that were deleted.
+    /// `true` if the new fragments will contain deleted cells.
     fn has_deleted(self, array: &Snapshot) -> Result<bool> {
         let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
         let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
@@ -138,25 +142,26 @@ fn pass_target(array: &Snapshot, pass: Pass<'_>) -> Result<Target> {
     Target::new(array, pass.asked_version())?.with_cell_times(times, deletes)
 }
 
-/// When a delete commit happened.
+/// Returns the time of a delete commit.
 fn time_of(path: &str) -> u64 {
     TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end())
 }
 
-/// The fragment that was written, for those who read it although nothing commits it.
+/// Returns an entry for an uncommitted fragment, to be read by the next pass.
 fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
     let place = sealed.place();
     FragmentEntry { name: place.name.clone(), folder: place.folder.clone(), version, has_coordinates: false }
 }
 
-/// Divides fragments, which stay in order, so that a tile of each of a group fits in memory.
+/// Divides consecutive fragments into groups. One tile of each fragment of a group must fit into
+/// memory.
 fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
     let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
     let array = join.array.restricted_to(entries.clone());
-    // Each by itself, so that not all files are open at once.
+    // One source at a time, to limit the number of open files.
     let size = |fragment: &Fragment| -> Result<(usize, usize)> {
         let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
         Ok((source.tile_memory(), source.files()))
@@ -180,10 +185,10 @@ fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEn
     Ok(groups)
 }
 
-/// Joins fragments in one go.
+/// Consolidates fragments in one pass.
 fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
     let array = join.array.restricted_to(entries);
-    // As for all together: what follows has to read it as it is.
+    // Determined for all fragments together, since later passes read the result.
     let Carried { times, deletes } = pass.carries(&join.array)?;
     let conditions = conditions(&array, target.version)?;
     let numbers = numbers_of(&conditions);
@@ -212,7 +217,7 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
     merge(&array, &sources, &output, (distinct, Keep { newest: distinct && !times, purge }))
 }
 
-/// The cells of one fragment in the order of another array, into which they go; all of them stay.
+/// Copies all cells of a fragment in the order of the destination array.
 pub(super) fn copy(join: &Join) -> Result<Joined> {
     let fragments = join.array.fragments()?;
     let header = fragments.first().map(|fragment| fragment.footer().header());
@@ -238,7 +243,7 @@ pub(super) fn copy(join: &Join) -> Result<Joined> {
     Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles })
 }
 
-/// The path of a delete commit in an array of another version.
+/// Returns the path of a delete commit in an array of another version.
 pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
     let name = TimestampedName::parse(file_name(path)).and_then(|name| Some((name.start(), name.end(), name.uuid()?)));
     let Some((start, end, uuid)) = name else { return path.to_owned() };
@@ -246,8 +251,8 @@ pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
     format!("{COMMITS_FOLDER}/{name}.{DELETE_EXTENSION}")
 }
 
-/// Merges the cells of sources of an array, and writes them in the order of the one that they go to. `distinct` says that cells of equal
-/// coordinates are versions of one.
+/// Merges the cells of sources and writes them in the order of the destination array. `distinct` is
+/// `true` if cells with equal coordinates are versions of one cell.
 fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep): (bool, Keep)) -> Result<Passed> {
     let mut bounds: Option<tdb_rtree::NdRange> = None;
     for source in sources {
@@ -271,7 +276,7 @@ fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep)
     }
 }
 
-/// Names over the times of an array's fragments.
+/// Returns names with the time range of an array's fragments.
 fn names_of(join: &Join, array: &Snapshot) -> tdb_write::Names {
     let names = array.directory().fragments.iter().map(|entry| &entry.name);
     let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
@@ -279,7 +284,7 @@ fn names_of(join: &Join, array: &Snapshot) -> tdb_write::Names {
     join.names.clone().over(start, end)
 }
 
-/// The paths of all conditions that are applied, or were, the oldest first.
+/// Returns the paths of all delete conditions, applied or pending, oldest first.
 fn conditions(array: &Snapshot, version: FormatVersion) -> Result<Vec<String>> {
     if !version.has(Feature::ProcessedConditions) {
         return Ok(Vec::new());
@@ -292,14 +297,14 @@ fn conditions(array: &Snapshot, version: FormatVersion) -> Result<Vec<String>> {
     Ok(all.into_keys().map(|(_, path)| path).collect())
 }
 
-/// Fragments that are read, and what they become.
+/// A merge from sources to an output.
 struct Job<'a> {
     array: &'a Snapshot,
     sources: &'a [Source],
     rules: Rules<'a>,
     keep: Keep,
     output: &'a Output,
-    /// Whether cells come in another order than they are to be written in.
+    /// `true` if the stored order differs from the output order.
     resorts: bool,
 }
 
@@ -313,7 +318,8 @@ impl Job<'_> {
             Err(Stop::OutOfOrder(source)) => source,
             done => return done.map_err(|stop| self.error(stop)),
         };
-        // Where one isn't in order, others may not be either: what was written so far is written again once, not for each.
+        // If one fragment is unordered, others may be too. Check all sources now, to start the
+        // merge again at most once.
         for source in 0..self.sources.len() {
             let is_known = source == first || unordered.contains(&source);
             if is_known || !self.input(&unordered).is_in_order::<K>(source)? {
@@ -354,7 +360,7 @@ impl Job<'_> {
                 drop(picked);
                 taken
             };
-            // While cells are written the next ones are picked.
+            // Pick the next cells while the previous cells are written.
             let (written, filled) = self.array.workers().both(write, || merge.fill(window, memory));
             written?;
             more = filled?;

@@ -1,4 +1,4 @@
-//! Columns of cells, those of a condition first.
+//! Assembly of columns in two passes: first the fields of the condition, then the others.
 
 use tdb_cells::{Column, Workers};
 use tdb_query::BufferPool;
@@ -11,36 +11,37 @@ use crate::kept::KeptTiles;
 use crate::shape::Shape;
 use crate::work::Work;
 
-/// Makes the columns of a query.
+/// Builds the columns of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Assembler<'a> {
     pub(super) shape: &'a Shape,
     pub(super) fields: &'a Fields,
-    /// What cells must fulfil, if anything.
+    /// The condition of the query, if any.
     pub(super) filter: Option<&'a Filter>,
     pub(super) workers: &'a Workers,
 }
 
-/// What came of it.
+/// The outcome of an assembly.
 pub(super) enum Assembled {
     Cells(AssembledCells),
-    /// They would take so many bytes, which are too many.
+    /// The cells would exceed the size limit. Holds the bytes required.
     TooLarge(u128),
 }
 
 /// Columns of cells.
 pub(super) struct AssembledCells {
-    /// Bytes that they took.
+    /// Size of the cells in bytes.
     pub(super) bytes: u128,
-    /// The fields of the query; none if no cell fulfils the condition and others are left out.
+    /// The fields of the query. Empty if no cell meets the condition and the query returns matching
+    /// cells only.
     pub(super) columns: Vec<Column>,
-    /// Which cells fulfil the condition, if there is one.
+    /// Cells that meet the condition, if the query has a condition.
     pub(super) matches: Option<Matches>,
 }
 
 impl Assembler<'_> {
-    /// Makes the columns of all fields, unless that takes more bytes than fit. Where no cell fulfils the condition, works are told
-    /// that nothing need be read.
+    /// Builds the columns of all fields unless their size exceeds the limit. Sources without a
+    /// matching cell are changed to [`Origin::Fill`](crate::work::Origin::Fill) and not read.
     pub(super) fn assemble(
         &self,
         works: &mut [Work],

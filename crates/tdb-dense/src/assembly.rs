@@ -1,4 +1,4 @@
-//! A batch in the making.
+//! A batch under construction.
 
 use tdb_cells::{Column, ColumnBuffers, TileScratch, Workers, pack_validity};
 use tdb_query::BufferPool;
@@ -13,7 +13,8 @@ use crate::var::Found;
 use crate::work::Work;
 use crate::{coordinates, fixed, var};
 
-/// Puts the cells of a batch together: all fields of all [`Work`]s at once, each by whichever worker is free.
+/// Assembles the cells of a batch. Every field of every [`Work`] is a separate job for the next
+/// free worker.
 #[derive(Debug)]
 pub(super) struct Assembly<'a> {
     shape: &'a Shape,
@@ -22,15 +23,15 @@ pub(super) struct Assembly<'a> {
     workers: &'a Workers,
     pool: &'a mut BufferPool,
     kept: &'a mut KeptTiles,
-    /// Which fields are wanted, by their places among the outputs.
+    /// Fields to assemble, as indices into the outputs.
     wanted: &'a [usize],
     cells: usize,
-    /// For wanted fields of variable length: where the bytes of each cell begin in the batch, and at last where the last one
-    /// ends; and where the bytes come from.
+    /// For each variable-length field of `wanted`, the offsets of the cells in the batch and the
+    /// location of their bytes. The offsets include the end of the last cell.
     lengths: Vec<Option<(Buffer, Vec<Found>)>>,
 }
 
-/// A part of a batch: one field in one work.
+/// A part of a batch: one field in one unit of work.
 enum Job<'w> {
     Fixed { field: usize, work: &'w Work, result: &'w mut [u8] },
     Validity { field: usize, work: &'w Work, result: &'w mut [u8] },
@@ -49,7 +50,7 @@ impl<'a> Assembly<'a> {
         Self { shape, fields, works, workers, pool, kept, wanted, cells, lengths: Vec::new() }
     }
 
-    /// Finds out how long the cells of variable length are; and so, how many bytes the batch will have.
+    /// Determines the length of variable-length cells. Returns the bytes of the batch.
     pub(super) fn measure(&mut self) -> Result<u128> {
         let fields = self.fields;
         self.kept.prepare(self.wanted, (fields, self.workers), self.works)?;
@@ -70,7 +71,8 @@ impl<'a> Assembly<'a> {
             let found = self.workers.map(self.cells as u64 * 8, jobs, |(work, lengths), scratch| {
                 var::lengths((fields.field(index), index, kept), work, lengths, scratch)
             })?;
-            // No tile has more than 2^64 bytes, and no batch more than memory; but the sum of all could overflow.
+            // A tile has at most 2^64 bytes and a batch fits into memory, but the sum over many
+            // cells could overflow.
             let end = lengths.iter_mut().fold(0u64, |end, length| {
                 *length = end.saturating_add(*length);
                 *length
@@ -81,7 +83,7 @@ impl<'a> Assembly<'a> {
         Ok(bytes)
     }
 
-    /// Makes the columns of the wanted fields.
+    /// Builds the columns of the fields in `wanted`.
     pub(super) fn finish(mut self) -> Result<Vec<Column>> {
         let mut buffers = Vec::new();
         let outputs = self.wanted.iter().map(|index| &self.fields.outputs()[*index]);
@@ -111,7 +113,7 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// Makes values and validity of all fields.
+    /// Writes the values and validity of all fields.
     fn fill(&mut self, buffers: &mut [(Buffer, Buffer)]) -> Result<()> {
         let (shape, fields, works) = (self.shape, self.fields, self.works);
         let bytes = buffers.iter().map(|(values, validity)| (values.len() + validity.len()) as u64).sum();
@@ -143,7 +145,7 @@ impl<'a> Assembly<'a> {
         self.workers.for_each(bytes, jobs, |job, scratch| job.run(shape, fields, scratch))
     }
 
-    /// Turns offsets in bytes into offsets in values.
+    /// Converts offsets in bytes to offsets in values.
     fn in_values(&self, index: usize, mut offsets: Buffer) -> Result<Buffer> {
         let output = &self.fields.outputs()[index];
         let size = output.datatype.size() as u64;
@@ -172,7 +174,7 @@ impl Job<'_> {
             }
             Self::Values { field, work, found, offsets, result } => {
                 let base = offsets.first().copied().unwrap_or(0);
-                // The batch lies in memory, and so do all distances in it.
+                // The batch is in memory, hence all distances fit.
                 let offset = |cell: usize| (offsets[cell] - base) as usize;
                 let field: Field<'_> = fields.field(field);
                 var::values(field, work, found, offset, result, scratch)
@@ -181,7 +183,7 @@ impl Job<'_> {
     }
 }
 
-/// Hands each work its part of the values of a field of variable length, and of the offsets of its cells.
+/// Creates a job per unit of work for the values of a variable-length field.
 fn value_jobs<'w>(
     field: usize,
     works: &'w [Work],
@@ -200,7 +202,7 @@ fn value_jobs<'w>(
     jobs
 }
 
-/// Each work's part of a column; `size` items belong to a cell.
+/// Splits a column among units of work. Each cell has `size` items.
 fn split<'w, T>(mut column: &'w mut [T], works: &[Work], size: usize) -> Vec<&'w mut [T]> {
     let mut parts = Vec::new();
     for work in works {

@@ -1,4 +1,4 @@
-//! One dimension of a result: the ranges asked for, in ascending order, cut where space tiles end.
+//! A dimension of a result: the requested ranges in ascending order, cut at tile boundaries.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use tdb_schema::Dimension;
 
 /// A dimension of a query's result.
 ///
-/// *Cells* along a dimension are counted from the low end of its domain, *positions* from the first cell of the first
-/// range asked for. A domain can have 2^64 cells, so that positions take a `u128`.
+/// *Cells* are counted from the low end of the domain. *Positions* are counted from the first cell
+/// of the first requested range. A domain can have 2^64 cells, so that positions need a `u128`.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// The ordered key of the domain's low end.
+    /// Ordered key of the low end of the domain.
     low: u64,
-    /// Cells of a space tile.
+    /// Cells per space tile.
     extent: u64,
-    /// In ascending order, with other cells in between.
+    /// Requested ranges, ascending, with gaps in between.
     stretches: Vec<Stretch>,
     len: u128,
 }
 
-/// One range asked for.
+/// A requested range.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     first: u64,
@@ -28,28 +28,28 @@ struct Stretch {
     len: u128,
 }
 
-/// A part of a range that lies in one space tile.
+/// The part of a range within one space tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The tile's index in the grid of the domain.
+    /// Index of the tile in the grid of the domain.
     pub(super) tile: u64,
-    /// Its first cell, counted from the tile's first one.
+    /// First cell, relative to the tile.
     pub(super) offset: u64,
-    /// How many cells it has.
+    /// Number of cells.
     pub(super) len: usize,
-    /// Where it goes, counted from the first position that was asked for.
+    /// First position, relative to the requested positions.
     pub(super) position: usize,
 }
 
 impl Stretch {
-    /// Its cells.
     fn cells(&self) -> Range<u128> {
         u128::from(self.first)..u128::from(self.first) + self.len
     }
 }
 
 impl Axis {
-    /// `ranges` ascend, and have others in between; dimensions of dense arrays are of integers or times.
+    /// `ranges` must ascend and must not be adjacent. Dimensions of dense arrays hold integers or
+    /// times.
     pub(super) fn new(dimension: &Dimension, ranges: &[DimRange]) -> Self {
         let (low, high) = dimension.domain_keys().unwrap_or_default();
         let extent = dimension.extent_cells().unwrap_or(u64::MAX).max(1);
@@ -68,17 +68,17 @@ impl Axis {
         axis
     }
 
-    /// How many positions there are.
+    /// Number of positions.
     pub(super) fn len(&self) -> u128 {
         self.len
     }
 
-    /// Cells of a space tile.
+    /// Cells per space tile.
     pub(super) fn extent(&self) -> u64 {
         self.extent
     }
 
-    /// For one range only: the first and the last tile that it touches.
+    /// Returns the first and the last tile of the range, or `None` for several ranges.
     pub(super) fn tiles(&self) -> Option<(u64, u64)> {
         match self.stretches[..] {
             [Stretch { first, len, .. }] => Some((first / self.extent, cell_at(first, len - 1) / self.extent)),
@@ -86,7 +86,7 @@ impl Axis {
         }
     }
 
-    /// For one range only: its cells.
+    /// Returns the cells of the range, or `None` for several ranges.
     pub(super) fn cells(&self) -> Option<Range<u128>> {
         match self.stretches[..] {
             [stretch] => Some(stretch.cells()),
@@ -94,12 +94,12 @@ impl Axis {
         }
     }
 
-    /// For one range only: the position of a cell.
+    /// Returns the position of a cell. Valid for a single range only.
     pub(super) fn position_of(&self, cell: u64) -> u128 {
         u128::from(cell.saturating_sub(self.stretches.first().map_or(0, |stretch| stretch.first)))
     }
 
-    /// For one range only: the positions that lie in a tile.
+    /// Returns the positions inside a tile. Valid for a single range only.
     pub(super) fn positions_in(&self, tile: u64) -> Range<u128> {
         let Some(Stretch { first, len, .. }) = self.stretches.first() else { return 0..0 };
         let start = u128::from(tile) * u128::from(self.extent);
@@ -108,7 +108,7 @@ impl Axis {
         start.saturating_sub(first)..end.saturating_sub(first)
     }
 
-    /// The pieces that make up `positions`, in their order. There must be no more of them than a `usize` can count.
+    /// Returns the pieces of `positions`, in order. The number of pieces must fit into a `usize`.
     pub(super) fn pieces(&self, positions: Range<u128>) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut at = positions.start;
@@ -121,11 +121,12 @@ impl Axis {
         pieces
     }
 
-    /// The last end of a piece in `positions`, but its own end; none if it has none.
+    /// Returns the last end of a piece within `positions`, `positions.end` included. Returns `None`
+    /// if no piece ends there.
     pub(super) fn last_cut(&self, positions: Range<u128>) -> Option<u128> {
         let index = self.stretch_at(positions.end.checked_sub(1)?);
         let stretch = self.stretches.get(index)?;
-        // Where the tile begins in which the last position lies, or the range that it belongs to.
+        // Start of the last position's tile, or of its range.
         let cell = cell_at(stretch.first, positions.end - 1 - stretch.position);
         let back = u128::from(cell % self.extent);
         let start = (positions.end - 1).saturating_sub(back).max(stretch.position);
@@ -134,7 +135,7 @@ impl Axis {
         (cut > positions.start).then_some(cut)
     }
 
-    /// Where the piece ends that `position` belongs to.
+    /// Returns the end of the piece that contains `position`.
     pub(super) fn piece_end(&self, position: u128) -> u128 {
         let Some(stretch) = self.stretches.get(self.stretch_at(position)) else { return self.len };
         let cell = cell_at(stretch.first, position - stretch.position);
@@ -142,7 +143,7 @@ impl Axis {
         (position + rest).min(stretch.position + stretch.len)
     }
 
-    /// How many pieces make up `positions`.
+    /// Returns the number of pieces of `positions`.
     pub(super) fn piece_count(&self, positions: Range<u128>) -> u128 {
         let extent = u128::from(self.extent);
         let first = self.stretch_at(positions.start);
@@ -157,7 +158,8 @@ impl Axis {
         inside.map(count).sum()
     }
 
-    /// The pieces that lie in `cells`, tile by tile, each cell once; where they go is left out.
+    /// Returns the pieces within `cells`, tile by tile, each cell once. The positions of the pieces
+    /// are not set.
     pub(super) fn pieces_within(&self, cells: &Range<u128>) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let extent = u128::from(self.extent);
@@ -167,7 +169,7 @@ impl Axis {
             while at < end {
                 let (tile, offset) = (at / extent, at % extent);
                 let len = (extent - offset).min(end - at);
-                // Cells are counted by a `u64`.
+                // Cell numbers fit into a `u64`.
                 pieces.push(Piece { tile: tile as u64, offset: offset as u64, len: to_usize(len), position: 0 });
                 at += len;
             }
@@ -175,7 +177,7 @@ impl Axis {
         pieces
     }
 
-    /// Whether all cells of a tile are asked for.
+    /// `true` if all cells of a tile are requested.
     pub(super) fn has_all_of(&self, tile: u64) -> bool {
         let start = u128::from(tile) * u128::from(self.extent);
         let end = start + u128::from(self.extent);
@@ -191,7 +193,8 @@ impl Axis {
         }
     }
 
-    /// Each piece of `positions`: its range, its tile, where in the tile it begins, how long it is.
+    /// Iterates over the pieces of `positions`: the range, the tile, the offset within the tile,
+    /// and the length.
     fn walk(&self, positions: Range<u128>) -> impl Iterator<Item = (&Stretch, u64, u64, u128)> {
         let mut index = self.stretch_at(positions.start);
         let mut at = positions.start;
@@ -207,18 +210,19 @@ impl Axis {
         })
     }
 
-    /// The range that holds `position`.
+    /// Index of the range that contains `position`.
     fn stretch_at(&self, position: u128) -> usize {
         self.stretches.partition_point(|stretch| stretch.position + stretch.len <= position)
     }
 }
 
-/// The cell `distance` cells behind `first`; both lie in a domain, whose cells a `u64` can count.
+/// Returns the cell at a distance from `first`. Both are inside the domain, whose cells a `u64` can
+/// count.
 fn cell_at(first: u64, distance: u128) -> u64 {
     first.saturating_add(u64::try_from(distance).unwrap_or(u64::MAX))
 }
 
-/// For lengths within one batch, which fit.
+/// Converts a length within a batch, which always fits.
 fn to_usize(len: u128) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

@@ -1,40 +1,41 @@
-//! A result cut into batches: boxes whose cells follow each other in the result's order.
+//! Division of a result into batches: boxes whose cells are consecutive in result order.
 
 use crate::axis::Axis;
 use crate::shape::Positions;
 
-/// A box of positions, and how far batches have come in it.
+/// A box of positions, and the progress of batches within it.
 #[derive(Clone, Debug)]
 pub(super) struct Bands {
     bounds: Positions,
-    /// The dimensions from the slowest to the fastest in the result.
+    /// Order of the result, slowest dimension first.
     order: Vec<usize>,
-    /// For each of them: whether bands that end within tiles share few chunks.
+    /// For each dimension of `order`, `true` if bands that end within tiles share few chunks.
     cheap: Vec<bool>,
-    /// The position of the next cell along each dimension.
+    /// Position of the next cell along each dimension.
     next: Vec<u128>,
     ended: bool,
 }
 
-/// A batch of a [`Bands`].
+/// A batch of [`Bands`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Band {
     pub(super) positions: Positions,
-    /// Whether it has up to [`STRETCH`] times as many cells as it was to have.
+    /// `true` if the band has up to [`STRETCH`] times as many cells as requested.
     pub(super) stretched: bool,
 }
 
-/// How much larger than wanted a batch may be if it otherwise ended within tiles all of whose chunks the next batch needs
-/// again.
+/// Factor by which a batch may exceed its target size. Applies if the batch would otherwise end
+/// within tiles and the next batch would unfilter all chunks again.
 pub(super) const STRETCH: u128 = 4;
 
 impl Bands {
-    /// `order` is that of the result, `cell_order` that in tiles; both name the slowest dimension first.
+    /// `order` is the order of the result, `cell_order` the order in tiles. Both list the slowest
+    /// dimension first.
     pub(super) fn new(bounds: Positions, order: Vec<usize>, axes: &[Axis], cell_order: &[usize]) -> Self {
         let next = bounds.iter().map(|range| range.start).collect();
         let ended = bounds.iter().any(|range| range.start >= range.end);
-        // Cells that follow each other in the result do so in tiles, too, as far as the orders agree; dimensions along
-        // which tiles have one cell have no say in that.
+        // Consecutive cells of the result are consecutive in tiles too, as far as the two orders
+        // agree. Dimensions along which tiles have a single cell do not matter.
         let long = |dimension: &&usize| axes[**dimension].extent() > 1;
         let mut in_tiles = cell_order.iter().filter(long);
         let mut agree = true;
@@ -50,10 +51,11 @@ impl Bands {
         self.ended
     }
 
-    /// The next batch of at most `most` cells, but at least one; none at the end.
+    /// Returns the next batch of at most `most` cells, but at least one cell. Returns `None` at the
+    /// end.
     ///
-    /// It runs along the slowest dimension of which one slice is not too large, preferably up to the end of a tile. A
-    /// batch within a tile is about as large as those that come after it there.
+    /// The batch extends along the slowest dimension whose slices are small enough, preferably to
+    /// the end of a tile. Batches within a tile have about equal sizes.
     pub(super) fn peek(&self, axes: &[Axis], most: u128) -> Option<Band> {
         if self.ended {
             return None;
@@ -67,7 +69,8 @@ impl Bands {
         Some(Band { positions, stretched })
     }
 
-    /// The dimension that a batch of at most `most` cells runs along, by its place in the order, and the batch.
+    /// Returns the batch of at most `most` cells, and the level in `order` of the dimension along
+    /// which it extends.
     fn band(&self, axes: &[Axis], most: u128) -> (usize, Positions) {
         let (level, slice) = self.level(most);
         let dimension = self.order[level];
@@ -81,9 +84,10 @@ impl Bands {
         (level, band)
     }
 
-    /// Steps behind a batch that [`peek`](Self::peek) gave.
+    /// Advances past a batch returned by [`peek`](Self::peek).
     pub(super) fn advance(&mut self, band: &Positions) {
-        // The dimension that the batch runs along is the fastest that it doesn't have all of, or the slowest.
+        // The batch extends along the fastest dimension with incomplete coverage, or along the
+        // slowest.
         let is_all = |dimension: &&usize| band[**dimension] == self.bounds[**dimension];
         let faster = self.order.iter().rev().take_while(is_all).count();
         for level in (0..self.order.len().saturating_sub(faster)).rev() {
@@ -97,13 +101,14 @@ impl Bands {
         self.ended = true;
     }
 
-    /// The place in the order of the dimension to run along, and how many cells one slice across it has.
+    /// Returns the level in `order` along which to extend, and the number of cells of a slice
+    /// across that dimension.
     fn level(&self, most: u128) -> (usize, u128) {
         let mut slice = 1u128;
         let mut level = self.order.len() - 1;
         while level > 0 {
             let dimension = self.order[level];
-            // Slices begin where all faster dimensions do.
+            // A slice must begin at the start of all faster dimensions.
             if self.next[dimension] != self.bounds[dimension].start {
                 break;
             }
@@ -118,7 +123,7 @@ impl Bands {
     }
 }
 
-/// Where a band ends that begins at `start` and has at most `most` slices of those before `end`.
+/// Returns the end of a band that begins at `start` and has at most `most` slices, up to `end`.
 fn end_of_band(axis: &Axis, start: u128, end: u128, most: u128) -> u128 {
     if end - start <= most {
         return end;
@@ -167,10 +172,11 @@ mod tests {
         let cells = all(bands, &axes, 1);
         assert_eq!(cells.len(), 400);
         assert_eq!(cells[13], vec![1..2, 3..4]);
-        // Column-major: the second dimension is the slow one.
+        // Column-major: the second dimension is the slower one.
         let columns = all(Bands::new(bounds.clone(), vec![1, 0], &axes, &[1, 0]), &axes, 90);
         assert_eq!(columns[0], vec![0..40, 0..2]);
-        // Where the order of the tiles is another, four times as much is taken to reach the end of a tile.
+        // If tiles have another cell order, a batch may be four times larger to reach the end of a
+        // tile.
         let rows_of_columns = Bands::new(bounds, vec![0, 1], &axes, &[1, 0]);
         assert_eq!(rows(all(rows_of_columns.clone(), &axes, 40)), [0..15, 15..25, 25..40]);
         assert_eq!(rows(all(rows_of_columns, &axes, 10))[..3], [0..3, 3..5, 5..9]);

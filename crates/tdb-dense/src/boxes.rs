@@ -1,4 +1,4 @@
-//! Boxes of cells of fixed size.
+//! Requests for boxes of fixed-size cells.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,31 +7,31 @@ use tdb_snapshot::tiles::{Share, Wanted};
 
 use crate::copy::BoxCopy;
 
-/// Boxes of cells of fixed size.
+/// Boxes of fixed-size cells to copy from a tile.
 #[derive(Debug)]
 pub(super) struct Boxes<'a> {
-    /// In the order of their first cells in the tile, in units.
+    /// Sorted by first cell in the tile. Lengths are in units.
     copies: Cow<'a, [BoxCopy]>,
-    /// Bytes of a unit: 1, 2, 4 or 8.
+    /// Bytes per unit: 1, 2, 4 or 8.
     unit: usize,
-    /// The first copy that begins behind the entered chunk.
+    /// Index of the first copy that begins after the entered chunk.
     next: usize,
-    /// The copies before it that don't end before what is to be taken next.
+    /// Earlier copies extending beyond the cells taken so far.
     active: Vec<usize>,
-    /// What was taken ends before this unit.
+    /// End of the cells taken so far, in units.
     taken: u64,
-    /// Whether single cells go to single places.
+    /// `true` if consecutive cells of the tile go to separate places.
     scattered: bool,
 }
 
-/// Bytes that are scattered at once: a few rows of most tiles, so that a line of the result's memory gets several cells at
-/// a time, and few enough to stay in the caches meanwhile.
+/// Bytes to scatter at once. Covers a few rows of most tiles. A cache line of the result then
+/// receives several cells. Small enough to stay in the caches.
 const SCATTERED: usize = 128 << 10;
 
 impl<'a> Boxes<'a> {
-    /// `copies` in the order of their first cells, of cells of `cell_size` bytes.
+    /// `copies` must be sorted by first cell. `cell_size` is in bytes.
     pub(super) fn new(copies: &'a [BoxCopy], cell_size: usize) -> Self {
-        // Cells of other sizes are rows of the largest unit that divides them.
+        // Cells of another size become rows of the largest unit that divides the size.
         let unit = 1 << cell_size.trailing_zeros().min(3);
         let copies = match cell_size / unit {
             1 => Cow::Borrowed(copies),

@@ -1,11 +1,11 @@
-//! Coordinates of dense cells: nobody stores them, they follow from the places of the cells.
+//! Coordinates of dense cells. They are not stored but follow from the positions of the cells.
 
 use tdb_types::{PhysicalType, from_ordered_key};
 
 use crate::axis::Axis;
 use crate::work::Work;
 
-/// Makes the coordinates of the cells of `work` along one dimension.
+/// Writes the coordinates of the cells of `work` along a dimension.
 pub(super) fn coordinates(axis: &Axis, dimension: usize, physical: PhysicalType, work: &Work, result: &mut [u8]) {
     match physical.size() {
         1 => coordinates_of::<1>(axis, dimension, physical, work, result),

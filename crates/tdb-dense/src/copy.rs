@@ -1,45 +1,46 @@
-//! Boxes of cells on their way from a tile to a result.
+//! Copies of boxes of cells from a tile to a result.
 
 use std::ops::Range;
 
 use tdb_types::saturating_len;
 
-/// A box of cells of one tile, and where it goes.
+/// A box of cells of one tile, and its destination.
 ///
-/// A tile is a row of cells, and so is a result; a box is a nest of loops over both.
+/// Tiles and results are both linear sequences of cells. A box is a nest of loops over both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BoxCopy {
-    /// The box's first cell in the tile.
+    /// Offset of the first cell in the tile.
     pub(super) from: u64,
-    /// Where it goes.
+    /// Offset of the first cell in the result.
     pub(super) to: usize,
-    /// The loops, the slowest in the tile first; none of them runs only once, and no two could be one.
+    /// The loops, slowest in the tile first. Every loop has at least two rounds, and adjacent loops
+    /// cannot be merged.
     strides: Vec<Stride>,
 }
 
-/// One loop of a [`BoxCopy`].
+/// A loop of a [`BoxCopy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stride {
-    /// How often it runs.
+    /// Number of rounds.
     pub(super) len: usize,
-    /// By how much it moves in the tile; a loop moves by at least as much as all loops inside it cover.
+    /// Step in the tile. At least as large as the span of all inner loops.
     pub(super) from: u64,
-    /// By how much it moves in the result.
+    /// Step in the result.
     pub(super) to: usize,
 }
 
-/// A part of a [`BoxCopy`] that is a box too.
+/// A part of a [`BoxCopy`] that is itself a box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) from: u64,
     pub(super) to: usize,
-    /// The slowest loop, if it is not all of the box's.
+    /// The slowest loop if the part covers only some of its rounds.
     first: Option<Stride>,
     rest: &'a [Stride],
 }
 
 impl BoxCopy {
-    /// `strides` from the slowest in the tile to the fastest.
+    /// `strides` lists the loops, slowest in the tile first.
     pub(super) fn new(from: u64, to: usize, strides: impl IntoIterator<Item = Stride>) -> Self {
         let mut merged: Vec<Stride> = Vec::new();
         for stride in strides {
@@ -54,17 +55,17 @@ impl BoxCopy {
         Self { from, to, strides: merged }
     }
 
-    /// The same box of another place in the tile.
+    /// Returns the same box at another offset in the tile.
     pub(super) fn starting_at(self, from: u64) -> Self {
         Self { from, ..self }
     }
 
-    /// `len` cells in a row, which remain one.
+    /// Copies `len` consecutive cells, which stay consecutive.
     pub(super) fn run(from: u64, to: usize, len: usize) -> Self {
         Self::new(from, to, [Stride { len, from: 1, to: 1 }])
     }
 
-    /// The same box in units of which a cell has `units`.
+    /// Converts the box to units. A cell consists of `units` units.
     pub(super) fn in_units(&self, units: usize) -> Self {
         let scale = |stride: &Stride| Stride {
             len: stride.len,
@@ -76,30 +77,31 @@ impl BoxCopy {
         Self::new(from, self.to * units, self.strides.iter().map(scale).chain([cell]))
     }
 
-    /// The last cell in the tile.
+    /// Offset of the last cell in the tile.
     pub(super) fn last(&self) -> u64 {
         self.from + span(&self.strides)
     }
 
-    /// How many cells it has.
+    /// Number of cells.
     pub(super) fn cells(&self) -> usize {
         self.strides.iter().map(|stride| stride.len).product()
     }
 
-    /// Whether cells that lie in a row in the tile go to places apart from each other.
+    /// `true` if consecutive cells of the tile go to separate places.
     pub(super) fn is_scattered(&self) -> bool {
         self.strides.len() > 1 && self.strides.last().is_some_and(|row| row.to != 1)
     }
 
-    /// Cuts what of the box lies among the tile's cells `window` into at most two boxes per loop.
+    /// Cuts the part of the box inside `window`, a range of cells of the tile, into boxes. Yields
+    /// at most two boxes per loop.
     pub(super) fn parts_in<'a>(&'a self, window: Range<u64>, each: &mut impl FnMut(Part<'a>)) {
         if !window.is_empty() {
             parts_in(self.from, self.to, &self.strides, &window, each);
         }
     }
 
-    /// Calls `each` with every row of cells that lie in a row in the tile as well as in the result: where it begins in
-    /// the one and in the other, and how long it is; in the order in which they lie in the tile.
+    /// Calls `each` for every run of cells that is consecutive in both tile and result, in tile
+    /// order. The arguments are the offset in the tile, the offset in the result, and the length.
     pub(super) fn runs(&self, mut each: impl FnMut(u64, usize, usize)) {
         match self.strides.split_last() {
             Some((Stride { len, from: 1, to: 1 }, outer)) => runs(self.from, self.to, outer, *len, &mut each),
@@ -109,7 +111,8 @@ impl BoxCopy {
 }
 
 impl Stride {
-    /// Whether a loop inside this one goes on where it left off when this one moves, in tile and result.
+    /// `true` if a loop inside this one continues seamlessly into the next round, in tile and
+    /// result.
     fn goes_on(self, inner: Self) -> bool {
         let moves = |step: Option<u64>, outer: u64| step == Some(outer);
         moves(inner.from.checked_mul(inner.len as u64), self.from) && inner.to.checked_mul(inner.len) == Some(self.to)
@@ -117,7 +120,7 @@ impl Stride {
 }
 
 impl<'a> Part<'a> {
-    /// If the cells lie in a row in the tile as well as in the result: how many.
+    /// Returns the number of cells if they are consecutive in both tile and result.
     pub(super) fn as_run(&self) -> Option<usize> {
         match (self.first, self.rest) {
             (None, []) => Some(1),
@@ -127,14 +130,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The last cell in the tile.
+    /// Offset of the last cell in the tile.
     pub(super) fn last(&self) -> u64 {
         self.from + self.first.map_or(0, |first| span(&[first])) + span(self.rest)
     }
 
-    /// Copies the cells. `cells` are those of the tile from its cell `start` on.
+    /// Copies the cells. `cells` holds the tile's cells from `start` on.
     pub(super) fn copy<T: Copy>(&self, start: u64, cells: &[T], result: &mut [T]) {
-        // Both lie in memory, so that the difference does, too.
+        // Both offsets are within memory, hence the difference fits.
         let from = saturating_len(self.from - start);
         match (self.first, self.rest) {
             (None | Some(Stride { len: 1, .. }), loops) => nest(loops, cells, from, result, self.to),
@@ -148,7 +151,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// From the first to the last cell of a nest of loops.
+/// Returns the distance from the first to the last cell of a nest of loops.
 fn span(strides: &[Stride]) -> u64 {
     strides.iter().map(|stride| (stride.len as u64 - 1).saturating_mul(stride.from)).fold(0, u64::saturating_add)
 }
@@ -163,7 +166,8 @@ fn parts_in<'a>(from: u64, to: usize, strides: &'a [Stride], window: &Range<u64>
     }
     let Some((first, rest)) = strides.split_first() else { return };
     let inner = span(rest);
-    // Rounds of the slowest loop: from which on they end in or behind the window, and which lie inside as a whole.
+    // Rounds of the slowest loop. `touching` is the first round that ends in or after the window.
+    // Rounds from `inside` to `inside_end` are completely inside.
     let rounds = |distance: u64| saturating_len(distance.div_ceil(first.from)).min(first.len);
     let touching = rounds(window.start.saturating_sub(from + inner));
     let behind = rounds(window.end.saturating_sub(from));
@@ -171,7 +175,7 @@ fn parts_in<'a>(from: u64, to: usize, strides: &'a [Stride], window: &Range<u64>
     let inside_end = rounds((window.end.saturating_sub(from)).saturating_sub(inner)).min(behind);
     let begin = |round: usize| (from + round as u64 * first.from, to + round * first.to);
     if inside >= inside_end {
-        // No round lies inside as a whole; at most two reach in.
+        // No round is completely inside. At most two rounds intersect the window.
         for round in touching..behind {
             let (from, to) = begin(round);
             parts_in(from, to, rest, window, each);
@@ -197,7 +201,7 @@ fn runs(from: u64, to: usize, outer: &[Stride], len: usize, each: &mut impl FnMu
     }
 }
 
-/// Runs a nest of loops, choosing as the innermost those that are kindest to the caches.
+/// Runs a nest of loops. Chooses the innermost loops that use the caches best.
 fn nest<T: Copy>(loops: &[Stride], cells: &[T], from: usize, result: &mut [T], to: usize) {
     match loops {
         [] => result[to] = cells[from],
@@ -217,7 +221,7 @@ fn nest<T: Copy>(loops: &[Stride], cells: &[T], from: usize, result: &mut [T], t
             }
         }
         _ => {
-            // The loop that is fastest in the result becomes a neighbour of the one that is fastest in the tile.
+            // Move the fastest loop of the result next to the fastest loop of the tile.
             let mut loops = loops.to_vec();
             let fastest = (0..loops.len()).min_by_key(|&index| loops[index].to).unwrap_or(0);
             let fastest = loops.remove(fastest);
@@ -228,7 +232,7 @@ fn nest<T: Copy>(loops: &[Stride], cells: &[T], from: usize, result: &mut [T], t
     }
 }
 
-/// Runs all loops but the last two around those.
+/// Runs all loops around the two innermost.
 fn pairs<T: Copy>(loops: &[Stride], cells: &[T], from: usize, result: &mut [T], to: usize) {
     match loops {
         [_, _] | [_] | [] => nest(loops, cells, from, result, to),
@@ -252,11 +256,11 @@ fn copy_row<T: Copy>(row: Stride, cells: &[T], from: usize, result: &mut [T], to
     }
 }
 
-/// Cells along each side of the blocks in which a box is transposed: small enough that the lines of memory that a block
-/// touches on both sides stay in the innermost cache.
+/// Side length of the blocks of a transposition, in cells. The cache lines of a block, in tile and
+/// result, fit into the innermost cache.
 const BLOCK: usize = 32;
 
-/// Copies a box of two loops, of which `inner` is the one that is faster in the result.
+/// Copies a box of two loops. `inner` is the faster loop in the result.
 fn transpose<T: Copy>(outer: Stride, inner: Stride, cells: &[T], from: usize, result: &mut [T], to: usize) {
     if outer.from == 1 && inner.to == 1 {
         return transpose_rows(outer, inner, cells, from, result, to);
@@ -296,13 +300,14 @@ fn transpose_rows<T: Copy>(outer: Stride, inner: Stride, cells: &[T], from: usiz
 /// Rows of cells of equal length.
 struct Rows<'a, T> {
     cells: &'a [T],
-    /// From one row to the next.
+    /// Distance between rows.
     step: usize,
     len: usize,
 }
 
 impl<'a, T: Copy> Rows<'a, T> {
-    /// Brings the first cells of `N` rows together, then the second ones, and so on, `pitch` apart.
+    /// Writes the first cells of `N` rows next to each other, then the second cells, and so on, at
+    /// a distance of `pitch`.
     fn zip<const N: usize>(&self, result: &mut [T], pitch: usize) {
         let rows: [&'a [T]; N] = std::array::from_fn(|row| &self.cells[row * self.step..][..self.len]);
         for (at, result) in result.chunks_mut(pitch.max(1)).take(self.len).enumerate() {
@@ -312,7 +317,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     }
 }
 
-/// A distance within cells that lie in memory.
+/// Converts a distance between cells in memory.
 fn offset(distance: u64) -> usize {
     saturating_len(distance)
 }

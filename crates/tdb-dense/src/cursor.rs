@@ -1,4 +1,4 @@
-//! How far a reader has come in a result, and how batches are divided among workers.
+//! Progress of a reader through a result, and division of batches among workers.
 
 use std::sync::Arc;
 
@@ -11,29 +11,30 @@ use crate::shape::{Odometer, Positions, Shape, volume};
 use crate::walk::TileWalk;
 use crate::work::Work;
 
-/// How far a reader has come in the result.
+/// Progress of a reader through the result.
 #[derive(Clone, Debug)]
 pub(super) enum Cursor {
-    /// In the order of rows or columns.
+    /// In row-major or column-major order.
     Bands { bands: Bands, order: Vec<usize> },
-    /// Tile by tile; in the tile where the odometer stands as far as the bands have come.
+    /// Tile by tile. `bands` is the progress within the current tile.
     Tiles { tiles: TileWalk, bands: Option<Bands> },
-    /// Through the cells of boxes; `order` is that of the cells of each box that comes of it.
+    /// Through the cells of boxes. `order` is the order of cells in each resulting box.
     Runs { runs: Runs, order: Vec<usize> },
 }
 
-/// The boxes of a batch, one after the other, and where the reader stands behind them.
+/// The boxes of a batch, and the progress after the batch.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     boxes: Vec<Positions>,
-    /// In which order the cells of each box come.
+    /// Order of the cells in each box, slowest dimension first.
     pub(super) order: Vec<usize>,
-    /// Whether there are up to [`STRETCH`](super::bands::STRETCH) times as many cells as there should be.
+    /// `true` if the step has up to [`STRETCH`](super::bands::STRETCH) times as many cells as
+    /// requested.
     pub(super) stretched: bool,
     pub(super) next: Cursor,
 }
 
-/// Into how many works to divide a batch, and how small they may be.
+/// Number of units of work per batch, and their minimum size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Division {
     pub(super) works: usize,
@@ -41,7 +42,7 @@ pub(super) struct Division {
 }
 
 impl Cursor {
-    /// Before all that a query asks for.
+    /// Creates a cursor at the start of a query's result.
     pub(super) fn of(query: &CheckedQuery, shape: &Shape) -> Self {
         let order = shape.result_order(query, query.array.schema());
         match Sides::of(query) {
@@ -57,7 +58,7 @@ impl Cursor {
                 order,
             },
             None => {
-                // A dimension has no tiles only if nothing of it is asked for.
+                // A dimension has no tiles only if no cell is requested.
                 let tiles = shape.axes.iter().map(|axis| axis.tiles().map_or(0..0, |(first, last)| first..last + 1));
                 let tiles = Odometer::new(tiles.collect(), shape.tile_order.clone());
                 Self::Tiles { tiles: TileWalk::All(tiles), bands: None }
@@ -65,13 +66,14 @@ impl Cursor {
         }
     }
 
-    /// Through the cells that lie in boxes, too.
+    /// Creates a cursor over the cells of boxes.
     fn of_boxes(shape: &Shape, sides: Sides, order: Option<Vec<usize>>) -> Self {
         let runs = Runs::new(shape, Arc::new(sides), order.as_deref());
         Self::Runs { runs, order: order.unwrap_or_else(|| shape.cell_order.clone()) }
     }
 
-    /// The next boxes, at most `most_boxes`, with together at most `most` cells, but at least one; none at the end.
+    /// Returns the next boxes: at most `most_boxes` with at most `most` cells in total, but at
+    /// least one cell. Returns `None` at the end.
     pub(super) fn step(&self, shape: &Shape, most: u128, most_boxes: usize) -> Option<Step> {
         let mut next = self.clone();
         let (boxes, order, stretched) = match &mut next {
@@ -89,7 +91,8 @@ impl Cursor {
     }
 }
 
-/// Up to `most_boxes` tiles that as a whole have at most `most` cells, or a part of one.
+/// Returns up to `most_boxes` complete tiles with at most `most` cells in total, or a part of one
+/// tile.
 fn tile_boxes(
     tiles: &mut TileWalk,
     bands: &mut Option<Bands>,
@@ -105,7 +108,7 @@ fn tile_boxes(
         let inside = bands.take().unwrap_or_else(|| Bands::new(bounds.clone(), order.clone(), &shape.axes, order));
         let Some(Band { positions: band, .. }) = inside.peek(&shape.axes, left.max(1)) else { break };
         if !boxes.is_empty() && (band != bounds || volume(&band) > left) {
-            // The tile comes with the next batch.
+            // Leave the tile to the next batch.
             *bands = Some(inside);
             break;
         }
@@ -126,12 +129,12 @@ fn tile_boxes(
 }
 
 impl Step {
-    /// How many cells there are.
+    /// Number of cells.
     pub(super) fn cells(&self) -> u128 {
         self.boxes.iter().map(|positions| volume(positions)).fold(0, u128::saturating_add)
     }
 
-    /// How many pieces of tiles they lie in.
+    /// Number of pieces of tiles that the boxes intersect.
     pub(super) fn pieces(&self, shape: &Shape) -> u128 {
         let pieces = |positions: &Positions| {
             let counts = shape.axes.iter().zip(positions).map(|(axis, range)| axis.piece_count(range.clone()));
@@ -140,7 +143,7 @@ impl Step {
         self.boxes.iter().map(pieces).fold(0, u128::saturating_add)
     }
 
-    /// Divides the batch among workers.
+    /// Divides the batch into units of work.
     pub(super) fn works(&self, shape: &Shape, layers: &Layers, division: Division) -> Vec<Work> {
         let target = (self.cells() / division.works.max(1) as u128).max(division.least_cells).max(1);
         let mut works: Vec<Work> = vec![Work::default()];
@@ -162,8 +165,8 @@ impl Step {
     }
 }
 
-/// Cuts a box along its slowest dimension into parts of about `target` cells, but not so that two parts need the same
-/// chunks.
+/// Cuts a box along its slowest dimension into parts of about `target` cells. Avoids cuts after
+/// which two parts need the same chunks.
 fn divide(positions: &Positions, order: &[usize], shape: &Shape, target: u128) -> Vec<Positions> {
     let cells = volume(positions);
     let slowest = order.iter().copied().find(|&dimension| positions[dimension].end - positions[dimension].start > 1);
@@ -172,7 +175,7 @@ fn divide(positions: &Positions, order: &[usize], shape: &Shape, target: u128) -
     let range = positions[dimension].clone();
     let len = range.end - range.start;
     let parts = (cells / target).clamp(1, len);
-    // Where the dimension is the slowest in tiles, too, chunks are slices across it.
+    // If the dimension is also the slowest in tiles, chunks are slices across it.
     let slices = shape.cell_order.iter().find(|&&dimension| shape.axes[dimension].extent() > 1) == Some(&dimension);
     let inside = slices && axis.piece_count(range.clone()) < 2 * parts;
     let mut ends = Vec::new();

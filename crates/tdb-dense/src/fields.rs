@@ -1,4 +1,4 @@
-//! The fields of a result, and where each fragment has them.
+//! The fields of a result, and their tiles in each fragment.
 
 use std::sync::Arc;
 
@@ -12,21 +12,23 @@ use tdb_snapshot::{OutputField, Result, Snapshot, prefetch};
 use crate::copy::BoxCopy;
 use crate::work::{Origin, Source, Work};
 
-/// The fields of a result, and their tiles in the fragments that were needed so far.
+/// The fields of a result, and their tiles in the fragments used so far.
 #[derive(Debug)]
 pub(super) struct Fields {
     array: Snapshot,
-    /// The fields of the query, and then those that its condition needs, too.
+    /// Fields of the query, followed by further fields of its condition.
     outputs: Vec<OutputField>,
-    /// How many fields the query has.
+    /// Number of fields of the query.
     visible: usize,
-    /// For each field and fragment: not asked for yet, or what the fragment has of the field.
+    /// Tiles by field and fragment. `None` until the fragment is loaded.
     tiles: Vec<Vec<Option<Found>>>,
-    /// Memory for strings that had to be unfiltered to know how long they are: each batch needs as much as the one before.
+    /// Buffers for strings unfiltered to determine lengths. Successive batches need about the same
+    /// memory.
     spares: Pool<Vec<u8>>,
 }
 
-/// What a fragment has of a field: nothing if its schema lacks it, in which case it reads as the fill value.
+/// The tiles of a field in a fragment. `None` if the fragment's schema lacks the field. Its cells
+/// then read as the fill value.
 type Found = Option<Arc<FieldTiles>>;
 
 impl Fields {
@@ -44,7 +46,7 @@ impl Fields {
         let attributes: Vec<FieldRef> =
             fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
         let filter = query.filter.as_deref().map(std::slice::from_ref).unwrap_or_default();
-        // Which cells hide others is found out from footers alone.
+        // Footers alone determine which cells hide others.
         let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
         prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
         Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })
@@ -54,22 +56,24 @@ impl Fields {
         &self.outputs
     }
 
-    /// How many of them are the query's; those behind are needed for its condition alone.
+    /// Number of fields of the query. Further outputs serve the condition only.
     pub(super) fn visible(&self) -> usize {
         self.visible
     }
 
-    /// A field, with the tiles that were loaded for it.
+    /// Returns a field with its loaded tiles.
     pub(super) fn field(&self, index: usize) -> Field<'_> {
         Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }
     }
 
-    /// Whether a fragment has tiles of one of the fields, once it was [loaded](Self::load_fragments).
+    /// `true` if a fragment stores one of the fields. [Load](Self::load_fragments) the fragment
+    /// first.
     pub(super) fn stores(&self, fragment: usize) -> bool {
         (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
     }
 
-    /// The fields of the query that a fragment has no values of; it must have been [loaded](Self::load_fragments).
+    /// Returns the query's fields that a fragment lacks. [Load](Self::load_fragments) the fragment
+    /// first.
     pub(super) fn lacking(&self, fragment: usize) -> FieldSet {
         let mut lacking = FieldSet::NONE;
         for (index, output) in self.outputs[..self.visible].iter().enumerate() {
@@ -82,7 +86,7 @@ impl Fields {
         lacking
     }
 
-    /// Finds the tiles of all attributes in the fragments that the work needs.
+    /// Loads the tiles of all attributes in the fragments that the works need.
     pub(super) fn load(&mut self, works: &[Work]) -> Result<()> {
         let origins = works.iter().flat_map(|work| &work.sources).filter_map(Source::fragment);
         let mut fragments: Vec<usize> = origins.collect();
@@ -111,7 +115,7 @@ impl Fields {
         Ok(())
     }
 
-    /// About how many bytes the cells of the work have, in all fields.
+    /// Estimates the bytes of the works' cells in all fields.
     pub(super) fn bytes(&self, works: &[Work], cells_per_tile: u64) -> u64 {
         let cells: u64 = works.iter().map(|work| work.cells.len() as u64).sum();
         let fields = (0..self.outputs.len()).map(|index| self.field(index));
@@ -127,34 +131,35 @@ impl Fields {
     }
 }
 
-/// One field of a result, and what each fragment that is needed has of it.
+/// A field of a result, with its tiles in each loaded fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
     pub(super) output: &'a OutputField,
     tiles: &'a [Option<Found>],
-    /// Memory for strings.
+    /// Buffers for strings.
     pub(super) spares: &'a Pool<Vec<u8>>,
 }
 
 impl<'a> Field<'a> {
-    /// The tiles of the fragment that a source belongs to; none if nobody wrote it, or the fragment lacks the field.
+    /// Returns the tiles of a source's fragment. Returns `None` for unwritten cells, or if the
+    /// fragment lacks the field.
     pub(super) fn tiles(self, source: &Source) -> Option<&'a FieldTiles> {
         self.tiles_in(source.fragment()?)
     }
 
-    /// The tiles of the fragment at this place; none if it lacks the field.
+    /// Returns the tiles of a fragment, or `None` if the fragment lacks the field.
     pub(super) fn tiles_in(self, fragment: usize) -> Option<&'a FieldTiles> {
         self.tiles.get(fragment)?.as_ref()?.as_deref()
     }
 
-    /// Bytes that each cell takes whatever it holds: its value if it is of fixed size, else its offset and what it takes
-    /// to find it; and its validity.
+    /// Bytes of each cell, independent of the content. Includes the value, or for variable length
+    /// the offset and the bookkeeping, and the validity.
     pub(super) fn cell_bytes(self) -> u64 {
         let value = self.output.cell_size().map_or(16, |size| size as u64);
         value + 2 * u64::from(self.output.nullable)
     }
 
-    /// About how many bytes the cells of variable length of a source have.
+    /// Estimates the bytes of a source's variable-length cells.
     fn var_bytes(self, source: &Source, cells_per_tile: u64) -> u64 {
         let cells: u64 = source.copies.iter().map(|copy| copy.cells() as u64).sum();
         let size = match (source.origin, self.tiles(source)) {
@@ -173,7 +178,7 @@ impl Source {
         source
     }
 
-    /// The place of the fragment that the cells come from.
+    /// Index of the fragment that the cells are read from.
     pub(super) fn fragment(&self) -> Option<usize> {
         match self.origin {
             Origin::Fill => None,

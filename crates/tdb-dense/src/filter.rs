@@ -1,7 +1,7 @@
-//! Reading the cells of a dense array that fulfil a condition.
+//! Reading of the cells that meet a condition.
 //!
-//! The fields of the condition come first. Of the other fields only those tiles are unfiltered that a cell that fulfils it
-//! lies in; the rest of a batch are fill values anyway.
+//! The fields of the condition are read first. For other fields, only tiles with a matching cell
+//! are unfiltered. All other cells of a batch become fill values anyway.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use tdb_snapshot::{Result, Snapshot};
 use crate::fields::Fields;
 use crate::work::{Origin, Work};
 
-/// A condition, and where a result has its fields.
+/// A condition, and the location of its fields in a result.
 #[derive(Debug)]
 pub(super) struct Filter {
     condition: Arc<BoundCondition>,
-    /// For each field of the condition its place among the outputs.
+    /// Index among the outputs of each field of the condition.
     places: Vec<usize>,
-    /// Whether cells that don't fulfil it are left out.
+    /// `true` if the query returns matching cells only.
     only_matching: bool,
     array: Snapshot,
-    /// By fragment: which tiles can't have a cell that fulfils it.
+    /// Pruners by fragment. They identify tiles without a matching cell.
     pruners: HashMap<usize, Pruner>,
 }
 
-/// Which cells of a batch fulfil the condition.
+/// The cells of a batch that meet the condition.
 #[derive(Debug)]
 pub(super) struct Matches {
     truth: Vec<bool>,
@@ -36,7 +36,7 @@ pub(super) struct Matches {
 }
 
 impl Filter {
-    /// The filter of a query, if it has one.
+    /// Creates the filter of a query, or `None` if the query has no condition.
     pub(super) fn of(query: &CheckedQuery, fields: &Fields) -> Option<Self> {
         let condition = query.filter.clone()?;
         let place = |field: FieldRef| fields.outputs().iter().position(|output| output.field == field);
@@ -50,17 +50,17 @@ impl Filter {
         })
     }
 
-    /// The outputs that the condition needs, each once.
+    /// Outputs that the condition needs, each once.
     pub(super) fn needed(&self) -> &[usize] {
         &self.places
     }
 
-    /// Whether cells that don't fulfil it are left out.
+    /// `true` if the query returns matching cells only.
     pub(super) fn only_matching(&self) -> bool {
         self.only_matching
     }
 
-    /// Has nothing read of tiles that can't have a cell that fulfils the condition.
+    /// Excludes tiles without a possible match from the read.
     pub(super) fn rule_out(&mut self, works: &mut [Work]) -> Result<()> {
         let fragments = self.array.fragments()?;
         for source in works.iter_mut().flat_map(|work| &mut work.sources) {
@@ -76,13 +76,14 @@ impl Filter {
         Ok(())
     }
 
-    /// Which cells fulfil the condition; `columns` are of the outputs that it [needs](Self::needed), in that order.
+    /// Evaluates the condition. `columns` are the outputs that the condition [needs](Self::needed),
+    /// in the same order.
     pub(super) fn matches(&self, columns: &[Column], works: &[Work]) -> Matches {
         let cells = works.last().map_or(0, |work| work.cells.end);
         let columns: Vec<_> = columns.iter().map(|column| Some(column.cells())).collect();
         let mut truth = vec![false; cells];
         self.condition.evaluate(&columns, &mut truth);
-        // These were judged by fill values.
+        // Cells of excluded tiles were evaluated on fill values.
         for work in works {
             let truth = &mut truth[work.cells.clone()];
             let ruled_out = work.sources.iter().filter(|source| source.ruled_out.is_some());
@@ -94,7 +95,8 @@ impl Filter {
         Matches { truth, count }
     }
 
-    /// The batch as the query wants it: without the cells that don't fulfil the condition, or with fill values in their place.
+    /// Applies the result to a batch: removes cells without a match, or replaces these cells by
+    /// fill values.
     pub(super) fn apply(&self, batch: Batch, matches: &Matches, fields: &Fields) -> Batch {
         if matches.count == matches.truth.len() {
             return batch;
@@ -107,7 +109,7 @@ impl Filter {
         let len = batch.len();
         let columns = batch.into_columns().into_iter().zip(fields.outputs());
         let columns = columns.map(|(column, output)| match output.field {
-            // Coordinates follow from the order, whatever the cell holds.
+            // Coordinates do not depend on the content of the cell.
             FieldRef::Dimension(_) => column,
             FieldRef::Attribute(_) => column.blank(&matches.truth, &output.fill, output.fill_valid),
         });
@@ -116,17 +118,17 @@ impl Filter {
 }
 
 impl Matches {
-    /// How many there are.
+    /// Number of matching cells.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// By cell, whether it does.
+    /// `true` for each matching cell.
     pub(super) fn truth(&self) -> &[bool] {
         &self.truth
     }
 
-    /// Has nothing read of tiles without such a cell.
+    /// Excludes sources without a matching cell from the read.
     pub(super) fn prune(&self, works: &mut [Work]) {
         for work in works {
             let truth = &self.truth[work.cells.clone()];

@@ -1,4 +1,4 @@
-//! Cells of fixed size: values and validity.
+//! Values and validity of fixed-size cells.
 
 use tdb_cells::TileScratch;
 use tdb_snapshot::Result;
@@ -9,7 +9,7 @@ use crate::copy::BoxCopy;
 use crate::fields::Field;
 use crate::work::{Origin, Source, Work};
 
-/// Makes the values of the cells of `work`, of a field of fixed size.
+/// Writes the values of a fixed-size field for the cells of `work`.
 pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
     let fill = &field.output.fill[..];
     let size = field.output.cell_size().unwrap_or(fill.len());
@@ -22,10 +22,10 @@ pub(super) fn values(field: Field<'_>, work: &Work, result: &mut [u8], scratch: 
     })
 }
 
-/// Makes the validity of the cells of `work`, one byte each, 0 for null.
+/// Writes the validity of the cells of `work`, one byte each, 0 for null.
 pub(super) fn validity(field: Field<'_>, work: &Work, result: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
     each_file(field, work, |sources, tiles| match tiles {
-        // A fragment from before the field could be null has valid cells only.
+        // A fragment from before the field became nullable has valid cells only.
         Some(FieldTiles { validity: None, .. }) => {
             sources.iter().for_each(|source| fill_cells(&source.copies, &[1], result));
             Ok(())
@@ -39,7 +39,7 @@ pub(super) fn validity(field: Field<'_>, work: &Work, result: &mut [u8], scratch
     })
 }
 
-/// Calls `each` with the sources of one fragment after the other, and what the fragment has of the field.
+/// Calls `each` for the sources of each fragment, with the fragment's tiles of the field.
 pub(super) fn each_file<'a>(
     field: Field<'a>,
     work: &'a Work,
@@ -71,12 +71,12 @@ fn read(
     Ok(())
 }
 
-/// How far the tiles that are wanted follow each other in a file.
+/// Determines how far requested tiles are adjacent in a file.
 #[derive(Debug)]
 pub(super) struct Reach<'a> {
     part: &'a PartTiles,
     sources: &'a [Source],
-    /// The first source that doesn't follow, and where the one before it ends.
+    /// Index of the first non-adjacent source, and the end of the previous source in the file.
     next: usize,
     end: u64,
 }
@@ -86,7 +86,8 @@ impl<'a> Reach<'a> {
         Self { part, sources, next: 0, end: 0 }
     }
 
-    /// Up to where in the file to read on from the tile of the source at `index`; the sources are asked for in order.
+    /// Returns the file position up to which to read ahead from the tile of the source at `index`.
+    /// Call in ascending order of `index`.
     pub(super) fn until(&mut self, index: usize) -> Result<u64> {
         let gap = self.part.file.profile().gap;
         while let Some(source) = self.sources.get(self.next) {
@@ -102,7 +103,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// Writes a cell's bytes to all places of the copies.
+/// Writes a cell's bytes to all destinations of the copies.
 fn fill_cells(copies: &[BoxCopy], cell: &[u8], result: &mut [u8]) {
     let size = cell.len();
     for copy in copies {
@@ -110,7 +111,7 @@ fn fill_cells(copies: &[BoxCopy], cell: &[u8], result: &mut [u8]) {
     }
 }
 
-/// Fills `cells` with a cell's bytes.
+/// Fills `cells` with repetitions of a cell.
 pub(super) fn repeat(cell: &[u8], cells: &mut [u8]) {
     match *cell {
         [] => {}

@@ -1,8 +1,9 @@
-//! Tiles of strings that can only be unfiltered as a whole.
+//! Tiles of strings that can only be unfiltered completely.
 //!
-//! Filters of whole strings carry the offsets of the cells, so that whoever wants one row of a tile has to unfilter all of it. Such a
-//! tile is unfiltered once, before the works that need it begin, and kept until a batch doesn't need it any more: works share it, and
-//! so do batches that end within it.
+//! Some filters store whole strings together with the offsets of the cells. Reading one row of such
+//! a tile requires unfiltering the whole tile. The tile is therefore unfiltered once, before the
+//! units of work begin, and kept until no batch needs the tile. Units of work share the tile, as do
+//! batches with an end inside the tile.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,20 +16,20 @@ use tdb_types::saturating_len;
 use crate::fields::{Field, Fields};
 use crate::work::{Origin, Work};
 
-/// A tile of a field: the field's place among the outputs, the fragment's, and the tile's number.
+/// Key of a tile: index of the field among the outputs, index of the fragment, index of the tile.
 type Place = (usize, usize, u64);
 
-/// Unfiltered tiles.
+/// Completely unfiltered tiles of strings.
 #[derive(Debug, Default)]
 pub(super) struct KeptTiles {
     tiles: BTreeMap<Place, Arc<CellBuffers>>,
-    /// Memory of tiles that went.
+    /// Buffers of dropped tiles, for reuse.
     spares: Vec<CellBuffers>,
-    /// Bytes that tiles may take.
+    /// Memory limit in bytes.
     most: u64,
 }
 
-/// A tile that is to be unfiltered.
+/// A tile to unfilter.
 struct Missing {
     place: Place,
     cells: u64,
@@ -36,17 +37,18 @@ struct Missing {
 }
 
 impl KeptTiles {
-    /// Of so many bytes at most.
+    /// Creates a store with a memory limit in bytes.
     pub(super) fn of(most: usize) -> Self {
         Self { most: most as u64, ..Self::default() }
     }
 
-    /// The tile, if it is kept.
+    /// Returns the tile, if kept.
     pub(super) fn get(&self, field: usize, fragment: usize, tile: u64) -> Option<&Arc<CellBuffers>> {
         self.tiles.get(&(field, fragment, tile))
     }
 
-    /// Lets go what the works don't need of these fields, and unfilters what they do, as far as there is room.
+    /// Drops tiles not needed by the works, for the fields in `wanted`. Unfilters the needed tiles
+    /// while memory permits.
     pub(super) fn prepare(
         &mut self,
         wanted: &[usize],
@@ -72,7 +74,7 @@ impl KeptTiles {
             all = all.saturating_add(bytes);
             missing.push(Missing { place, cells, memory: self.spares.pop().unwrap_or_default() });
         }
-        // Memory of other tiles would come on top.
+        // The remaining buffers would add to the memory limit.
         self.spares.clear();
         let found = workers.map(all, missing, |missing, scratch| missing.unfilter(fields, scratch))?;
         for (place, memory, is_there) in found {
@@ -92,7 +94,8 @@ impl KeptTiles {
 }
 
 impl Missing {
-    /// Unfilters the tile, and says whether it carries its offsets: others are unfiltered chunk by chunk where they are needed.
+    /// Unfilters a tile with embedded offsets. Tiles without are unfiltered chunk by chunk later.
+    /// The returned flag is `true` if the tile was unfiltered.
     fn unfilter(mut self, fields: &Fields, scratch: &mut TileScratch) -> Result<(Place, CellBuffers, bool)> {
         let (index, fragment, tile) = self.place;
         let Some(tiles) = fields.field(index).tiles_in(fragment) else { return Ok((self.place, self.memory, false)) };
@@ -105,7 +108,8 @@ impl Missing {
     }
 }
 
-/// Notes the tiles of a field that works need and that may be whole ones: how many cells each has, and how many bytes.
+/// Collects the needed tiles of a field with possibly embedded offsets. Records the cells and bytes
+/// of each tile.
 fn needed_of(index: usize, field: Field<'_>, works: &[Work], needed: &mut BTreeMap<Place, (u64, u64)>) {
     for source in works.iter().flat_map(|work| &work.sources) {
         let Origin::Tile { fragment, tile, cells } = source.origin else { continue };

@@ -1,4 +1,4 @@
-//! Which fragment the cells of a box come from.
+//! Fragments as layers of boxes over the domain. Newer layers hide older layers.
 
 mod layer;
 mod scattered;
@@ -10,22 +10,23 @@ use tdb_snapshot::{Result, Snapshot};
 
 pub(super) use layer::{Layer, TilePlace};
 
-/// The fragments of an array, oldest first, as boxes of the domain: dense ones as one, sparse ones, by which old releases
-/// wrote single cells of dense arrays, as one per cell.
+/// The fragments of an array as boxes of the domain, oldest first. A dense fragment is a single
+/// box, a sparse fragment a box per cell. Old releases wrote single cells of dense arrays into
+/// sparse fragments.
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
     layers: Vec<Layer>,
 }
 
-/// A box that one fragment has all cells of; of several, it is the newest.
+/// A box with a single fragment as the source of all newest cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owned {
-    /// The place of the layer; none if nobody wrote these cells.
+    /// Index of the layer. `None` for unwritten cells.
     pub(super) layer: Option<usize>,
     pub(super) bounds: Vec<Range<u128>>,
 }
 
-/// Most entries of the grid by which the owners of a box are found; larger boxes are halved.
+/// Maximum number of grid entries for a box. Larger boxes are halved.
 const GRID_ENTRIES: usize = 1 << 18;
 
 impl Layers {
@@ -55,15 +56,16 @@ impl Layers {
         self.layers.len()
     }
 
-    /// The layers that have cells of the box, oldest first.
+    /// Returns the layers that intersect the box, oldest first.
     pub(super) fn within(&self, bounds: &[Range<u128>]) -> Vec<usize> {
         let within = |layer: &usize| intersects(&self.layers[*layer].bounds, bounds);
         (0..self.layers.len()).filter(within).collect()
     }
 
-    /// Cuts a box so that all cells of each part come from the same one of `candidates` (oldest first), or from none.
+    /// Cuts a box into parts. The newest cells of each part come from a single layer, or the part
+    /// is unwritten. `candidates` lists the layers to consider, oldest first.
     pub(super) fn owners(&self, bounds: &[Range<u128>], candidates: &[usize], owned: &mut Vec<Owned>) {
-        // From the newest on, down to the first that hides all below it.
+        // From the newest layer down to the first that covers the whole box.
         let mut stack = Vec::new();
         for &layer in candidates.iter().rev() {
             let layer_bounds = &self.layers[layer].bounds;
@@ -83,7 +85,8 @@ impl Layers {
         }
     }
 
-    /// Finds the owners of a box that several fragments have parts of, `stack` from the newest to the oldest.
+    /// Finds the owners of a box that several layers share. `stack` is sorted from newest to
+    /// oldest.
     fn cut(&self, bounds: &[Range<u128>], stack: &[usize], owned: &mut Vec<Owned>) {
         let cuts: Vec<Vec<u128>> = (0..bounds.len()).map(|dimension| self.cuts(dimension, bounds, stack)).collect();
         let entries = cuts.iter().try_fold(1usize, |entries, cuts| entries.checked_mul(cuts.len() - 1));
@@ -110,7 +113,8 @@ impl Layers {
         }
     }
 
-    /// Where owners may change along a dimension, ascending, with both ends of the box.
+    /// Returns the positions along a dimension at which the owner may change, ascending, both ends
+    /// of the box included.
     fn cuts(&self, dimension: usize, bounds: &[Range<u128>], stack: &[usize]) -> Vec<u128> {
         let bounds = &bounds[dimension];
         let ends = stack.iter().flat_map(|&layer| {
@@ -125,10 +129,10 @@ impl Layers {
     }
 }
 
-/// A box cut along all dimensions wherever an owner may change.
+/// A box cut along all dimensions wherever the owner may change.
 struct Grid<'a> {
     cuts: &'a [Vec<u128>],
-    /// Who owns each part, the last dimension varying fastest; [`TAKEN`] once it was given away.
+    /// Owner of each entry, in row-major order. [`TAKEN`] after the entry was emitted.
     owners: Vec<usize>,
 }
 
@@ -177,7 +181,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Gives away the whole grid in boxes of one owner each, as large as they can grow from their first part.
+    /// Emits the grid as boxes with a single owner. Each box grows as far as possible from its
+    /// first entry.
     fn boxes(mut self, mut each: impl FnMut(usize, Vec<Range<u128>>)) {
         for start in 0..self.owners.len() {
             let owner = self.owners[start];

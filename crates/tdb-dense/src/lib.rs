@@ -1,17 +1,18 @@
 #![doc = include_str!("../README.md")]
 
-// Reading dense arrays.
+// The result of a query is a box of positions, assembled from boxes of cells of tiles. A batch is
+// built in these steps:
 //
-// A result is a box of positions, made of boxes of cells of tiles. From the query to a batch:
-//
-// 1. `bands` and `cursor` cut the result into boxes that are batches, as large as the budget allows, preferably
-//    where tiles end, and divide these among workers.
-// 2. `work` finds for each box which tiles its cells lie in (`axis`), and which fragment has the newest of them
-//    (`layers`), which comes down to loops over boxes of cells (`copy`).
+// 1. `bands` and `cursor` cut the result into batches: boxes as large as the budget allows,
+//    preferably ending with tiles. Both also divide batches among workers.
+// 2. `work` determines which tiles each box intersects (`axis`) and which fragment has the newest
+//    cells (`layers`). The result is a list of loops over boxes of cells (`copy`).
 // 3. `fields` finds the tiles of each field in these fragments.
-// 4. `assembler` has the fields of a condition made first, and the others where cells fulfil it (`assembly`, `filter`).
-// 5. `TileStream` takes tiles from their files chunk by chunk, leaving out chunks of which
-//    nothing is wanted; tiles that have to be taken as a whole are `kept`. `fixed` and `var` ask it for what is wanted (`boxes`), and put it into the columns.
+// 4. `assembler` first builds the fields of a condition, then the other fields where cells meet the
+//    condition (`assembly`, `filter`).
+// 5. `TileStream` reads tiles chunk by chunk and skips chunks without requested cells. Tiles that
+//    must be unfiltered completely are `kept`. `fixed` and `var` request cells (`boxes`) and write
+//    them into the columns.
 
 mod assembler;
 mod assembly;
@@ -53,71 +54,74 @@ use work::Work;
 pub use planned::plan;
 pub use scan::scan;
 
-/// Reads a dense array, batch by batch.
+/// A reader for the cells of a dense array, batch by batch.
 #[derive(Debug)]
 pub struct DenseReader {
     query: CheckedQuery,
     shape: Shape,
     layers: Layers,
     fields: Fields,
-    /// What cells must fulfil, if anything.
+    /// The condition of the query, if any.
     filter: Option<Filter>,
     cursor: Cursor,
     pool: BufferPool,
-    /// Tiles that the next batch may need, too.
+    /// Unfiltered tiles that the next batch may need too.
     kept: KeptTiles,
-    /// Bytes that a cell took in the last batch; before the first one, a guess.
+    /// Bytes per cell in the last batch. Estimated before the first batch.
     bytes_per_cell: u64,
-    /// Bytes that the next batch should not exceed.
+    /// Target size of the next batch in bytes.
     budget: u64,
 }
 
-/// Cells that come next, and the works that make them.
+/// The next cells, divided into units of work.
 struct Planned {
     step: Step,
     works: Vec<Work>,
     size: BatchSize,
 }
 
-/// How large a batch may be.
+/// Size limits of a batch.
 #[derive(Clone, Copy, Debug)]
 struct BatchSize {
-    /// Cells that were to be taken at most.
+    /// Maximum number of cells that was requested.
     most: u128,
-    /// Cells that were taken.
+    /// Number of cells in the batch.
     cells: u128,
-    /// Bytes.
+    /// Maximum number of bytes.
     allowed: u128,
 }
 
 impl BatchSize {
     fn fits(self, bytes: u128) -> bool {
-        // One cell always has room.
+        // A batch of one cell is always allowed.
         self.most == 1 || self.cells == 1 || bytes <= self.allowed * 5 / 4
     }
 
-    /// Of how many cells to make the batch instead, if these took so many bytes.
+    /// Returns a smaller number of cells to try, given the bytes that this batch would take.
     fn fewer(self, bytes: u128) -> u128 {
         let held = self.most.min(self.cells);
         (held * self.allowed / bytes.max(1)).clamp(1, (held / 2).max(1))
     }
 }
 
-/// Bytes that it takes to keep track of one piece of a tile.
+/// Bytes of bookkeeping per piece of a tile.
 const PIECE_BYTES: u128 = 512;
 
-/// Bytes of cells that make it worthwhile to have a part of a batch made by another worker.
+/// Minimum bytes of cells for a separate unit of work.
 const LEAST_WORK: u64 = 512 << 10;
 
 impl DenseReader {
-    /// Gives the cells of a query.
+    /// Starts to read the cells of a query.
+    ///
+    /// # Errors
+    /// The metadata of a fragment cannot be read.
     pub fn new(query: CheckedQuery) -> Result<Self> {
         let mut reader = Self::of_region(query)?;
         reader.skip_unwritten()?;
         Ok(reader)
     }
 
-    /// Goes through what somebody wrote alone, where that is enough.
+    /// Restricts the query to written cells, if unwritten cells cannot be in the result.
     fn skip_unwritten(&mut self) -> Result<()> {
         if let Some(query) = narrow::within_written(&self.query, &self.layers)? {
             self.query = query;
@@ -127,7 +131,7 @@ impl DenseReader {
         Ok(())
     }
 
-    /// Goes through all that a query asks for.
+    /// Prepares to read the complete region of a query.
     fn of_region(query: CheckedQuery) -> Result<Self> {
         let layers = Layers::new(&query.array)?;
         let query = narrow::within_hull(query, &layers);
@@ -145,7 +149,10 @@ impl DenseReader {
         Ok(Self { query, shape, layers, fields, filter, cursor, pool, kept, bytes_per_cell, budget })
     }
 
-    /// The next batch; none after the last one.
+    /// Returns the next batch, or `None` after the last batch.
+    ///
+    /// # Errors
+    /// A tile cannot be read, or a batch of one cell does not fit into memory.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut most = self.most_cells();
         loop {
@@ -155,7 +162,7 @@ impl DenseReader {
             let (assembler, memory) = self.assembler();
             let cells = match assembler.assemble(&mut works, memory, |bytes| size.fits(bytes / 2))? {
                 Assembled::Cells(cells) => cells,
-                // How long cells are may differ much within a tile.
+                // The length of cells may vary a lot within a tile.
                 Assembled::TooLarge(bytes) => {
                     most = size.fewer(bytes);
                     continue;
@@ -172,22 +179,23 @@ impl DenseReader {
         }
     }
 
-    /// How many cells the next batch may have, by what those of the last one took.
+    /// Maximum number of cells of the next batch, estimated from the last batch.
     fn most_cells(&self) -> u128 {
         u128::from(self.budget / self.bytes_per_cell).max(1)
     }
 
-    /// Goes on behind cells that took so many bytes.
+    /// Advances past a step whose cells took `bytes` bytes.
     fn accept(&mut self, step: Step, bytes: u128) {
         self.bytes_per_cell = u64::try_from(bytes / step.cells().max(1)).unwrap_or(u64::MAX).max(1);
         self.cursor = step.next;
         self.budget = self.budget.saturating_mul(2).min(self.query.memory.most_batch as u64);
     }
 
-    /// What is to do for the next cells, at most so many, and as many as seem to fit into the budget; none at the end.
+    /// Plans the next batch of at most `most` cells within the budget. Lowers `most` if the
+    /// estimate exceeds the budget. Returns `None` at the end.
     fn plan_batch(&mut self, most: &mut u128, division: impl Fn(&Self, &Step) -> Division) -> Result<Option<Planned>> {
         let budget = u128::from(self.budget);
-        // Tiles may be as small as a cell: more of them than can be kept track of are not even counted.
+        // Tiles may be as small as a cell. Bound the number before the enumeration.
         let most_boxes = usize::try_from(budget / PIECE_BYTES).unwrap_or(usize::MAX).max(1);
         loop {
             let Some(step) = self.cursor.step(&self.shape, *most, most_boxes) else { return Ok(None) };
@@ -211,13 +219,13 @@ impl DenseReader {
         }
     }
 
-    /// What makes columns, and the memory for them.
+    /// Returns the assembler and its buffers.
     fn assembler(&mut self) -> (Assembler<'_>, (&mut BufferPool, &mut KeptTiles)) {
         let Self { shape, fields, filter, pool, kept, query, .. } = self;
         (Assembler { shape, fields, filter: filter.as_ref(), workers: query.array.workers() }, (pool, kept))
     }
 
-    /// The batch that is made of so many cells.
+    /// Builds the batch from assembled columns of `count` cells.
     fn batch(&self, cells: AssembledCells, count: usize) -> Batch {
         let AssembledCells { columns, matches, .. } = cells;
         match (&self.filter, matches) {
@@ -227,7 +235,7 @@ impl DenseReader {
         }
     }
 
-    /// What is to do for a batch, with the tiles for it at hand.
+    /// Divides a step into units of work and loads the tiles of all fields.
     fn works(&mut self, step: &Step, division: Division) -> Result<Vec<Work>> {
         let mut works = step.works(&self.shape, &self.layers, division);
         self.filter.as_mut().map(|filter| filter.rule_out(&mut works)).transpose()?;
@@ -235,7 +243,7 @@ impl DenseReader {
         Ok(works)
     }
 
-    /// Into how many works to divide what becomes one batch.
+    /// Division of a step whose cells become one batch.
     fn batch_division(&self, _step: &Step) -> Division {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };

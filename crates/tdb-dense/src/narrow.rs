@@ -1,7 +1,8 @@
-//! Narrowing a query to the cells that somebody wrote, where no others can be in its result.
+//! Restriction of a query to written cells, if unwritten cells cannot match.
 //!
-//! A domain may have very many cells of which a few were written. Where only cells that fulfil a condition are wanted, and the fill
-//! values don't fulfil it, the others needn't be walked through: fragments say in which boxes their cells are.
+//! A domain may have many more cells than were written. If the query returns matching cells only,
+//! and fill values do not match, the unwritten cells need no visit. The non-empty domains of the
+//! fragments contain all written cells.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,17 +15,19 @@ use tdb_snapshot::{ArrayError, Result};
 use crate::layers::Layers;
 use crate::shape::volume;
 
-/// So many boxes are made at most, which takes a fraction of a second.
+/// Maximum number of boxes to compute. Takes a fraction of a second.
 const MOST_BOXES: usize = 1 << 16;
 
-/// Whether cells that nobody wrote are in the result; `None` if it matters where they are.
+/// Returns `true` if unwritten cells are in the result, `false` if not, and `None` if this depends
+/// on the coordinates.
 pub(super) fn unwritten_pass(query: &CheckedQuery) -> Option<bool> {
     let Some(filter) = query.filter.as_deref().filter(|_| query.only_matching) else { return Some(true) };
     let schema = query.array.schema();
     with_fill_values(filter, schema, |field| matches!(field, FieldRef::Attribute(_))).constant()
 }
 
-/// The query without what lies around all written cells, if no other ones can be in its result.
+/// Restricts the query to the bounding box of all written cells, if unwritten cells cannot be in
+/// the result.
 pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQuery {
     if unwritten_pass(&query) != Some(false) {
         return query;
@@ -41,7 +44,8 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
     query
 }
 
-/// The query for what fragments have of it alone, if no other cells can be in its result, and that is much less than all.
+/// Restricts the query to the boxes of fragments. Returns `None` if unwritten cells may be in the
+/// result or if the boxes are not much smaller than the query.
 pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
     if unwritten_pass(query) != Some(false) {
         return Ok(None);
@@ -49,7 +53,7 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
     let Some(boxes) = written_boxes(query, layers) else { return Ok(None) };
     let mut query = query.clone();
     if let [_] = &boxes[..] {
-        // Boxes of one dimension are ranges.
+        // In one dimension, boxes are ranges.
         query.region.intersect(&boxes);
     } else {
         let kinds = query.array.schema().domain().kinds();
@@ -59,7 +63,8 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
     Ok(Some(query))
 }
 
-/// What fragments have of the boxes that are asked for, or of all, by dimension; `None` if that is about as much.
+/// Returns the intersections of the fragments with the requested boxes or region, by dimension.
+/// Returns `None` if they are not much smaller than the query.
 fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
     let lows = lows(query);
     let sides: Vec<Vec<Range<u128>>> = query
@@ -99,13 +104,13 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
     Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
 }
 
-/// The keys of the domain's low ends.
+/// Returns the keys of the low ends of the domain.
 fn lows(query: &CheckedQuery) -> Vec<u64> {
     let dimensions = query.array.schema().dimensions().iter();
     dimensions.map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect()
 }
 
-/// The cells of a range along a dimension, counted from the low end of its domain.
+/// Returns the cells of a range along a dimension, counted from the low end of the domain.
 fn cells(range: &DimRange, low: u64) -> Range<u128> {
     match *range {
         DimRange::Fixed { lo, hi } => u128::from(lo.saturating_sub(low))..u128::from(hi.saturating_sub(low)) + 1,
@@ -113,13 +118,13 @@ fn cells(range: &DimRange, low: u64) -> Range<u128> {
     }
 }
 
-/// The range of such cells, of which there is one.
+/// Returns the range of such cells. `cells` must not be empty.
 fn keys(cells: &Range<u128>, low: u64) -> DimRange {
     let key = |cell: u128| low.saturating_add(u64::try_from(cell).unwrap_or(u64::MAX));
     DimRange::Fixed { lo: key(cells.start), hi: key(cells.end.saturating_sub(1)) }
 }
 
-/// What two boxes have in common, if anything.
+/// Returns the intersection of two boxes, or `None` if it is empty.
 fn common(a: &[Range<u128>], b: &[Range<u128>]) -> Option<Vec<Range<u128>>> {
     let sides = a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
     let sides: Vec<_> = sides.collect();

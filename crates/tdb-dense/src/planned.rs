@@ -1,4 +1,4 @@
-//! What a read would touch.
+//! Read plans of dense queries.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,36 @@ use crate::runs::{RunTiles, Sides};
 use crate::shape::{Odometer, Shape};
 use crate::work::{bounds, clip};
 
-/// Walking over as many tiles takes no time.
+/// Number of tiles that can be visited in negligible time.
 pub(super) const MANY_TILES: u64 = 1 << 16;
 
-/// Which tiles a query touches: those that have the newest of some cell that is asked for.
+/// Plans a read: the tiles that hold the newest version of a requested cell.
+///
+/// # Errors
+/// The metadata of a fragment cannot be read.
 pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     plan_without(query, |_, _| false)
 }
 
-/// Which tiles a query touches, but for those of a fragment, and with an index in it, that are known.
+/// Like [`plan`], without the tiles for which `is_known` returns `true`, given the fragment's index
+/// and the tile's index.
 pub(super) fn plan_without(
     query: &CheckedQuery,
     is_known: impl Fn(usize, u64) -> bool,
 ) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let mut fields = Fields::new(query)?;
     if !fields.outputs().iter().any(|output| matches!(output.field, FieldRef::Attribute(_))) {
-        // The coordinates of dense cells are stored nowhere.
+        // Coordinates of dense cells are not stored.
         return Ok((Vec::new(), FragmentsLeftOut::default()));
     }
     let shape = Shape::new(query);
     let layers = Layers::new(&query.array)?;
     let sides = Sides::of(query);
-    // Sparse fragments are many layers.
+    // A sparse fragment consists of many layers.
     let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
     for index in 0..layers.len() {
         let fragment = layers.get(index).fragment;
-        // More tiles are believed in once as many are known to be stored.
+        // Accept a large tile count only if the fragment really stores tiles.
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
             if !fields.stores(fragment) {
@@ -95,17 +99,17 @@ pub(super) fn plan_without(
     Ok((fragments, left_out))
 }
 
-/// The tiles of a fragment that lie in the region.
+/// The tiles of a fragment within the region.
 #[derive(Debug, Default)]
 struct Found {
-    /// Those that are read.
+    /// Tiles to read.
     wanted: Vec<PlannedTile>,
-    /// Those of which newer fragments hide some part: maybe all, maybe not.
+    /// Tiles that newer fragments hide, at least in part.
     hidden: Vec<u64>,
 }
 
 impl Found {
-    /// The tiles that are read, ascending, and how many aren't because all of them is hidden.
+    /// Returns the tiles to read, ascending, and the number of completely hidden tiles.
     fn finish(mut self) -> (Vec<PlannedTile>, u64) {
         self.wanted.sort_unstable_by_key(|tile| tile.tile);
         self.wanted.dedup_by_key(|tile| tile.tile);
@@ -117,7 +121,7 @@ impl Found {
     }
 }
 
-/// The tiles of a layer in the region.
+/// Collects the tiles of a layer within the region.
 fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
     let layer = layers.get(index);
     let pieces: Vec<Vec<Piece>> =
@@ -152,7 +156,7 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
     }
 }
 
-/// The tiles of a layer in boxes.
+/// Collects the tiles of a layer within boxes.
 fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, found: &mut Found) {
     let layer = layers.get(index);
     let candidates = layers.within(layer.bounds());
@@ -181,7 +185,7 @@ fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, f
     }
 }
 
-/// Where the tiles lie in the files of the fields.
+/// Returns the byte ranges of the tiles in the files of all fields.
 fn reads(fragment: usize, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<FileReads>> {
     let mut reads = Vec::new();
     for index in 0..fields.outputs().len() {

@@ -1,4 +1,4 @@
-//! The cells of boxes, as runs in the order of a result.
+//! Enumeration of the cells of boxes, as runs in result order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,52 +8,53 @@ use tdb_rtree::{Boxes, DimRange};
 
 use crate::shape::{Positions, Shape};
 
-/// The first and the last of some cells along a dimension, counted from the low end of its domain.
+/// First and last cell of a range along a dimension, counted from the low end of the domain.
 pub(super) type Side = (u64, u64);
 
-/// What is wanted along each dimension.
+/// The selection along each dimension.
 #[derive(Debug)]
 pub(super) struct Sides {
-    /// For each dimension the side of each box.
+    /// For each dimension, the side of each box.
     boxes: Arc<[Vec<Side>]>,
-    /// For each dimension the ranges in which cells must lie too, ascending and disjoint.
+    /// For each dimension, the requested ranges, ascending and disjoint. A cell must be inside a
+    /// range and a box.
     ranges: Vec<Vec<Side>>,
 }
 
-/// A loop over the coordinates of a dimension, or over the tiles that they lie in.
+/// A loop over the cells of a dimension, or over its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Level {
     dimension: usize,
-    /// How many cells a step takes: one, or those of a tile.
+    /// Cells per step: 1, or the tile extent.
     step: u64,
 }
 
-/// Walks through the cells of boxes: nested loops, of which each runs only over what the boxes want that all loops around it
-/// have in common.
+/// Enumerates the cells of boxes with nested loops. Each loop covers only boxes that contain the
+/// current cell of all outer loops.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     sides: Arc<Sides>,
     levels: Arc<[Level]>,
-    /// The loops that are entered.
+    /// Loops that are entered, outermost first.
     loops: Vec<Loop>,
-    /// Of the innermost loop what is left, the next last.
+    /// Remaining runs of the innermost loop, in reverse order.
     runs: Vec<Side>,
 }
 
 #[derive(Clone, Debug)]
 struct Loop {
-    /// What it runs over: the steps that each box takes part in, by the first of them.
+    /// Range of steps for each box of the loop, sorted by first step.
     boxes: Arc<[(Side, u32)]>,
-    /// The boxes before this one have begun.
+    /// Index of the first box that has not begun.
     next: usize,
-    /// The boxes that take part where the loop stands.
+    /// Boxes that include the current step.
     active: Vec<(Side, u32)>,
-    /// Where it stands, once it has begun.
+    /// Current step, once the loop has begun.
     at: Option<u64>,
 }
 
 impl Sides {
-    /// Of a query, if it wants boxes.
+    /// Returns the selection of a query, or `None` if the query has no boxes.
     pub(super) fn of(query: &CheckedQuery) -> Option<Self> {
         let boxes = query.boxes.as_deref()?;
         let dimensions = query.array.schema().dimensions().iter();
@@ -61,7 +62,8 @@ impl Sides {
         Some(Self::new(boxes, query.region.ranges(), &lows))
     }
 
-    /// Of boxes, and of the ranges of a query; `lows` are the keys of the domain's low ends.
+    /// Combines boxes with the ranges of a query. `lows` holds the keys of the low ends of the
+    /// domain.
     fn new(boxes: &Boxes, ranges: &[Vec<DimRange>], lows: &[u64]) -> Self {
         let side = |range: &DimRange, low: u64| match *range {
             DimRange::Fixed { lo, hi } => (lo.saturating_sub(low), hi.saturating_sub(low)),
@@ -82,7 +84,7 @@ impl Sides {
         }
     }
 
-    /// The same for the cells that lie in a box too.
+    /// Restricts the selection to a box.
     pub(super) fn within(&self, bounds: &[Range<u128>]) -> Self {
         let inside = |(ranges, bounds): (&Vec<Side>, &Range<u128>)| {
             let ends = |end: u128| u64::try_from(end).unwrap_or(u64::MAX);
@@ -92,7 +94,7 @@ impl Sides {
         Self { boxes: Arc::clone(&self.boxes), ranges: self.ranges.iter().zip(bounds).map(inside).collect() }
     }
 
-    /// Whether some wanted cell lies in the bounds.
+    /// `true` if a selected cell is within the bounds. `some` lists the boxes to check.
     fn meet(&self, some: &[(Side, u32)], bounds: &[Range<u128>]) -> bool {
         some.iter().any(|(_, number)| {
             self.boxes.iter().zip(&self.ranges).zip(bounds).all(|((sides, ranges), bounds)| {
@@ -103,7 +105,7 @@ impl Sides {
         })
     }
 
-    /// Whether all cells in the bounds are wanted, as far as one box says.
+    /// `true` if a single box of `some` selects all cells within the bounds.
     fn cover(&self, some: &[(Side, u32)], bounds: &[Range<u128>]) -> bool {
         some.iter().any(|(_, number)| {
             self.boxes.iter().zip(&self.ranges).zip(bounds).all(|((sides, ranges), bounds)| {
@@ -116,7 +118,8 @@ impl Sides {
 }
 
 impl Runs {
-    /// `order` names the dimensions from the slowest to the fastest in the result; without it, it comes tile by tile.
+    /// `order` lists the dimensions of the result, slowest first. Without it, the result comes tile
+    /// by tile.
     pub(super) fn new(shape: &Shape, sides: Arc<Sides>, order: Option<&[usize]>) -> Self {
         let cells = order.unwrap_or(&shape.cell_order).iter().map(|&dimension| Level { dimension, step: 1 });
         let tiles: &[usize] = if order.is_some() { &[] } else { &shape.tile_order };
@@ -132,7 +135,7 @@ impl Runs {
         runs
     }
 
-    /// The loop inside of those that are entered, for some of the boxes.
+    /// Creates the next inner loop, for some of the boxes.
     fn enter(&self, some: &[u32]) -> Loop {
         let Level { dimension, step } = self.levels[self.loops.len()];
         let window = self.window(dimension);
@@ -145,7 +148,7 @@ impl Runs {
         Loop { boxes: boxes.into(), next: 0, active: Vec::new(), at: None }
     }
 
-    /// The cells along a dimension of the tile where the loops stand.
+    /// Returns the cells along a dimension of the current tile.
     fn window(&self, dimension: usize) -> Side {
         let tile = self.loops.iter().zip(&*self.levels).find(|(_, level)| level.dimension == dimension);
         match tile.and_then(|(entered, level)| Some((entered.at?, level.step))) {
@@ -154,8 +157,8 @@ impl Runs {
         }
     }
 
-    /// Goes on to where the innermost of the loops that enclose others stands next, entering loops on the way; `depth` loops
-    /// enclose others. Nothing at the end.
+    /// Advances the loop at nesting depth `depth` by one step and enters inner loops as necessary.
+    /// Returns `None` at the end.
     fn advance(&mut self, depth: usize) -> Option<()> {
         loop {
             let Level { dimension, step } = self.levels[self.loops.len() - 1];
@@ -204,7 +207,8 @@ impl Runs {
         Some(())
     }
 
-    /// The next boxes of positions, at most `most_boxes`, with together at most `most` cells, but at least one; none at the end.
+    /// Returns the next boxes of positions: at most `most_boxes` with at most `most` cells in
+    /// total, but at least one cell. The result is empty at the end.
     pub(super) fn take(&mut self, shape: &Shape, most: u128, most_boxes: usize) -> Vec<Positions> {
         let mut boxes: Vec<Positions> = Vec::new();
         let mut left = most.max(1);
@@ -227,7 +231,7 @@ impl Runs {
         boxes
     }
 
-    /// Where a run of cells goes.
+    /// Returns the positions of a run of cells.
     fn positions(&self, shape: &Shape, first: u64, len: u128) -> Positions {
         let mut positions = vec![0..0; shape.axes.len()];
         let cells = self.levels.len() - shape.axes.len();
@@ -239,7 +243,7 @@ impl Runs {
         positions
     }
 
-    /// Lets a box grow by a run that follows it as the next of its rows; whether it is one.
+    /// Extends a box by a run if the run is the next row of the box. Returns `false` otherwise.
     fn join(&self, last: &mut Positions, next: &Positions) -> bool {
         let levels = &self.levels[self.levels.len() - last.len()..];
         let [outer @ .., row, _] = levels else { return false };
@@ -258,7 +262,7 @@ impl Runs {
 }
 
 impl Loop {
-    /// Goes on to the next step that some box and the ranges want; nothing at the end.
+    /// Advances to the next step inside a box and a range. Returns `None` at the end.
     fn advance(&mut self, ranges: &[Side], step: u64) -> Option<()> {
         let mut at = match self.at {
             Some(at) => at.checked_add(1)?,
@@ -281,7 +285,7 @@ impl Loop {
     }
 }
 
-/// The tiles in which some wanted cell may lie, in tile order.
+/// Enumerates the tiles that may hold selected cells, in tile order.
 pub(super) struct RunTiles {
     runs: Runs,
     extents: Vec<u64>,
@@ -295,7 +299,7 @@ impl RunTiles {
         Self { runs: Runs::over(Arc::new(sides), levels.collect()), extents }
     }
 
-    /// The next tile: its place in the grid of the domain.
+    /// Returns the index of the next tile along each dimension.
     pub(super) fn next(&mut self) -> Option<Vec<u64>> {
         if self.runs.loops.is_empty() {
             return None;
@@ -308,20 +312,20 @@ impl RunTiles {
         Some(tile)
     }
 
-    /// Whether some wanted cell lies in a part of the tile that was given last.
+    /// `true` if a part of the current tile holds a selected cell.
     pub(super) fn meet(&self, bounds: &[Range<u128>]) -> bool {
         let innermost = self.runs.loops.last();
         innermost.is_some_and(|innermost| self.runs.sides.meet(&innermost.active, bounds))
     }
 
-    /// Whether one box has all cells of the tile that was given last.
+    /// `true` if a single box selects all cells of the current tile.
     pub(super) fn cover(&self, bounds: &[Range<u128>]) -> bool {
         let innermost = self.runs.loops.last();
         innermost.is_some_and(|innermost| self.runs.sides.cover(&innermost.active, bounds))
     }
 }
 
-/// The first of ranges, ascending and disjoint, that doesn't end before a cell.
+/// Returns the first of ascending, disjoint ranges that does not end before a cell.
 fn first_from(ranges: &[Side], cell: u64) -> Option<Side> {
     ranges.get(ranges.partition_point(|range| range.1 < cell)).copied()
 }

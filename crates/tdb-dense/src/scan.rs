@@ -1,8 +1,9 @@
-//! Looking at all cells of a dense array once.
+//! A single pass over all cells of a dense array.
 //!
-//! Of a tile that a query wants as a whole, and that one fragment has as a whole, metadata may say enough. What nobody wrote needn't be
-//! looked at either, unless it matters where it is. The cells of the other tiles are made by several threads, each of which makes
-//! about a tile of them at a time, and looks at them before they leave its caches.
+//! Metadata may answer a tile if the query selects the whole tile and a single fragment owns the
+//! tile. Unwritten cells need no visit either, unless coordinates matter. The cells of all other
+//! tiles are assembled by several threads. Each thread assembles about one tile at a time and
+//! passes the cells to the scan while still in the cache.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -25,12 +26,15 @@ use crate::work::{Origin, Work};
 use crate::written::Written;
 use crate::{DenseReader, Planned};
 
-/// Has a scan look at the cells of a query.
+/// Passes the cells of a query to a scan.
+///
+/// # Errors
+/// Metadata or a tile of a fragment cannot be read.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
     let mut reader = DenseReader::of_region(query)?;
     let mut cost = ScanCost::default();
-    // How many there are needs no look at them.
+    // A count of cells does not need the cells.
     if !needs_cells && scan.add_unwritten(volume(&reader.shape.positions())) {
         return Ok(cost);
     }
@@ -56,11 +60,11 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     Ok(cost)
 }
 
-/// Bytes of cells that one work makes at most, if they can be divided.
+/// Maximum bytes of cells per unit of work, if the cells can be divided.
 const MOST_WORK: u64 = 4 << 20;
 
 impl DenseReader {
-    /// Has a scan look at the cells from the cursor on.
+    /// Passes the cells from the cursor on to a scan.
     fn scan_cells<S: Scan>(&mut self, scan: &mut S) -> Result<()> {
         let pools = Mutex::new(Vec::new());
         let workers = self.query.array.workers().clone();
@@ -87,8 +91,8 @@ impl DenseReader {
         Ok(())
     }
 
-    /// Into how many works to divide cells, each of which is looked at on its own: about a tile each, so that no chunk is unfiltered
-    /// twice.
+    /// Division into units of about a tile. Units are scanned separately, and no chunk is
+    /// unfiltered twice.
     fn scan_division(&self, step: &Step) -> Division {
         let threads = self.query.array.workers().threads() as u128;
         let cells = step.cells();
@@ -99,7 +103,8 @@ impl DenseReader {
     }
 }
 
-/// Has a scan look at the cells of works, of which one takes about so many bytes; how many they took.
+/// Passes the cells of works to a scan. Each cell takes about `bytes_per_cell` bytes. Returns the
+/// total bytes.
 fn scan_works<S: Scan>(
     mut works: Vec<Work>,
     maker: &CellMaker<'_>,
@@ -131,25 +136,26 @@ fn scan_works<S: Scan>(
     Ok(bytes)
 }
 
-/// Makes the cells of works.
+/// Assembles the cells of works.
 struct CellMaker<'a> {
     assembler: Assembler<'a>,
     layers: &'a Layers,
-    /// In which order the cells of a box come.
+    /// Order of the cells in a box, slowest dimension first.
     order: &'a [usize],
-    /// Memory for columns, of each thread.
+    /// Column buffers of each thread.
     pools: &'a Mutex<Vec<BufferPool>>,
-    /// Bytes that the cells of a work may take.
+    /// Maximum bytes of the cells of a work.
     allowed: u128,
 }
 
 impl CellMaker<'_> {
-    /// Hands over the cells of a work that are wanted; how many bytes they took.
+    /// Passes the selected cells of a work to `each`. Halves the work if it is too large. Returns
+    /// the bytes of the cells.
     fn make(&self, mut work: Work, each: &mut impl FnMut(&ScanCells<'_>)) -> Result<u128> {
         work.cells = 0..work.cells.len();
         let mut pool = self.pools.lock().ok().and_then(|mut pools| pools.pop()).unwrap_or_else(BufferPool::of_pieces);
         let count = work.cells.len();
-        // A work is of one tile at most, and the next one may be of another.
+        // A work covers at most one tile, and the next work may cover another.
         let mut kept = KeptTiles::default();
         let fits = |bytes: u128| count == 1 || bytes <= self.allowed;
         let assembled = self.assembler.assemble(std::slice::from_mut(&mut work), (&mut pool, &mut kept), fits)?;
@@ -171,7 +177,7 @@ impl CellMaker<'_> {
         }
     }
 
-    /// Hands over cells, those apart that have no values of some fields.
+    /// Passes cells to `each`, with a separate call for each set of missing fields.
     fn hand_over(&self, work: &Work, cells: &AssembledCells, each: &mut impl FnMut(&ScanCells<'_>)) {
         let count = work.cells.len();
         let matches = cells.matches.as_ref().filter(|matches| matches.count() < count);
@@ -200,14 +206,14 @@ impl CellMaker<'_> {
         }
     }
 
-    /// The fields that cells have no values of, and the sources of such cells, by their places in the work.
+    /// Groups the sources of a work by missing fields. Sources are given by index.
     fn kinds_of_cells(&self, work: &Work) -> Vec<(FieldSet, Vec<usize>)> {
         let mut kinds: Vec<(FieldSet, Vec<usize>)> = Vec::new();
         if self.assembler.fields.visible() == 0 {
             return vec![(FieldSet::NONE, Vec::new())];
         }
         let mut last = None;
-        // Of tiles that were ruled out no cell is wanted.
+        // Excluded tiles have no selected cells.
         let sources = work.sources.iter().enumerate().filter(|(_, source)| source.ruled_out.is_none());
         for (place, source) in sources {
             let kind = match last {
@@ -227,7 +233,7 @@ impl CellMaker<'_> {
         kinds
     }
 
-    /// The cells of a work as two. What isn't to be read for the one isn't for them.
+    /// Splits a work into two halves. Tiles excluded from the work stay excluded.
     fn halves(&self, work: &Work) -> Vec<Work> {
         let ruled_out: HashSet<(usize, u64)> = work.sources.iter().filter_map(|source| source.ruled_out).collect();
         let boxes: Vec<Positions> = work.boxes.iter().map(|placed| placed.positions.clone()).collect();

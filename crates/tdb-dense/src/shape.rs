@@ -1,4 +1,4 @@
-//! The shape of a result, and of the tiles that it is made of.
+//! The shape of a result and of its tiles.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use crate::axis::Axis;
 /// A box of positions in the result.
 pub(super) type Positions = Vec<Range<u128>>;
 
-/// The dimensions of a result and the orders of cells.
+/// The dimensions of a result, and the orders of cells.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) axes: Vec<Axis>,
-    /// The dimensions from the slowest to the fastest, for tiles in the domain.
+    /// Order of tiles in the domain, slowest dimension first.
     pub(super) tile_order: Vec<usize>,
-    /// The same for cells in a tile.
+    /// Order of cells in a tile, slowest dimension first.
     pub(super) cell_order: Vec<usize>,
-    /// By how much a cell's number in its tile grows from one to the next along each dimension.
+    /// Distance within a tile between neighboring cells along each dimension.
     pub(super) tile_strides: Vec<u64>,
     pub(super) cells_per_tile: u64,
 }
@@ -34,7 +34,7 @@ impl Shape {
             .zip(query.region.ranges())
             .enumerate()
             .map(|(index, (dimension, ranges))| match query.boxes {
-                // Boxes lie anywhere.
+                // Boxes may be anywhere in the domain.
                 Some(_) => Axis::new(dimension, &[schema.limits(index)]),
                 None => Axis::new(dimension, ranges),
             })
@@ -44,36 +44,37 @@ impl Shape {
         let mut cells = 1u64;
         for &dimension in cell_order.iter().rev() {
             tile_strides[dimension] = cells;
-            // No fragment has tiles of more than 2^64 cells, so that then there is nothing to find in them.
+            // Fragments never have tiles of more than 2^64 cells. If the product saturates, no tile
+            // is found.
             cells = cells.saturating_mul(axes[dimension].extent());
         }
         let tile_order = order_of(schema.tile_order(), axes.len());
         Self { axes, tile_order, cell_order, tile_strides, cells_per_tile: cells }
     }
 
-    /// How the cells of the result follow each other: the dimensions from the slowest to the fastest; none if the
+    /// Returns the order of cells in the result, slowest dimension first. Returns `None` if the
     /// result comes tile by tile.
     pub(super) fn result_order(&self, query: &CheckedQuery, schema: &ArraySchema) -> Option<Vec<usize>> {
         let layout = match query.order {
             Order::RowMajor => Layout::RowMajor,
             Order::ColMajor => Layout::ColMajor,
-            // Several ranges of one dimension, which ascend.
+            // Only valid for ascending ranges of a single dimension.
             Order::Global if !query.region.is_single() && query.boxes.is_none() => Layout::RowMajor,
             Order::Global => return None,
-            // Several ranges may have cells of the same tile, which shall be unfiltered once.
+            // Several ranges may share a tile, which should be unfiltered once.
             Order::Unordered if query.region.is_single() || query.boxes.is_some() => return None,
             Order::Unordered => schema.cell_order(),
         };
         Some(order_of(layout, self.axes.len()))
     }
 
-    /// All positions of the result.
+    /// Returns all positions of the result.
     pub(super) fn positions(&self) -> Positions {
         self.axes.iter().map(|axis| 0..axis.len()).collect()
     }
 }
 
-/// The dimensions from the slowest to the fastest.
+/// Returns the dimensions of a layout, slowest first.
 pub(super) fn order_of(layout: Layout, dimensions: usize) -> Vec<usize> {
     match layout {
         Layout::ColMajor => (0..dimensions).rev().collect(),
@@ -81,12 +82,12 @@ pub(super) fn order_of(layout: Layout, dimensions: usize) -> Vec<usize> {
     }
 }
 
-/// How many cells a box has.
+/// Returns the number of cells of a box.
 pub(super) fn volume(positions: &[Range<u128>]) -> u128 {
     positions.iter().map(|range| range.end - range.start).fold(1, u128::saturating_mul)
 }
 
-/// Counts through a box of indices; `order` names the dimensions from the slowest to the fastest.
+/// A counter over a box of indices. `order` lists the dimensions, slowest first.
 #[derive(Clone, Debug)]
 pub(super) struct Odometer {
     bounds: Vec<Range<u64>>,
@@ -102,7 +103,7 @@ impl Odometer {
         Self { bounds, order, at, ended }
     }
 
-    /// Where it stands; nothing once it has been everywhere.
+    /// Returns the current index, or `None` after the last.
     pub(super) fn at(&self) -> Option<&[u64]> {
         (!self.ended).then_some(&self.at[..])
     }

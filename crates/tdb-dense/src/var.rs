@@ -1,4 +1,5 @@
-//! Cells of variable length: first how long they are, then, once their places are known, what they hold.
+//! Variable-length cells. The first pass determines lengths, the second copies bytes to the
+//! resulting positions.
 
 use std::sync::Arc;
 
@@ -14,34 +15,35 @@ use crate::fixed::{Reach, each_file, repeat};
 use crate::kept::KeptTiles;
 use crate::work::{Origin, Source, Work};
 
-/// Where the bytes of the cells of one [`Work`] lie, source by source.
+/// Location of the bytes of a [`Work`]'s cells, by source.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     sources: Vec<FoundSource>,
 }
 
-/// Where the bytes of the cells of one source lie.
+/// Location of the bytes of a source's cells.
 #[derive(Debug)]
 struct FoundSource {
-    /// The source's place in the work.
+    /// Index of the source in the work.
     source: usize,
-    /// In the order in which they lie in the tile. Until all lengths are known they go to a cell, then to a byte.
+    /// Byte ranges in tile order. Until all lengths are known, `to` is a cell index. Afterwards it
+    /// is a byte position.
     runs: Vec<ByteRun>,
     bytes: FoundBytes,
 }
 
-/// What runs point into.
+/// The data that runs refer to.
 #[derive(Debug)]
 enum FoundBytes {
-    /// The tile, which is still to be unfiltered.
+    /// A tile to unfilter in the second pass.
     Stored,
-    /// What is wanted of a tile that had to be unfiltered to find it.
+    /// The requested bytes of a tile that the first pass had to unfilter.
     Copied(Vec<u8>),
-    /// A tile that others use, too.
+    /// A shared tile from [`KeptTiles`].
     Kept(Arc<CellBuffers>),
 }
 
-/// Finds the length in bytes of each cell of `work`, and where its bytes are.
+/// Determines the length in bytes of each cell of `work`, and the location of its bytes.
 pub(super) fn lengths(
     (field, index, kept): (Field<'_>, usize, &KeptTiles),
     work: &Work,
@@ -69,7 +71,8 @@ pub(super) fn lengths(
     Ok(found)
 }
 
-/// Makes the values of the cells of `work`; `offsets` are where their bytes begin in `result`, and at last where they end.
+/// Writes the values of the cells of `work`. `offsets` returns the start of a cell in `result`, and
+/// the end for the last index.
 pub(super) fn values(
     field: Field<'_>,
     work: &Work,
@@ -121,20 +124,20 @@ fn copy_runs(runs: &[ByteRun], bytes: &[u8], result: &mut [u8]) {
     }
 }
 
-/// Finds cells of variable length in the tiles of one field of one fragment.
+/// Finds variable-length cells in the tiles of one field of one fragment.
 struct Finder<'a, 'l> {
     tiles: &'a FieldTiles,
     spares: &'a Pool<Vec<u8>>,
-    /// Of the tile that is looked into.
+    /// Number of cells of the current tile.
     cells: u64,
-    /// Of the cells of the work.
+    /// Lengths of the work's cells.
     lengths: &'l mut [u64],
-    /// Where cells of a tile begin, in bytes, and at last where the last one ends.
+    /// Offsets of a tile's cells in bytes, followed by the end of the last cell.
     offsets: Vec<u64>,
 }
 
 impl Finder<'_, '_> {
-    /// Finds the cells of sources, of which the `first` has this place in the work.
+    /// Finds the cells of sources. `first` is the index of the first source in the work.
     fn find<'k>(
         &mut self,
         (sources, first): (&[Source], usize),
@@ -164,7 +167,7 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Of a tile with offsets of its own.
+    /// Finds the cells of a tile with a separate offsets file.
     fn stored(
         &mut self,
         tile: u64,
@@ -174,11 +177,12 @@ impl Finder<'_, '_> {
     ) -> Result<Vec<ByteRun>> {
         let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
-        // The last cell is as long as this says, and memory for it is taken before its bytes are looked for.
+        // Determines the length of the last cell. Must be checked, since memory is allocated before
+        // the bytes are read.
         let size = self.tiles.checked_var_size(tile)?;
         let start = copies.first().map_or(0, |copy| copy.from);
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
-        // A cell ends where the next one begins; the last one of a tile ends with the tile.
+        // A cell ends where the next cell begins. The last cell of a tile ends with the tile.
         let stored = (end + 1).min(self.cells) - start;
         let stored = tile_len("the offsets of the tile", stored.saturating_mul(8), self.tiles.tile_limit)
             .map_err(|source| self.tiles.fixed.error(tile, &self.tiles.name, source))?
@@ -194,8 +198,8 @@ impl Finder<'_, '_> {
         Ok(runs_of(copies, &self.offsets, start, self.lengths))
     }
 
-    /// Of a tile of strings whose filter carries the offsets: there is no unfiltering a part of it, so what is wanted
-    /// of it is copied.
+    /// Finds the cells of a tile of strings with embedded offsets. Partial unfiltering is
+    /// impossible. Therefore the requested bytes are copied.
     fn embedded(
         &mut self,
         tile: u64,
@@ -221,7 +225,8 @@ impl Finder<'_, '_> {
         result
     }
 
-    /// The offsets, of the tile's cells from `start` on, must never fall, and stay within the tile's `size` bytes.
+    /// Checks the offsets of the tile's cells from `start` on. They must not decrease and must be
+    /// within the tile's `size` bytes.
     fn check(&self, tile: u64, start: u64, size: u64) -> Result<()> {
         let (Some(first), Some(last)) = (self.offsets.first(), self.offsets.last()) else { return Ok(()) };
         let ascending = self.offsets.windows(2).fold(true, |ascending, pair| ascending & (pair[0] <= pair[1]));
@@ -238,10 +243,11 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Notes the length of each cell, and where its bytes are; `offsets` are those of the cells from `start` on.
+/// Stores the length of each cell, and returns the location of its bytes. `offsets` begins with
+/// cell `start`.
 fn runs_of(copies: &[BoxCopy], offsets: &[u64], start: u64, lengths: &mut [u64]) -> Vec<ByteRun> {
     let mut found: Vec<ByteRun> = Vec::new();
-    // The cell behind the last run.
+    // The cell after the last run.
     let mut behind = usize::MAX;
     for copy in copies {
         copy.runs(|from, to, cells| {

@@ -1,20 +1,20 @@
-//! Tiles of a result, one after the other.
+//! Enumeration of the tiles of a result.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::shape::Odometer;
 
-/// The tiles that a result is made of; each is given by its index along each dimension.
+/// The tiles of a result, each given by an index per dimension.
 #[derive(Clone, Debug)]
 pub(super) enum TileWalk {
-    /// All of them.
+    /// All tiles.
     All(Odometer),
-    /// Some.
+    /// Selected tiles.
     Some(TileList),
 }
 
-/// Some tiles of a grid.
+/// A list of tiles of a grid.
 #[derive(Clone, Debug)]
 pub(super) struct TileList {
     grid: TileGrid,
@@ -23,23 +23,23 @@ pub(super) struct TileList {
     at: Vec<u64>,
 }
 
-/// Numbers for the tiles of a box, in tile order.
+/// Numbering of the tiles of a box, in tile order.
 #[derive(Clone, Debug)]
 pub(super) struct TileGrid {
     bounds: Vec<Range<u64>>,
-    /// The dimensions, the slowest first.
+    /// Dimensions, slowest first.
     order: Vec<usize>,
 }
 
 impl TileGrid {
-    /// `None` if there are more tiles than numbers.
+    /// Returns `None` if the number of tiles exceeds a `u128`.
     pub(super) fn new(bounds: Vec<Range<u64>>, order: Vec<usize>) -> Option<Self> {
         let mut counts = bounds.iter().map(|range| u128::from(range.end.saturating_sub(range.start)));
         counts.try_fold(1_u128, u128::checked_mul)?;
         Some(Self { bounds, order })
     }
 
-    /// The tiles along each dimension.
+    /// Tile indices along each dimension.
     pub(super) fn bounds(&self) -> &[Range<u64>] {
         &self.bounds
     }
@@ -57,7 +57,7 @@ impl TileGrid {
         for &dimension in self.order.iter().rev() {
             let Range { start, end } = self.bounds[dimension];
             let count = u128::from(end - start).max(1);
-            // Less than a range of 64 bits.
+            // Smaller than a range of `u64`.
             tile[dimension] = start + u64::try_from(rest % count).unwrap_or(0);
             rest /= count;
         }
@@ -79,7 +79,7 @@ impl TileList {
 }
 
 impl TileWalk {
-    /// The tile that is next.
+    /// Returns the current tile.
     pub(super) fn at(&self) -> Option<&[u64]> {
         match self {
             Self::All(tiles) => tiles.at(),

@@ -1,4 +1,4 @@
-//! What has to be done for a batch: which boxes of which tiles go where.
+//! Units of work: copies of boxes of tiles into a batch.
 
 use std::ops::Range;
 
@@ -7,62 +7,63 @@ use crate::copy::{BoxCopy, Stride};
 use crate::layers::{Layers, Owned, TilePlace};
 use crate::shape::{Odometer, Positions, Shape};
 
-/// A row of cells of a batch, which one worker makes.
+/// A range of cells of a batch, built by a single worker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    /// Where the cells lie in the batch.
+    /// Range of cells within the batch.
     pub(super) cells: Range<usize>,
-    /// Where they come from; places in the result are counted from the first of these cells.
+    /// Sources of the cells. Offsets in the result are relative to the start of the range.
     pub(super) sources: Vec<Source>,
-    /// The boxes that the cells are, one after the other.
+    /// The boxes of the range, in order.
     pub(super) boxes: Vec<PlacedBox>,
 }
 
-/// Cells of one tile of one fragment, or cells that nobody wrote.
+/// Cells from a tile of a fragment, or unwritten cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) origin: Origin,
-    /// The place of the fragment that has them, whether or not it is read.
+    /// Index of the fragment with the cells, even if the read skips this fragment.
     pub(super) written_by: Option<usize>,
-    /// The fragment's place and its tile, if metadata says that none of them fulfils the condition; nothing is read then.
+    /// Fragment and tile, if metadata excludes a match of the condition. The read then skips the
+    /// tile.
     pub(super) ruled_out: Option<(usize, u64)>,
-    /// In the order of their first cells in the tile.
+    /// Sorted by the first cell in the tile.
     pub(super) copies: Vec<BoxCopy>,
 }
 
-/// Where cells come from.
+/// Origin of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
-    /// Nobody wrote them: they read as the fill value. Their place in the tile means nothing.
+    /// Unwritten cells, which read as the fill value. Offsets in the tile have no meaning.
     Fill,
-    /// A tile of the fragment at this place among the array's fragments.
+    /// A tile of a fragment, with the fragment's index in the array.
     Tile {
         fragment: usize,
         tile: u64,
-        /// How many cells the tile has.
+        /// Number of cells of the tile.
         cells: u64,
     },
 }
 
-/// A box of positions that is a row of cells of a [`Work`].
+/// A box of positions whose cells are consecutive in a [`Work`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlacedBox {
-    /// Where it begins among the cells of the work.
+    /// Offset of the first cell in the work.
     pub(super) base: usize,
     pub(super) positions: Positions,
-    /// By how much the place of a cell grows along each dimension.
+    /// Distance in the result between neighboring cells along each dimension.
     pub(super) strides: Vec<usize>,
 }
 
-/// Along one dimension: the pieces that lie in one tile.
+/// The pieces along a dimension that belong to the same tile.
 struct Group<'a> {
     tile: u64,
     pieces: &'a [Piece],
 }
 
 impl Work {
-    /// Appends a box of positions, whose cells follow each other as `order` says (slowest dimension first). It has few
-    /// enough cells to lie in memory.
+    /// Appends a box of positions. `order` is the order of its cells, slowest dimension first. The
+    /// cells of the box must fit into memory.
     pub(super) fn push(&mut self, shape: &Shape, layers: &Layers, positions: Positions, order: &[usize]) {
         let base = self.cells.len();
         let mut strides = vec![0; positions.len()];
@@ -77,7 +78,7 @@ impl Work {
         self.boxes.push(placed);
     }
 
-    /// Brings what is read of one file together, in the order in which it lies there.
+    /// Merges the sources of each tile and sorts the sources by position in the files.
     pub(super) fn finish(&mut self) {
         self.sources.sort_by_key(|source| source.origin);
         self.sources.dedup_by(|next, source| {
@@ -134,7 +135,7 @@ impl Work {
         }
     }
 
-    /// Adds the parts of a tile's pieces that lie in a box with one owner.
+    /// Adds the parts of a tile's pieces within a box that has a single owner.
     fn add_source(
         &mut self,
         shape: &Shape,
@@ -181,7 +182,8 @@ impl Work {
     }
 }
 
-/// The cells from the first to the last of pieces, counted from the domain's low end.
+/// Returns the range from the first to the last cell of pieces, counted from the low end of the
+/// domain.
 pub(super) fn bounds<'a>(pieces: impl IntoIterator<Item = &'a Piece>, extent: u64) -> Range<u128> {
     let ends = |piece: &Piece| {
         let start = u128::from(piece.tile) * u128::from(extent) + u128::from(piece.offset);
@@ -191,7 +193,7 @@ pub(super) fn bounds<'a>(pieces: impl IntoIterator<Item = &'a Piece>, extent: u6
     all.unwrap_or(0..0)
 }
 
-/// The parts of the pieces that lie in `bounds`.
+/// Returns the parts of the pieces within `bounds`.
 pub(super) fn clip(pieces: &[Piece], bounds: &Range<u128>, extent: u64) -> Vec<Piece> {
     let inside = pieces.iter().filter_map(|piece| {
         let tile = u128::from(piece.tile) * u128::from(extent);
@@ -208,7 +210,7 @@ pub(super) fn clip(pieces: &[Piece], bounds: &Range<u128>, extent: u64) -> Vec<P
     inside.collect()
 }
 
-/// From the tile, in its order, to the result.
+/// Creates a copy from a tile, in tile order, to the result.
 fn tile_copy(shape: &Shape, placed: &PlacedBox, piece: impl Fn(usize) -> Piece) -> BoxCopy {
     let (mut from, mut to) = (0, placed.base);
     for dimension in 0..placed.strides.len() {
@@ -224,7 +226,7 @@ fn tile_copy(shape: &Shape, placed: &PlacedBox, piece: impl Fn(usize) -> Piece) 
     BoxCopy::new(from, to, strides)
 }
 
-/// In the order of the result, as if it were the tile.
+/// Creates a copy in result order, as if the result were the tile.
 fn fill_copy(placed: &PlacedBox, order: &[usize], piece: impl Fn(usize) -> Piece) -> BoxCopy {
     let to = |dimension: usize| piece(dimension).position * placed.strides[dimension];
     let to = placed.base + (0..placed.strides.len()).map(to).sum::<usize>();
@@ -235,7 +237,7 @@ fn fill_copy(placed: &PlacedBox, order: &[usize], piece: impl Fn(usize) -> Piece
     BoxCopy::new(to as u64, to, strides)
 }
 
-/// A box of which nobody wrote any cell.
+/// Returns a source for a box of unwritten cells.
 fn unwritten(placed: &PlacedBox, order: &[usize]) -> Source {
     let cells =
         order.iter().map(|&dimension| (placed.positions[dimension].end - placed.positions[dimension].start) as usize);

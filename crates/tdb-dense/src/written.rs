@@ -1,4 +1,4 @@
-//! The tiles of a dense array that somebody wrote, and what is known of them without a look.
+//! Written tiles of a dense array, and the use of metadata in place of written tiles.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,15 +15,16 @@ use crate::planned::MANY_TILES;
 use crate::shape::{Odometer, volume};
 use crate::walk::TileGrid;
 
-/// The tiles that some fragment has cells of.
+/// The tiles that intersect at least one fragment.
 pub(super) struct Written {
     pub(super) grid: TileGrid,
-    /// Their numbers, ascending.
+    /// Tile numbers in the grid, ascending.
     tiles: Vec<u128>,
 }
 
 impl Written {
-    /// Looks for them, and adds all other cells; `None` if these have to be looked at.
+    /// Finds the written tiles and adds all unwritten cells to the scan. Returns `None` if the
+    /// unwritten cells must be visited.
     pub(super) fn of<S: Scan>(reader: &mut DenseReader, scan: &mut S) -> Result<Option<Self>> {
         if !reader.query.region.is_single() || reader.query.boxes.is_some() {
             return Ok(None);
@@ -37,7 +38,7 @@ impl Written {
                 return Ok(None);
             }
             tiles.extend(reader.tiles_of(index, &grid));
-            // Fragments that lie on each other have the same ones.
+            // Overlapping fragments contribute the same tiles.
             if tiles.len() > 2 * different + MANY_TILES as usize {
                 tiles.sort_unstable();
                 tiles.dedup();
@@ -63,7 +64,7 @@ impl Written {
         Ok(is_done.then_some(Self { grid, tiles }))
     }
 
-    /// Adds the tiles of which metadata says enough, and notes them as `known`; the others.
+    /// Adds tiles by metadata and records these tiles in `known`. Returns the remaining tiles.
     pub(super) fn without_known<S: Scan>(
         &self,
         reader: &mut DenseReader,
@@ -103,12 +104,12 @@ impl Written {
 
 struct FragmentFacts<K> {
     known: Option<K>,
-    /// If there is a condition.
+    /// Present if the query has a condition.
     pruner: Option<Pruner>,
 }
 
 impl<K> FragmentFacts<K> {
-    /// Adds a tile by what is known of it, if that is enough.
+    /// Adds a tile by statistics. Returns `false` if the statistics do not suffice.
     fn add<S: Scan<Known = K>>(&self, scan: &mut S, place: TilePlace) -> bool {
         let tile = KnownTile { tile: place.tile, cells: place.cells, partly: false };
         self.known.as_ref().is_some_and(|known| scan.add_known(known, tile).is_all())
@@ -123,7 +124,7 @@ impl<K> FragmentFacts<K> {
 }
 
 impl DenseReader {
-    /// Whether a layer has few tiles, or as many as it says are stored.
+    /// `true` if a layer has few tiles, or if its fragment really stores tiles.
     fn is_believed(&mut self, layer: usize) -> Result<bool> {
         let fragment = self.layers.get(layer).fragment;
         if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {
@@ -133,7 +134,7 @@ impl DenseReader {
         Ok(self.fields.stores(fragment))
     }
 
-    /// The numbers of the tiles that a layer has cells of.
+    /// Returns the numbers of the tiles that intersect a layer.
     fn tiles_of(&self, layer: usize, grid: &TileGrid) -> Vec<u128> {
         let bounds = self.layers.get(layer).bounds().iter().zip(&self.shape.axes).zip(grid.bounds());
         let along = bounds.map(|((cells, axis), tiles)| {
@@ -153,12 +154,13 @@ impl DenseReader {
         numbers
     }
 
-    /// The cells that are asked for, along each dimension.
+    /// Returns the requested cells along each dimension.
     fn cells_of_region(&self) -> Vec<Range<u128>> {
         self.shape.axes.iter().map(|axis| axis.cells().unwrap_or(0..0)).collect()
     }
 
-    /// The fragment that has all cells of a tile, if all of them are asked for, and where it has them.
+    /// Returns the fragment and the location of a tile, if the whole tile is requested and a single
+    /// fragment owns it.
     fn only_owner(&self, tile: &[u64], candidates: &[usize], owned: &mut Vec<Owned>) -> Option<(usize, TilePlace)> {
         let axes = || self.shape.axes.iter().zip(tile);
         if !axes().all(|(axis, tile)| axis.has_all_of(*tile)) {

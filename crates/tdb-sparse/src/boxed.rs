@@ -1,25 +1,26 @@
-//! Which boxes of a query have something in common with which tiles of a fragment.
+//! Intersections of a query's boxes with the tiles of a fragment.
 
 use std::borrow::Cow;
 
 use tdb_rtree::{BoxedTile, Boxes, Coverage, DimRange, NdRange, RTree};
 
-/// The tiles that boxes have something in common with, each with these boxes.
+/// Tiles that a query's boxes cover partly, each with the intersecting boxes.
 #[derive(Debug, Default)]
 pub(super) struct BoxedTiles {
-    /// The tiles that are wanted in part, ascending.
+    /// Partly covered tiles, ascending.
     tiles: Vec<u64>,
-    /// Where their boxes begin in `boxes`, and where the last ones end.
+    /// Start of each tile's boxes within `boxes`, followed by the end of the last.
     starts: Vec<usize>,
     boxes: Vec<u32>,
 }
 
-/// As many pairs of a tile and a box are kept; what is more is found once again when the tile is looked at.
+/// Maximum number of stored pairs of tile and box. Further pairs are recomputed when their tile is
+/// read.
 const MOST_PAIRS: usize = 1 << 23;
 
 impl BoxedTiles {
-    /// Searches a tree for all boxes at once; calls `found` for tiles that may hold a cell in one of them, ascending, with whether
-    /// one box has all of it.
+    /// Searches a tree for all boxes at once. Calls `found` for each tile that may hold a cell of a
+    /// box, in ascending order. The second argument is `true` if a single box covers the tile.
     pub(super) fn search(rtree: &RTree, boxes: &Boxes, mut found: impl FnMut(u64, bool)) -> Self {
         let mut all = Self::default();
         rtree.search_boxes(boxes, &mut |tile: BoxedTile<'_>| {
@@ -35,7 +36,7 @@ impl BoxedTiles {
         all
     }
 
-    /// The boxes that have something in common with a tile's bounds; none if one of them has all of it.
+    /// Returns the boxes that intersect a tile's bounds, or `None` if a single box covers the tile.
     pub(super) fn of(&self, tile: u64, bounds: &NdRange, boxes: &Boxes) -> Option<Cow<'_, [u32]>> {
         if let Ok(place) = self.tiles.binary_search(&tile) {
             return Some(Cow::Borrowed(&self.boxes[self.starts[place]..self.starts[place + 1]]));
@@ -45,25 +46,26 @@ impl BoxedTiles {
     }
 }
 
-/// What must be looked at of a tile.
+/// The checks required for a tile's cells.
 #[derive(Debug)]
 pub(super) struct Compared<'a> {
-    /// For each dimension the ranges that its coordinates are compared with, sorted and disjoint; none if all of the tile's lie in
-    /// them.
+    /// Ranges to compare with the coordinates of each dimension, sorted and disjoint. `None` if all
+    /// of the tile's coordinates are inside.
     pub(super) ranges: Vec<Option<Cow<'a, [DimRange]>>>,
-    /// For each dimension what boxes leave of that; none as well if all of the tile's coordinates lie in it.
+    /// Projection of the boxes onto each dimension. `None` if all of the tile's coordinates are
+    /// inside.
     pub(super) sides: Vec<Option<Vec<DimRange>>>,
-    /// The boxes that cells must be compared with one by one, if what they want isn't all that their sides have in common.
+    /// Boxes to compare with each cell. `None` if the projections suffice.
     pub(super) boxes: Option<Cow<'a, [u32]>>,
 }
 
 impl<'a> Compared<'a> {
-    /// Of a tile all of which is wanted.
+    /// Checks nothing: every cell of the tile is in the selection.
     pub(super) fn nothing(dimensions: usize) -> Self {
         Self { ranges: vec![None; dimensions], sides: vec![None; dimensions], boxes: None }
     }
 
-    /// Of a tile with these bounds.
+    /// Determines the checks for a tile with the given bounds.
     pub(super) fn of(bounds: &NdRange, regions: &'a [Vec<DimRange>], boxes: Option<(&Boxes, Cow<'a, [u32]>)>) -> Self {
         let unless_inside = |ranges: &'a [DimRange], bounds: &DimRange| {
             let inside = matches!(ranges, [only] if only.contains(bounds));
@@ -84,13 +86,13 @@ impl<'a> Compared<'a> {
         compared
     }
 
-    /// What the coordinates of a dimension are compared with.
+    /// Range lists to compare with the coordinates of a dimension.
     pub(super) fn of_dimension(&self, dimension: usize) -> impl Iterator<Item = &[DimRange]> {
         [self.ranges[dimension].as_deref(), self.sides[dimension].as_deref()].into_iter().flatten()
     }
 
-    /// All dimensions, in the order in which they are best looked at: first those of whose coordinates, as far as the tile's bounds
-    /// tell, the least part is wanted. What they rule out isn't looked at again.
+    /// Returns all dimensions in the best order to check: the most selective first, estimated from
+    /// the tile's bounds. The next dimension checks only the remaining cells.
     pub(super) fn dimensions(&self, bounds: &NdRange) -> Vec<usize> {
         let share = |dimension: usize| {
             let shares = self.of_dimension(dimension).zip(bounds.0.get(dimension).into_iter().cycle());
@@ -102,7 +104,7 @@ impl<'a> Compared<'a> {
         shares.into_iter().map(|(_, dimension)| dimension).collect()
     }
 
-    /// Whether the coordinates of a dimension are looked at.
+    /// `true` if the coordinates of a dimension must be checked.
     pub(super) fn needs(&self, dimension: usize) -> bool {
         self.boxes.is_some()
             || self.ranges.get(dimension).is_none_or(Option::is_some)
@@ -110,10 +112,11 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Which part of the coordinates within bounds lies in ranges, if they are evenly spread; all of it where that can't be told.
+/// Estimates which share of the coordinates within `bounds` is inside `ranges`, assuming an even
+/// spread. Returns 1 if the share cannot be estimated.
 fn share_of(bounds: &DimRange, ranges: &[DimRange]) -> f64 {
     let DimRange::Fixed { lo: first, hi: last } = bounds else { return 1.0 };
-    /// Where there are more, those before and behind some of them tell enough.
+    /// Longer lists are sampled down to this number of ranges.
     const MOST: usize = 64;
     let inside = DimRange::narrowed(ranges, bounds);
     let step = inside.len().div_ceil(MOST).max(1);

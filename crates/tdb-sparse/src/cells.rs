@@ -1,4 +1,5 @@
-//! The wanted cells of a tile: unfiltering coordinates and times, and comparing them with the query.
+//! Selection of a tile's matching cells: unfilters coordinates and timestamps and compares them
+//! with the query.
 
 use std::ops::Range;
 
@@ -18,33 +19,35 @@ use crate::mask::Mask;
 use crate::selected::SelectedTile;
 use crate::source::Source;
 
-/// Which cells of a tile are wanted, and what was unfiltered to find out.
+/// The matching cells of a tile, and the data unfiltered for the selection.
 #[derive(Debug, Default)]
 pub(super) struct WantedCells {
-    /// The indices of the wanted cells, ascending; none if all are wanted.
+    /// Indices of the matching cells, ascending. `None` if all cells match.
     pub(super) kept: Option<Vec<u32>>,
-    /// The tiles of coordinates that were unfiltered; of fixed-size ones only what lies around the wanted cells counts.
+    /// Unfiltered coordinates. For fixed-size dimensions, only the bytes around matching cells are
+    /// valid.
     dimensions: Vec<Option<CellBuffers>>,
-    /// When each cell was written, if cells say so and it was asked for.
+    /// Timestamp of each cell, if the fragment stores timestamps and the read needs timestamps.
     pub(super) times: Option<Vec<u64>>,
-    /// Which of the wanted cells stand for a deletion, so that they hide older ones without showing.
+    /// Marks cells that are deleted or fail a condition. A marked cell hides older cells but is not
+    /// emitted.
     pub(super) deleted: Option<Vec<bool>>,
-    /// Cells of selected fields that were unfiltered to find out, each with the field.
+    /// Cells of selected fields that were unfiltered during the selection, with field indices.
     pub(super) fields: Vec<(usize, Held)>,
 }
 
-/// What a reader wants to know of tiles.
+/// Requested level of detail for a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
-    /// Which cells are wanted.
+    /// Only the indices of matching cells.
     Cells,
-    /// Also their coordinates.
+    /// Also coordinates.
     Coordinates,
-    /// Also what decides between cells with equal coordinates.
+    /// Also timestamps and deletions, to decide between cells with equal coordinates.
     Versions,
 }
 
-/// A tile that somebody looks at.
+/// A request to select the matching cells of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     pub(super) context: &'a Context,
@@ -54,12 +57,12 @@ pub(super) struct Look<'a> {
 }
 
 impl WantedCells {
-    /// How many cells of the tile are wanted.
+    /// Number of matching cells.
     pub(super) fn len(&self, tile: &SelectedTile) -> usize {
         self.kept.as_ref().map_or(tile.cells as usize, Vec::len)
     }
 
-    /// Looks at as much of a tile as it takes.
+    /// Selects the matching cells. Unfilters only the data needed for the selection.
     pub(super) fn load(look: Look<'_>, scratch: &mut TileScratch) -> Result<Self> {
         let mut wanted = Self::default();
         let mut mask = Mask::new(std::mem::take(&mut scratch.mask), look.tile.cells as usize);
@@ -77,8 +80,8 @@ impl WantedCells {
         Ok(wanted)
     }
 
-    /// The coordinates of the wanted cells, or of the whole tile if `all`; not to be asked for twice, nor if it wasn't said
-    /// that they are wanted.
+    /// Takes the coordinates of the matching cells, or of the whole tile if `all`. Call at most
+    /// once, and only if the request included coordinates.
     pub(super) fn take_coordinates(&mut self, look: Look<'_>, all: bool) -> Vec<Coordinates> {
         let context = look.context;
         let kept = self.kept.as_deref().filter(|_| !all);
@@ -108,11 +111,11 @@ impl WantedCells {
         coordinates
     }
 
-    /// Keeps coordinates for the result if they are to be shown, unless so few are that unfiltering their chunks once more
-    /// costs less than the memory.
+    /// Keeps coordinates of selected dimensions for the result. Drops the coordinates if few cells
+    /// match, because unfiltering a few chunks again costs less than the memory.
     fn hold_coordinates(&mut self, look: Look<'_>) {
         let Look { context, source, tile, .. } = look;
-        /// One cell in this many must be wanted.
+        /// Minimum share of matching cells, as a divisor.
         const WORTH_HOLDING: usize = 16;
         let wanted = self.len(tile);
         for (dimension, data) in std::mem::take(&mut self.dimensions).into_iter().enumerate() {
@@ -138,7 +141,7 @@ impl WantedCells {
         self.compare_times(look, mask, scratch)?;
         if let Some(conditions) = source.conditions.as_ref().filter(|_| !mask.is_empty()) {
             let Fulfilled { stays, fields } = conditions.evaluate(tile, self.times.as_deref(), scratch)?;
-            // What was unfiltered of selected fields is kept.
+            // Keep unfiltered data of selected fields for the result.
             for (field, held) in fields {
                 if !self.fields.iter().any(|(other, _)| *other == field) {
                     self.fields.push((field, held));
@@ -163,7 +166,7 @@ impl WantedCells {
             if want == Want::Cells && !compared.needs(dimension) {
                 continue;
             }
-            // What dimensions before this one have ruled out isn't looked at again.
+            // Skip cells excluded by earlier dimensions.
             let runs = mask.runs();
             if runs.is_empty() {
                 return Ok(());
@@ -193,7 +196,7 @@ impl WantedCells {
         Ok(())
     }
 
-    /// Compares the cells that are left with boxes, by all of their coordinates together.
+    /// Compares the remaining cells with boxes, using all coordinates together.
     fn compare_boxes(&self, context: &Context, boxes: &Boxes, some: &[u32], mask: &mut Mask) {
         let flags = mask.flags();
         let cells = indices(flags);
@@ -251,7 +254,7 @@ impl WantedCells {
     }
 }
 
-/// Rules out the blocks of a tile of which reads before this one have found that no cell is wanted.
+/// Excludes blocks outside of the selection, by coordinate bounds recorded in earlier reads.
 fn rule_out_blocks(look: Look<'_>, compared: &Compared<'_>, mask: &mut Mask) {
     let Look { source, tile, .. } = look;
     for (dimension, tiles) in source.dimensions.iter().enumerate() {
@@ -267,7 +270,7 @@ fn rule_out_blocks(look: Look<'_>, compared: &Compared<'_>, mask: &mut Mask) {
     }
 }
 
-/// Unfilters a dimension's coordinates, of which those in the runs count.
+/// Unfilters a dimension's coordinates. Only coordinates within `runs` are valid.
 fn unfilter_coordinates(
     look: Look<'_>,
     dimension: usize,
@@ -298,7 +301,7 @@ fn unfilter_coordinates(
     Ok(CellBuffers { values, ..CellBuffers::default() })
 }
 
-/// A tile of times.
+/// Unfilters the timestamps of a tile.
 fn times_of(tiles: &FieldTiles, tile: &SelectedTile, scratch: &mut TileScratch) -> Result<Vec<u64>> {
     let cells = tile.cells as usize;
     fixed_len(tiles, cells, size_of::<u64>())?;

@@ -1,4 +1,4 @@
-//! Which engine reads which tiles.
+//! Assignment of tiles to engines.
 
 use std::ops::Bound;
 
@@ -17,16 +17,16 @@ use crate::stored_order::is_stored_otherwise;
 use crate::stream::Stream;
 use crate::table::{RunQueue, TileTable};
 
-/// Which tiles are read how.
+/// The tiles of each engine.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// These simply follow one another, before any others.
+    /// Tiles to emit first, in sequence.
     pub(super) streamed: Tiles,
-    /// These should follow one another in the order asked for, and are looked at whether they do.
+    /// Tiles apparently stored in the requested order. The order is checked during the read.
     pub(super) in_order: Tiles,
-    /// These are merged in global order.
+    /// Tiles to merge in global order.
     pub(super) merged: Tiles,
-    /// These are sorted.
+    /// Tiles to sort.
     pub(super) sorted: Tiles,
 }
 
@@ -62,13 +62,13 @@ impl Choice {
     }
 }
 
-/// The engine for tiles that were chosen.
+/// Creates the engine for the chosen tiles.
 pub(super) fn engine(context: &Context, choice: Choice) -> Result<Box<dyn Engine>> {
     let Choice { streamed, merged, sorted, in_order: _ } = choice;
     let ordered: Option<Box<dyn Engine>> = if !merged.is_empty() {
         Some(merging(context, &merged)?)
     } else if !sorted.is_empty() {
-        // Where any order will do, this one is the cheapest to sort by.
+        // For an unordered read, row-major is the cheapest sort order.
         let order = if context.order == Order::Unordered { Order::RowMajor } else { context.order };
         let order = CellOrder::new(context.array.schema(), order, &bounds(context, &sorted))?;
         Some(match order.bits() <= <u64 as Key>::BITS {
@@ -85,7 +85,7 @@ pub(super) fn engine(context: &Context, choice: Choice) -> Result<Box<dyn Engine
     })
 }
 
-/// The engine that merges tiles.
+/// Creates an engine to merge tiles.
 pub(super) fn merging(context: &Context, tiles: &Tiles) -> Result<Box<dyn Engine>> {
     let order = CellOrder::new(context.array.schema(), Order::Global, &bounds(context, tiles))?;
     Ok(match order.bits() <= <u64 as Key>::BITS {
@@ -98,7 +98,7 @@ fn slabs<K: Key>(context: &Context, order: CellOrder, tiles: &Tiles) -> Box<dyn 
     Box::new(Slabs::<K>::new(context, order, tiles, None))
 }
 
-/// One engine after the other.
+/// Two engines in sequence.
 #[derive(Debug)]
 struct Chain {
     engines: [Box<dyn Engine>; 2],
@@ -111,7 +111,7 @@ impl Engine for Chain {
     }
 }
 
-/// The smallest box that holds all wanted cells of the tiles, as far as is known.
+/// Returns a bounding box of the tiles' matching cells.
 pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut boxes = tiles.iter().filter_map(|(source, tile)| context.bounds(*source, tile.tile));
     let Some(NdRange(first)) = boxes.next() else {
@@ -122,11 +122,12 @@ pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     union.0
 }
 
-/// How many nodes of R-trees are compared at most to find tiles that needn't be merged with others: a fraction of a second.
-/// A few per tile and fragment are the rule; it takes all of them where inner nodes lie across each other.
+/// Maximum number of R-tree nodes to compare to find tiles that need no merge. Takes a fraction of
+/// a second. Usually a few nodes per tile and fragment suffice. If inner nodes overlap, all may be
+/// needed.
 pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 
-/// Whether it is certain that no other cell can have the coordinates of one of the tile's.
+/// `true` if no cell outside of the tile can share coordinates with a cell of the tile.
 pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
     if own.times.is_some() {
@@ -143,7 +144,7 @@ pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, le
     others.all(|(_, fragment)| !fragment.may_intersect(&mbr, left))
 }
 
-/// Whether, as far as the wanted cells go, the order asked for is the global one.
+/// `true` if the requested order equals the global order for all matching cells.
 fn is_global_order(context: &Context) -> Result<bool> {
     let schema = context.array.schema();
     let global = global_order(schema)?;
@@ -177,7 +178,8 @@ fn is_global_order(context: &Context) -> Result<bool> {
         }
         DimRange::Var { .. } => true,
     };
-    // Tiles don't matter if each has one coordinate only in every dimension but the last that they differ in.
+    // Space tiles do not change the order if, except for the last, every dimension with several
+    // space tiles has a single coordinate per tile.
     let tiled: Vec<usize> = global.tile_dimensions().into_iter().filter(|dimension| !is_one_tile(*dimension)).collect();
     let single = |dimension: &usize| schema.dimensions()[*dimension].extent_cells() == Some(1);
     let leading = tiled.split_last().is_none_or(|(_, leading)| leading.iter().all(single));

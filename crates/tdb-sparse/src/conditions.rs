@@ -1,4 +1,4 @@
-//! What cells of a fragment must fulfil: what deletions leave, and what the query wants.
+//! Conditions on the cells of a fragment, from delete commits and from the query.
 
 use std::sync::Arc;
 
@@ -21,34 +21,35 @@ pub(super) struct Conditions {
     conditions: Vec<SourceCondition>,
 }
 
-/// A field of the fragment that some condition needs.
+/// A field of the fragment, read by a condition.
 #[derive(Debug)]
 struct ConditionField {
     tiles: Arc<FieldTiles>,
     cells: FieldType,
-    /// Which of the selected fields it is.
+    /// Index among the selected fields, if selected.
     shown: Option<usize>,
 }
 
 #[derive(Debug)]
 struct SourceCondition {
     condition: Arc<BoundCondition>,
-    /// For each of the condition's fields its place among the fields; `None` if the fragment doesn't have it.
+    /// Index into `Conditions::fields` for each field of the condition. `None` if the fragment
+    /// lacks the field.
     fields: Vec<Option<usize>>,
     applies: Applies,
 }
 
-/// Which cells must fulfil a condition.
+/// Scope of a condition.
 #[derive(Clone, Copy, Debug)]
 enum Applies {
-    /// Cells that were written by this time; all cells if it is `None`.
+    /// Cells written up to this time, or all cells if `None`.
     Until(Option<u64>),
-    /// All, as a part of the query's condition with this number.
+    /// All cells. The condition is the part of the query's condition with this index.
     AsPart(usize),
 }
 
 impl Applies {
-    /// Whether it has to be looked at for a tile.
+    /// `true` if the condition must be evaluated for a tile.
     fn to(self, tile: &SelectedTile) -> bool {
         match self {
             Self::Until(_) => true,
@@ -57,18 +58,18 @@ impl Applies {
     }
 }
 
-/// What came of the conditions on a tile's cells.
+/// Result of the conditions on a tile's cells.
 #[derive(Debug)]
 pub(super) struct Fulfilled {
-    /// Whether each cell fulfils all of them.
+    /// `true` for each cell that meets all conditions.
     pub(super) stays: Vec<bool>,
-    /// What was unfiltered of selected fields to find out, each with the field.
+    /// Selected fields that were unfiltered for the evaluation, with field indices.
     pub(super) fields: Vec<(usize, Held)>,
 }
 
 impl Conditions {
-    /// The conditions on the fragment's cells, with the query's; `None` if there aren't any. `selected` are its selected
-    /// fields.
+    /// Collects the conditions of delete commits and of the query. Returns `None` without
+    /// conditions. `selected` holds the fragment's selected fields.
     pub(super) fn of(
         fragment: &Fragment,
         array: &Snapshot,
@@ -111,7 +112,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// The place of a field among the fields.
+    /// Returns the index of a field in `fields`. Adds the field if it is new.
     fn place(&mut self, tiles: Arc<FieldTiles>, cells: FieldType, selected: &[Option<Arc<FieldTiles>>]) -> usize {
         let is_same = |other: &Arc<FieldTiles>| Arc::ptr_eq(other, &tiles);
         if let Some(known) = self.fields.iter().position(|field| is_same(&field.tiles)) {
@@ -122,7 +123,7 @@ impl Conditions {
         self.fields.len() - 1
     }
 
-    /// The tiles of each field that is needed, and whether a tile is.
+    /// Returns the tiles of each required field, with a predicate for the tiles to read.
     pub(super) fn tiles(&self) -> impl Iterator<Item = (&FieldTiles, impl Fn(&SelectedTile) -> bool)> {
         let needs = move |place: usize| {
             move |tile: &SelectedTile| {
@@ -133,17 +134,18 @@ impl Conditions {
         self.fields.iter().enumerate().map(move |(place, field)| (&*field.tiles, needs(place)))
     }
 
-    /// Whether there is anything to look at for a tile.
+    /// `true` if at least one condition must be evaluated for a tile.
     pub(super) fn apply_to(&self, tile: &SelectedTile) -> bool {
         self.conditions.iter().any(|condition| condition.applies.to(tile))
     }
 
-    /// Whether it matters when cells were written.
+    /// `true` if a condition depends on the time at which a cell was written.
     pub(super) fn need_times(&self) -> bool {
         self.conditions.iter().any(|condition| matches!(condition.applies, Applies::Until(Some(_))))
     }
 
-    /// Which cells of a tile fulfil the conditions. `times` says when each cell was written, if that matters.
+    /// Evaluates the conditions for each cell of a tile. `times` holds the timestamp of each cell
+    /// if a condition depends on it.
     pub(super) fn evaluate(
         &self,
         tile: &SelectedTile,
@@ -158,7 +160,7 @@ impl Conditions {
             if !applies.to(tile) {
                 continue;
             }
-            // Nothing is unfiltered where other conditions have ruled out all cells.
+            // Skip further fields once no cell is left.
             if !all.contains(&true) {
                 break;
             }
@@ -181,7 +183,6 @@ impl Conditions {
 }
 
 impl ConditionField {
-    /// Unfilters a tile.
     fn load(&self, tile: &SelectedTile, scratch: &mut TileScratch) -> Result<Held> {
         let cells = tile.cells as usize;
         let mut buffers = CellBuffers::default();
@@ -199,7 +200,7 @@ impl ConditionField {
         Ok(Held::of(buffers))
     }
 
-    /// The cells that were loaded.
+    /// Returns a view of unfiltered cells.
     fn cells<'a>(&self, held: &'a Held) -> Cells<'a> {
         held.cells.cells(self.cells.cell_size().map_or(1, saturating_len))
     }

@@ -1,4 +1,4 @@
-//! What all parts of a sparse read share.
+//! State shared by all parts of a sparse read.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,46 +19,51 @@ use crate::selected::{SelectedTile, Tiles};
 use crate::source::{Sought, Source};
 use crate::spares::Spares;
 
-/// A query, and where its cells may lie.
+/// A query and the fragments with candidate tiles.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) array: Snapshot,
-    /// What is gathered: the selected fields, and then coordinates that have to be looked at.
+    /// Fields to gather: the selected fields, followed by further coordinates for checks.
     pub(super) fields: Vec<OutputField>,
-    /// How many fields are selected.
+    /// Number of selected fields.
     pub(super) shown: usize,
-    /// For each dimension, which of the fields it is.
+    /// Index into `fields` for each dimension.
     pub(super) field_of_dimension: Vec<Option<usize>>,
-    /// For each dimension the ranges wanted, sorted and disjoint.
+    /// Requested ranges for each dimension, sorted and disjoint.
     pub(super) regions: Vec<Vec<DimRange>>,
-    /// The boxes in one of which cells must lie too, if there is more to that than the ranges.
+    /// Boxes of the selection. A cell must be inside at least one box. `None` if the ranges
+    /// describe the selection completely.
     pub(super) boxes: Option<Arc<Boxes>>,
-    /// The smallest box that holds all wanted cells; none if nothing is wanted.
+    /// Bounding box of the selection. `None` if the selection is empty.
     hull: Option<NdRange>,
     pub(super) order: Order,
-    /// Bytes that a batch should not exceed. It may be more than the caller's, who then gets the batch in parts.
+    /// Target size of a batch in bytes. May exceed the caller's limit. The caller then receives the
+    /// batch in parts.
     pub(super) budget: usize,
-    /// Up to which it may grow.
+    /// Upper bound for `budget`.
     most_budget: usize,
-    /// Bytes that may be held to make batches.
+    /// Memory limit in bytes for building batches.
     pub(super) room: usize,
-    /// Bytes that cells may take that are sorted, in the result or while they are sorted, whichever is more.
+    /// Memory limit in bytes for cells that are sorted together. The limit applies to the larger of
+    /// two sizes: in the result, and during the sort.
     pub(super) sorting: usize,
-    /// Bytes of cells of one field that may be unfiltered at a time for one batch only.
+    /// Memory limit in bytes for unfiltered cells of a field, for use in a single batch.
     pub(super) passing: usize,
     pub(super) time: TimeRange,
-    /// What cells must fulfil: conditions that must all hold, the cheapest first.
+    /// Conditions on the cells, all required, cheapest first.
     pub(super) filter: Vec<BoundCondition>,
-    /// The fragments that may hold wanted cells, the oldest first.
+    /// Fragments with candidate tiles, oldest first.
     pub(super) sources: Vec<Source>,
-    /// For each of them, whether it is certain that no other has a cell with the coordinates of one of its cells.
+    /// `true` for each source that cannot share coordinates with another source.
     pub(super) apart: Vec<bool>,
-    /// How many fragments aren't among them because no cell of theirs fulfils the conditions, nor hides one that does.
+    /// Number of fragments excluded by statistics: no cell meets the conditions or hides a matching
+    /// cell.
     pub(super) by_totals: usize,
-    /// Whether what is found out about parts of tiles is kept for other queries: of a few tiles that are looked at, as for a point,
-    /// those may want little.
+    /// `true` if coordinate bounds of blocks within tiles are recorded for later queries. Set if
+    /// the read touches few tiles, as in a point query, since later point queries may then skip
+    /// blocks.
     pub(super) learns: bool,
-    /// Memory to be used again.
+    /// Buffers for reuse.
     pub(super) spares: Spares,
 }
 
@@ -115,17 +120,18 @@ impl Context {
         Ok(context)
     }
 
-    /// What the coordinates of a tile have to be compared with.
+    /// Returns the checks for the coordinates of a tile.
     pub(super) fn compared<'a>(&'a self, source: &'a Source, tile: &SelectedTile) -> Compared<'a> {
         source.compared(&self.regions, self.boxes.as_deref(), tile)
     }
 
-    /// Makes the next batches larger, because the last one unfiltered tiles that the next will need once more.
+    /// Doubles the batch size, up to the maximum. Called when the last batch had to drop cells
+    /// needed by the next batch.
     pub(super) fn grow_budget(&mut self) {
         self.budget = self.budget.saturating_mul(2).min(self.most_budget);
     }
 
-    /// Has all coordinates gathered, also those that aren't selected.
+    /// Adds all dimensions to the gathered fields, including unselected dimensions.
     pub(super) fn gather_coordinates(&mut self) -> Result<()> {
         let schema = self.array.schema();
         for dimension in 0..schema.dim_count() {
@@ -141,25 +147,27 @@ impl Context {
         Ok(())
     }
 
-    /// Whether two cells of the array may have the same coordinates.
+    /// `true` if two cells of the array may have the same coordinates.
     pub(super) fn allows_duplicates(&self) -> bool {
         self.array.schema().allows_duplicates()
     }
 
-    /// Whether cells may hide others with the same coordinates, which are in older fragments, or older in a fragment that has a time for
-    /// each cell. Cells of a fragment without such times never hide each other: all of them were written at once.
+    /// `true` if a cell may hide an older cell with the same coordinates. The older cell is in an
+    /// older fragment, or in the same fragment if the fragment stores a timestamp per cell. Without
+    /// timestamps, cells of the same write never hide each other.
     pub(super) fn must_deduplicate(&self) -> bool {
         !self.allows_duplicates()
             && (self.sources.len() > 1 || self.sources.iter().any(|source| source.times.is_some()))
     }
 
-    /// The smallest box that holds all wanted cells of a tile, as far as is known; none if there are none.
+    /// Returns a bounding box of the tile's matching cells, or `None` without matching cells.
     pub(super) fn bounds(&self, source: usize, tile: u64) -> Option<NdRange> {
         self.sources[source].mbr(tile).intersection(self.hull.as_ref()?)
     }
 
-    /// The tiles, each with keys between which those of all its wanted cells lie; none if it has none. Those of some thousand tiles are made
-    /// together: there may be millions of them.
+    /// Returns the tiles with a lower and an upper bound for the keys of the matching cells. The
+    /// bounds are `None` without matching cells. Keys are computed for thousands of tiles at a time
+    /// because an array may have millions of tiles.
     pub(super) fn keys_of_bounds<'t, K: Key>(
         &'t self,
         order: &'t CellOrder,
@@ -178,16 +186,17 @@ impl Context {
     }
 }
 
-/// Of how many tiles the keys of bounds are made together.
+/// Number of tiles per computation of bounding keys.
 const BOUNDS_AT_ONCE: usize = 4096;
 
-/// As many tiles are looked at for a point, or a small box, where fragments don't overlap much.
+/// Typical number of tiles read for a point or a small box if fragments hardly overlap.
 const FEW_TILES: usize = 16;
 
-/// So many pairs of fragments are looked at, at most: less than a millisecond.
+/// Maximum number of fragment pairs to compare. Takes less than a millisecond.
 const MOST_PAIRS: usize = 1 << 14;
 
-/// Which fragments lie apart from all others, by the boxes that hold all of their cells. Of their tiles, which may be many, nobody has to ask.
+/// Finds fragments with a bounding box apart from all others. Tiles of these fragments need no
+/// further comparison.
 fn apart(sources: &[Source]) -> Vec<bool> {
     let Some(hulls) = sources.iter().map(Source::hull).collect::<Option<Vec<NdRange>>>() else { return Vec::new() };
     let mut apart = vec![true; hulls.len()];
@@ -198,7 +207,7 @@ fn apart(sources: &[Source]) -> Vec<bool> {
     if ended.is_some() { apart } else { Vec::new() }
 }
 
-/// Has the sections of fragments fetched that sources will want.
+/// Prefetches the metadata sections needed by sources.
 fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragments: &[&Fragment]) -> Result<()> {
     let dimensions = (0..context.array.schema().dim_count()).map(FieldRef::Dimension);
     let needed = filter.into_iter().flat_map(BoundCondition::fields).map(|needed| needed.field);
@@ -210,7 +219,8 @@ fn prefetch_sections(context: &Context, filter: Option<&BoundCondition>, fragmen
     prefetch((&**array.storage(), array.workers()), array.schema(), fragments, &fields)
 }
 
-/// The smallest box that holds all that is in the ranges, which are sorted and disjoint, and in boxes.
+/// Returns the bounding box of the intersection of the ranges, which are sorted and disjoint, with
+/// the boxes.
 fn hull(regions: &[Vec<DimRange>], boxes: Option<&Boxes>) -> Option<NdRange> {
     let side = |ranges: &Vec<DimRange>| {
         let mut hull = ranges.first()?.clone();

@@ -1,4 +1,4 @@
-//! What says which cells come next.
+//! The interface of engines.
 
 use std::fmt;
 
@@ -7,8 +7,9 @@ use tdb_snapshot::Result;
 use crate::context::Context;
 use crate::table::{RunQueue, TileTable};
 
-/// Says which cells come next.
+/// Determines the order of the result's cells.
 pub(super) trait Engine: fmt::Debug + Send {
-    /// Appends runs to the empty `queue`, as many as fill a batch if possible; false if there are no more cells.
+    /// Appends runs to the empty `queue`, enough for a batch if possible. Returns `false` after the
+    /// last cell.
     fn fill(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue) -> Result<bool>;
 }

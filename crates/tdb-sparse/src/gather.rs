@@ -1,4 +1,4 @@
-//! From runs of cells to a batch of columns.
+//! Gathering of runs of cells into a batch of columns.
 
 mod field;
 mod fixed;
@@ -23,26 +23,27 @@ use var::{VarParts, gather_var};
 
 pub(super) use field::hold_field;
 
-/// A batch.
+/// A batch and whether the read ran short of memory.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) batch: Batch,
-    /// Whether cells were unfiltered for it that the next batches will need again, and that there was no room to keep.
+    /// `true` if the memory limit forced the batch to drop unfiltered cells needed by later
+    /// batches.
     pub(super) has_passing: bool,
 }
 
-/// Puts batches together, one field after the other, so that next to the batch no more than a field is held.
+/// Builds batches field by field. Apart from the batch, at most one field is held in memory.
 #[derive(Debug)]
 pub(super) struct Gatherer {
     pool: BufferPool,
 }
 
-/// A batch that some fields are missing of.
+/// A batch in progress: some fields are missing.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     columns: Vec<Option<Column>>,
     len: usize,
-    /// As in [`Gathered`].
+    /// See [`Gathered`].
     has_passing: bool,
 }
 
@@ -51,17 +52,17 @@ impl Unfinished {
         Self { columns: vec![None; context.fields.len()], len: 0, has_passing: false }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes of memory that the fields take which are there.
+    /// Memory of the gathered fields in bytes.
     pub(super) fn memory(&self) -> usize {
         self.columns.iter().flatten().map(Column::memory).sum()
     }
 
-    /// The coordinates, dimension by dimension, if all are there.
+    /// Returns the gathered coordinates in dimension order.
     pub(super) fn coordinates(&self, context: &Context) -> Vec<CoordinateColumn<'_>> {
         let column = |field: &Option<usize>| {
             let column = self.columns.get((*field)?)?.as_ref()?;
@@ -81,14 +82,14 @@ impl Default for Gatherer {
 }
 
 impl Gatherer {
-    /// The batch that consists of these cells, which wait no longer.
+    /// Gathers the cells of `runs` into a batch and releases the runs.
     pub(super) fn gather(&mut self, context: &Context, tiles: &mut TileTable, runs: &[Run]) -> Result<Gathered> {
         let mut batch = Unfinished::new(context);
         self.add(context, tiles, runs, |_| true, &mut batch)?;
         Ok(self.finish(context, tiles, runs, batch))
     }
 
-    /// Adds the `wanted` fields of these cells to a batch.
+    /// Gathers the `wanted` fields of the cells into a batch.
     pub(super) fn add(
         &mut self,
         context: &Context,
@@ -124,7 +125,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// The batch, once all its fields are there; its cells wait no longer.
+    /// Completes a batch once all fields are gathered, and releases the runs.
     pub(super) fn finish(
         &mut self,
         context: &Context,
@@ -156,7 +157,7 @@ impl Gatherer {
     }
 }
 
-/// Gathers cells of fixed size; whether the next batches will need again what was unfiltered for them.
+/// Gathers fixed-size cells. Returns `true` if later batches need the dropped cells again.
 fn fixed(
     context: &Context,
     tiles: &mut TileTable,
@@ -174,7 +175,7 @@ fn fixed(
     Ok(has_passing)
 }
 
-/// Gathers cells of variable length; whether the next batches will need again what was unfiltered for them.
+/// Gathers variable-length cells. Returns `true` if later batches need the dropped cells again.
 fn var(
     context: &Context,
     tiles: &mut TileTable,

@@ -6,27 +6,28 @@ use tdb_cells::{CellBuffers, TileScratch};
 use tdb_snapshot::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
 use tdb_snapshot::{ArrayError, Result};
 
-/// What is unfiltered of one field of a tile: its values, its validity, both or neither.
+/// Unfiltered cells of one field of a tile. May hold values, validity, both or neither.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) cells: CellBuffers,
-    /// Whether they serve one batch only: there is no room to keep them, and of fixed-size cells only some are there.
+    /// `true` if the memory limit allows the cells for a single batch only. Fixed-size cells are
+    /// then incomplete.
     pub(super) passing: bool,
 }
 
 impl Held {
-    /// Cells that may be kept.
+    /// Wraps cells that may be kept for later batches.
     pub(super) fn of(cells: CellBuffers) -> Self {
         Self { cells, passing: false }
     }
 
-    /// Bytes of memory that the cells take.
+    /// Memory of the cells in bytes.
     pub(super) fn memory(&self) -> usize {
         self.cells.memory()
     }
 }
 
-/// Bytes of a tile of fixed-size cells, which must be within the limit.
+/// Returns the bytes of a tile of fixed-size cells. Fails above the limit.
 pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> Result<usize> {
     let len = cells.checked_mul(cell_size).filter(|len| *len as u64 <= tiles.tile_limit);
     len.ok_or_else(|| ArrayError::Unsupported {
@@ -38,8 +39,8 @@ pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> R
     })
 }
 
-/// Unfilters the chunks of a tile that hold a window of its cells to where they belong in `out`, which has room for the
-/// whole tile; the rest of it holds anything.
+/// Unfilters the chunks that hold a window of a tile's cells, to the same offsets in `out`. `out`
+/// has room for the whole tile. The content of the rest is unspecified.
 pub(super) fn fixed_window(
     tiles: &FieldTiles,
     file: &PartTiles,
@@ -52,7 +53,7 @@ pub(super) fn fixed_window(
     fixed_windows(tiles, file, tile, (cells, size), std::slice::from_ref(&window), out, scratch)
 }
 
-/// The same for several windows, which are in order and apart.
+/// Like [`fixed_window`], for several windows in ascending order without overlap.
 pub(super) fn fixed_windows(
     tiles: &FieldTiles,
     file: &PartTiles,

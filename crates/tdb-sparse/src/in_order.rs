@@ -1,4 +1,4 @@
-//! Reading cells as they lie in a fragment, as long as that is the order asked for.
+//! Reading of a single fragment in stored order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -19,70 +19,71 @@ use crate::selected::Tiles;
 use crate::stream::Stream;
 use crate::table::{Run, RunQueue, TileTable};
 
-/// Gives the cells of a fragment as they lie there, and makes sure that this is their order.
+/// Emits the cells of a fragment in stored order, and verifies the global order on the way.
 ///
-/// No keys are made, and nothing is unfiltered twice: the coordinates of a batch are unfiltered to where they stay, and then
-/// each cell is compared with the one before it. A batch is given away when it is certain that nothing belongs before its
-/// last cell: when the tiles to come begin behind that cell, as far as their MBRs show, or their own cells. Mostly the
-/// next batch's coordinates, which have to be looked at anyway, are enough for that.
+/// Needs no sort keys, and unfilters no data twice. The coordinates of a batch are unfiltered into
+/// the result, then each cell is compared with the previous cell. A batch is emitted once no later
+/// tile can hold a cell that precedes the batch's last cell. MBRs prove this, or else the cells of
+/// the later tile. Usually the coordinates of the next batch suffice, and the read needs these
+/// anyway.
 #[derive(Debug)]
 pub(super) struct InOrder {
     stream: Stream,
     check: AscendingCheck,
     order: CellOrder,
     tiles: Tiles,
-    /// The least key that a cell of each tile can have.
+    /// Lower bound of the keys of each tile's cells.
     lows: Vec<u128>,
-    /// The same for tiles that aren't in a batch yet as a whole, each with its place among the tiles.
+    /// Tiles not completely in a batch yet, as pairs of lower bound and index into `tiles`.
     to_come: BTreeSet<(u128, usize)>,
-    /// The first cells of tiles that are known to be in order.
+    /// First cells of tiles known to be in order.
     known: BTreeMap<usize, Place>,
-    /// Batches whose coordinates are known and in order.
+    /// Batches with verified order.
     ready: VecDeque<Ready>,
-    /// The place of the last of their cells, or of the last one that was given away.
+    /// The last cell of the last batch, ready or emitted.
     last: Option<Place>,
-    /// Tiles of which all cells were given away, and how many of the next one were.
+    /// Number of tiles emitted completely, and number of emitted cells of the next tile.
     given: (usize, usize),
 }
 
-/// Where a cell lies.
+/// The key and coordinates of a cell.
 #[derive(Debug)]
 struct Place {
     key: u128,
     columns: CellColumns,
 }
 
-/// A batch whose coordinates are known and in order.
+/// A batch with verified order.
 #[derive(Debug)]
 struct Ready {
     runs: Vec<Run>,
     batch: Unfinished,
-    /// The last cell's place.
+    /// The batch's last cell.
     last: Place,
-    /// The place of its tile among the tiles, and whether that tile has no more cells.
+    /// Index of the last cell's tile in `tiles`, and whether the batch completes that tile.
     tile: usize,
     is_whole: bool,
 }
 
-/// What comes next.
+/// Result of a step.
 #[derive(Debug)]
 pub(super) enum Next {
     Batch(Gathered),
     End,
-    /// The cells are in no order.
+    /// The cells are not in global order.
     Disorder,
 }
 
-/// What is between a batch and giving it away.
+/// A reason why a batch cannot be emitted yet.
 enum Obstacle {
-    /// A tile to come may have cells that belong before the batch's last one.
+    /// A later tile may hold cells that precede the batch's last cell.
     Tile(usize),
-    /// A tile has such cells.
+    /// A later tile holds cells that precede the batch's last cell.
     Disorder,
 }
 
 impl InOrder {
-    /// `tiles` are of one fragment.
+    /// `tiles` belong to one fragment.
     pub(super) fn new(context: &Context, tiles: Tiles) -> Result<Self> {
         let schema = context.array.schema();
         let order = CellOrder::new(schema, Order::Global, &bounds(context, &tiles))?;
@@ -102,11 +103,11 @@ impl InOrder {
         })
     }
 
-    /// The tiles of which not all cells were given away. Those that were are the first ones of all.
+    /// Returns the remaining tiles. The first of these tiles may be partly emitted.
     pub(super) fn rest(&self) -> Tiles {
         let mut rest = self.tiles.get(self.given.0..).unwrap_or_default().to_vec();
         if let Some((_, tile)) = rest.first_mut() {
-            // Fewer than the tile has.
+            // Always less than the number of cells of the tile.
             tile.given = u32::try_from(self.given.1).unwrap_or(u32::MAX);
         }
         rest
@@ -120,7 +121,8 @@ impl InOrder {
         gatherer: &mut Gatherer,
     ) -> Result<Next> {
         loop {
-            // Where that takes too much memory, tiles are looked at for themselves, and then unfiltered once more.
+            // If waiting batches take too much memory, inspect the tile separately. The read then
+            // unfilters the tile twice.
             let held: usize = self.ready.iter().skip(1).map(|ready| ready.batch.memory()).sum();
             let is_full = held > context.room / 8;
             let is_disordered = match self.obstacle() {
@@ -142,7 +144,7 @@ impl InOrder {
         }
     }
 
-    /// Unfilters the coordinates of the next batch, if there is one; whether they are in order.
+    /// Unfilters the coordinates of the next batch, if any. Returns `false` if out of order.
     fn prepare(
         &mut self,
         context: &Context,
@@ -151,7 +153,7 @@ impl InOrder {
         gatherer: &mut Gatherer,
     ) -> Result<bool> {
         if queue.is_empty() && !self.stream.fill(context, tiles, queue)? {
-            // Tiles that are left have none of the wanted cells.
+            // The remaining tiles hold no matching cells.
             self.to_come.clear();
             return Ok(true);
         }
@@ -181,26 +183,26 @@ impl InOrder {
         Ok(true)
     }
 
-    /// Whether each of some cells comes after the one before it.
+    /// `true` if the cells ascend.
     fn are_in_order(&self, context: &Context, columns: &[CoordinateColumn<'_>], cells: usize) -> Result<bool> {
-        /// Fewer cells aren't worth a thread.
+        /// Minimum number of cells for a separate thread.
         const LEAST: usize = 16 << 10;
         let workers = context.array.workers();
         let piece = cells.div_ceil(2 * workers.threads()).max(LEAST);
-        // Pieces have a cell in common.
+        // Adjacent pieces share a cell.
         let pieces = (0..cells).step_by(piece).map(|start| start..cells.min(start + piece + 1)).collect();
         let hold =
             workers.map(16 * cells as u64, pieces, |piece, _| Ok::<_, ArrayError>(self.check.holds(columns, piece)))?;
         Ok(hold.into_iter().all(|holds| holds))
     }
 
-    /// What the first batch has to wait for.
+    /// Returns the reason why the first batch cannot be emitted, if any.
     fn obstacle(&self) -> Option<Obstacle> {
         let (first, last) = (self.ready.front()?, self.ready.back()?);
         let may_precede = self.to_come.iter().take_while(|(low, _)| *low <= first.last.key);
         for &(_, index) in may_precede {
             let Some(place) = self.known.get(&index) else { return Some(Obstacle::Tile(index)) };
-            // What is left of a tile in order comes after what is in batches.
+            // The remaining cells of a tile known to be in order come after all batches.
             let is_begun = index == last.tile && !last.is_whole;
             if !is_begun && !self.is_before(&first.last, place) {
                 return Some(Obstacle::Disorder);
@@ -209,7 +211,7 @@ impl InOrder {
         None
     }
 
-    /// Looks at all wanted cells of a tile; whether they are in order.
+    /// Inspects all matching cells of a tile. Returns `false` if out of order.
     fn look(&mut self, context: &Context, index: usize) -> Result<bool> {
         let (source, tile) = self.tiles[index];
         let look = Look { context, source: &context.sources[source], tile: &tile, want: Want::Coordinates };
@@ -237,7 +239,7 @@ impl InOrder {
         Ok(true)
     }
 
-    /// Gives the first batch away.
+    /// Emits the first batch.
     fn give(&mut self, context: &Context, tiles: &mut TileTable, gatherer: &mut Gatherer) -> Result<Next> {
         let Some(Ready { runs, mut batch, tile, is_whole, .. }) = self.ready.pop_front() else { return Ok(Next::End) };
         let others = |field: usize| !context.field_of_dimension.contains(&Some(field));
@@ -249,7 +251,7 @@ impl InOrder {
         Ok(Next::Batch(gatherer.finish(context, tiles, &runs, batch)))
     }
 
-    /// The place of a cell.
+    /// Returns the key and coordinates of a cell.
     fn place(&self, context: &Context, columns: &[CoordinateColumn<'_>], cell: usize) -> Place {
         let dimensions = context.array.schema().dimensions();
         let coordinates = dimensions.iter().zip(columns).map(|(dimension, column)| match *column {
@@ -270,7 +272,7 @@ impl InOrder {
         Place { key, columns: self.order.columns(coordinates) }
     }
 
-    /// Whether one place doesn't come behind another.
+    /// `true` if `a` does not come after `b`.
     fn is_before(&self, a: &Place, b: &Place) -> bool {
         let ordering = a.key.cmp(&b.key).then_with(|| self.order.compare((&a.columns, 0), (&b.columns, 0)));
         ordering.is_le()

@@ -1,4 +1,4 @@
-//! A tile's wanted cells with their sort keys.
+//! A tile's matching cells with sort keys.
 
 use std::cmp::Ordering;
 
@@ -13,34 +13,36 @@ use crate::context::Context;
 use crate::held::Held;
 use crate::selected::SelectedTile;
 
-/// The wanted cells of a tile, by *position*: the first one has position 0, whatever its index in the tile is.
+/// The matching cells of a tile, by *position*. Positions count matching cells only, while an index
+/// counts all cells of the tile.
 #[derive(Debug)]
 pub(super) struct Keyed<K> {
-    /// The tile's place in the table.
+    /// Slot in the [`TileTable`](crate::table::TileTable).
     pub(super) slot: u32,
-    /// Whose tile it is.
+    /// Index of the tile's source.
     pub(super) source: usize,
-    /// Which of its tiles.
     pub(super) tile: SelectedTile,
-    /// The key of each wanted cell.
+    /// Key of each matching cell.
     pub(super) keys: Vec<K>,
-    /// The index of each wanted cell; none if it is the position.
+    /// Index of each matching cell. `None` if positions and indices are equal.
     cells: Option<Vec<u32>>,
-    /// By index: when cells were written, if the fragment says so and it matters: of cells with equal coordinates one counts then.
+    /// Timestamp of each cell, by index. Present if the fragment stores timestamps and the read
+    /// removes duplicates.
     times: Option<Vec<u64>>,
-    /// When cells without a time of their own were written.
+    /// Timestamp of cells without a separate timestamp.
     time: u64,
-    /// By index: which cells stand for a deletion.
+    /// Marks cells that are deleted or fail a condition, by index.
     deleted: Option<Vec<bool>>,
-    /// What decides between equal keys.
+    /// Coordinates that order cells with equal keys.
     columns: Option<CellColumns>,
-    /// The indices of the cells that the columns are of, ascending; absent if they are of all cells.
+    /// Indices of the cells in `columns`, ascending. `None` if `columns` holds all cells of the
+    /// tile.
     column_cells: Option<Vec<u32>>,
     forgotten: bool,
 }
 
 impl<K: Key> Keyed<K> {
-    /// Unfilters what is needed, and also gives what can be shown of it.
+    /// Unfilters a tile and computes the keys. Also returns unfiltered cells of selected fields.
     pub(super) fn load(
         context: &Context,
         order: &CellOrder,
@@ -53,7 +55,7 @@ impl<K: Key> Keyed<K> {
         let look = Look { context, source: from, tile, want };
         let mut wanted = WantedCells::load(look, scratch)?;
         let cells = wanted.len(tile);
-        // Cells with equal keys are compared by what all cells of the tile have.
+        // The comparison of cells with equal keys looks up coordinates by cell index.
         let all = !order.is_exact() && cells > 0;
         let coordinates = wanted.take_coordinates(look, all);
         let mut keys = K::pool(&context.spares.keys).take();
@@ -84,7 +86,7 @@ impl<K: Key> Keyed<K> {
         Ok((keyed, wanted.fields))
     }
 
-    /// A tile all of whose cells are wanted; only their keys differ.
+    /// A tile with these keys, whose cells all match.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
@@ -92,12 +94,12 @@ impl<K: Key> Keyed<K> {
         Self { slot, source, tile, keys, cells, times, time: 0, deleted, columns, column_cells, forgotten: false }
     }
 
-    /// How many cells are wanted.
+    /// Number of matching cells.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// The index in the tile of the cell at a position.
+    /// Returns the index of the cell at a position.
     #[inline]
     pub(super) fn cell(&self, position: usize) -> u32 {
         match &self.cells {
@@ -106,7 +108,7 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// The indices of the cells at some positions; none if they are the positions.
+    /// Returns the indices of the cells at some positions, or `None` if indices equal positions.
     pub(super) fn cells(&self, positions: std::ops::Range<usize>) -> Option<&[u32]> {
         self.cells.as_ref().map(|cells| &cells[positions])
     }
@@ -117,7 +119,7 @@ impl<K: Key> Keyed<K> {
             self.keys.iter().fold((K::HIGHEST, K::default()), |(low, high), key| (low.min(*key), high.max(*key)));
         let whole = start <= bounds.0 && bounds.1 <= end;
         let keys = self.keys.iter().copied();
-        // Most tiles lie in a slab as a whole: no cell of theirs needs a look.
+        // Most tiles are completely inside a slab and need no comparison per cell.
         match &self.cells {
             None if whole => entries.extend(keys.zip(0..).map(|(key, cell)| Entry::new(key, self.slot, cell))),
             Some(cells) if whole => {
@@ -130,36 +132,38 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Whether cells may be versions of each other; if not, cells of the fragment with equal coordinates all count.
+    /// `true` if cells of the fragment may be versions of each other. If `false`, all cells with
+    /// equal coordinates are kept.
     pub(super) fn has_versions(&self) -> bool {
         self.times.is_some()
     }
 
-    /// What decides between cells with equal coordinates: the greatest counts, and with it what [counts alike](Self::counts_as).
+    /// Returns the rank of a cell among cells with equal coordinates. The highest rank is kept,
+    /// together with cells of the [same write](Self::counts_as).
     pub(super) fn version(&self, cell: u32) -> (u64, usize, u64, u32) {
         match &self.times {
             None => (self.time, self.source, self.tile.tile, cell),
-            // Whoever joins fragments stores the newer cell first, also of those that were written at the same time.
+            // Consolidation stores the newer cell first, even for cells with equal timestamps.
             Some(times) => (times[cell as usize], self.source, u64::MAX - self.tile.tile, u32::MAX - cell),
         }
     }
 
-    /// Whether a cell counts if that of `newest` counts, which has the same coordinates.
+    /// `true` if a cell is kept because the `newest` cell, which has the same coordinates, is kept.
     pub(super) fn counts_as(&self, cell: u32, (newest, other_cell): (&Self, u32)) -> bool {
         self.source == newest.source && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
     }
 
-    /// Whether any cell stands for a deletion.
+    /// `true` if the tile may have cells marked as deleted.
     pub(super) fn has_deleted(&self) -> bool {
         self.deleted.is_some()
     }
 
-    /// Whether the cell stands for a deletion.
+    /// `true` if the cell is marked as deleted.
     pub(super) fn is_deleted(&self, cell: u32) -> bool {
         self.deleted.as_ref().is_some_and(|deleted| deleted[cell as usize])
     }
 
-    /// Compares cells, given by their indices, whose keys are equal.
+    /// Compares two cells with equal keys, given by index.
     pub(super) fn compare_equal(&self, order: &CellOrder, cell: u32, other: &Self, other_cell: u32) -> Ordering {
         match (&self.columns, &other.columns) {
             (Some(a), Some(b)) => order.compare((a, self.row(cell)), (b, other.row(other_cell))),
@@ -167,7 +171,7 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// The place of a cell in the columns.
+    /// Returns a cell's row in `columns`.
     fn row(&self, cell: u32) -> usize {
         match &self.column_cells {
             None => cell as usize,
@@ -175,13 +179,13 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Puts the cells in order, whatever order the tile has them in. Leaves of versions of a cell the one that counts.
+    /// Sorts the cells. Keeps only the newest version of each cell.
     pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
         if self.ascends(order) {
             return;
         }
         let mut positions: Vec<usize> = (0..self.len()).collect();
-        // Cells that stay next to each other keep the order that they were stored in.
+        // A stable sort, so that cells with equal coordinates keep the stored order.
         positions.sort_by(|a, b| self.compare(order, *a, *b));
         if self.has_versions() {
             let mut best: Vec<usize> = Vec::with_capacity(positions.len());
@@ -200,10 +204,11 @@ impl<K: Key> Keyed<K> {
         self.keep(&positions);
     }
 
-    /// Whether the cells are in order, and all different if they may be versions of each other.
+    /// `true` if the cells are in order, and strictly ascending if they may be versions of each
+    /// other.
     fn ascends(&self, order: &CellOrder) -> bool {
         let distinct = self.has_versions();
-        // Without a branch per cell, as nearly all tiles are in order.
+        // Without a branch per cell, since nearly all tiles are in order.
         let followers = self.keys.get(1..).unwrap_or_default();
         let pairs = || self.keys.iter().zip(followers);
         if order.is_exact() && !distinct {
@@ -225,8 +230,9 @@ impl<K: Key> Keyed<K> {
         self.keys[a].cmp(&self.keys[b]).then_with(|| self.compare_equal(order, self.cell(a), self, self.cell(b)))
     }
 
-    /// Whether all cells come before those of `next`, a tile of the same fragment, both being [in order](Self::make_mergeable) and
-    /// neither empty. Versions of a cell don't.
+    /// `true` if all cells precede the cells of `next`, a later tile of the same fragment. Both
+    /// tiles must be [sorted](Self::make_mergeable) and not empty. Returns `false` if both tiles
+    /// hold a version of the same cell.
     pub(super) fn is_before(&self, order: &CellOrder, next: &Self) -> bool {
         let (Some(last), Some(first)) = (self.keys.last(), next.keys.first()) else { return true };
         let equal = || self.compare_equal(order, self.cell(self.len() - 1), next, next.cell(0));
@@ -242,7 +248,7 @@ impl<K: Key> Keyed<K> {
         self.keys = positions.iter().map(|position| self.keys[*position]).collect();
     }
 
-    /// Lets go of keys, of which no more are needed for now, and of all that isn't about cells with keys `start..=end`.
+    /// Drops the keys, and all coordinates except for cells with keys `start..=end`.
     pub(super) fn forget_keys(&mut self, start: K, end: K) {
         if let Some(columns) = self.columns.take() {
             let inside = self.keys.iter().enumerate().filter(|(_, key)| (start..=end).contains(key));
@@ -255,12 +261,12 @@ impl<K: Key> Keyed<K> {
         self.forgotten = true;
     }
 
-    /// Whether keys have been let go of.
+    /// `true` if the keys were dropped.
     pub(super) fn has_forgotten_keys(&self) -> bool {
         self.forgotten
     }
 
-    /// Gives memory back.
+    /// Returns buffers to the pools.
     pub(super) fn give_back(self, context: &Context) {
         K::pool(&context.spares.keys).give(self.keys);
         for coordinates in self.columns.into_iter().flat_map(CellColumns::into_coordinates) {
@@ -268,7 +274,7 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Bytes of memory that are held.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let cells = self.cells.as_ref().map_or(0, |cells| 4 * cells.len());
         let times = self.times.as_ref().map_or(0, |times| 8 * times.len());

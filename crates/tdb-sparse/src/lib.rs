@@ -1,12 +1,11 @@
 #![doc = include_str!("../README.md")]
 
-// Reading sparse arrays.
-//
-// A query first finds the tiles that may hold wanted cells. An *engine* then says which cells come next, as runs of cells
-// of tiles: `Stream` where tiles follow one another, `Merge` where fragments have to be merged in global order,
-// `Slabs` where cells have to be sorted. That cells lie in that order is believed nowhere: `InOrder` looks whether those
-// of a single fragment do before it gives them as they lie there. What runs have gathered in the `RunQueue` becomes a
-// batch, for which the selected fields are unfiltered only now, and only of tiles that contribute.
+// A query first selects candidate tiles: the tiles that may hold matching cells. An *engine* then
+// determines the next cells as runs of cells within tiles: `Stream` emits tile after tile, `Merge`
+// merges fragments in global order, and `Slabs` sorts cells. Stored order is never trusted.
+// `InOrder` checks the cells of a single fragment and then emits them unsorted. The runs collected
+// in the `RunQueue` become a batch. Only then are the selected fields unfiltered, and only in
+// contributing tiles.
 
 mod boxed;
 mod cells;
@@ -48,26 +47,26 @@ pub use plan::plan;
 pub use scan::scan;
 pub use source::may_intersect;
 
-/// Reads the cells of a sparse array, batch by batch.
+/// A reader for the cells of a sparse array, batch by batch.
 #[derive(Debug)]
 pub struct SparseReader {
     context: Context,
-    /// Gives the first cells, or all, if they may lie in the order asked for.
+    /// Emits the first cells, or all, while the stored order appears to be the requested order.
     in_order: Option<Box<InOrder>>,
     engine: Box<dyn Engine>,
     tiles: TileTable,
     queue: RunQueue,
-    /// The cells of the last batch.
+    /// Cells of the last batch. Kept to reuse the memory.
     runs: Vec<Run>,
     gatherer: Gatherer,
 }
 
 impl SparseReader {
-    /// Starts to read. On a storage that takes long to answer, the bytes of the planned tiles are fetched ahead until the
-    /// [`ReadAhead`] is dropped.
+    /// Plans the read. On storage with high latency, the bytes of the planned tiles are prefetched
+    /// until the [`ReadAhead`] is dropped.
     ///
     /// # Errors
-    /// Metadata of a fragment cannot be read.
+    /// The metadata of a fragment cannot be read.
     pub fn new(query: CheckedQuery) -> Result<(Self, Option<ReadAhead>)> {
         let bytes_ahead = query.memory.ahead;
         let (context, mut choice) = plan::begin(query, false)?;
@@ -92,7 +91,7 @@ impl SparseReader {
         }
     }
 
-    /// The next batch; none after the last one.
+    /// Returns the next batch, or `None` after the last batch.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let Gathered { batch, has_passing } = match &mut self.in_order {
             Some(in_order) => {

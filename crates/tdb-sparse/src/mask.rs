@@ -1,26 +1,26 @@
-//! Which cells of a tile are wanted, while it is looked at.
+//! Selection flags of a tile's cells while the tile is inspected.
 
 use std::ops::Range;
 
 use tdb_cells::order::coordinates::indices;
 use tdb_snapshot::tiles::BLOCK;
 
-/// Which cells of a tile are wanted, as far as is known: all to begin with.
+/// Flags of possibly matching cells. Initially all cells.
 #[derive(Debug)]
 pub(super) struct Mask {
-    /// By cell, once some may be unwanted.
+    /// A flag per cell, valid once `is_used`.
     flags: Vec<bool>,
     is_used: bool,
     cells: usize,
 }
 
 impl Mask {
-    /// `memory` is used again, whatever it holds.
+    /// Creates a mask on top of `memory`, ignoring the content.
     pub(super) fn new(memory: Vec<bool>, cells: usize) -> Self {
         Self { flags: memory, is_used: false, cells }
     }
 
-    /// To clear those that aren't wanted.
+    /// Returns the flags. Clear a flag to exclude the cell.
     pub(super) fn flags(&mut self) -> &mut [bool] {
         if !self.is_used {
             self.is_used = true;
@@ -30,19 +30,20 @@ impl Mask {
         &mut self.flags
     }
 
-    /// How many cells there are.
+    /// Number of cells, excluded cells included.
     pub(super) fn len(&self) -> usize {
         self.cells
     }
 
-    /// Whether no cell is wanted.
+    /// `true` if no cell is left.
     pub(super) fn is_empty(&self) -> bool {
         self.cells == 0 || self.is_used && !self.flags.contains(&true)
     }
 
-    /// Consecutive cells that hold all wanted ones: whole blocks, without those that no cell is wanted of unless they are few.
+    /// Returns ranges of cells around all remaining cells. The ranges consist of whole blocks.
+    /// Blocks without a remaining cell are skipped unless the gap is short.
     pub(super) fn runs(&self) -> Vec<Range<usize>> {
-        /// To read a few blocks more costs less than to begin anew behind them.
+        /// Reading a few blocks costs less than a restart after the gap.
         const GAP: usize = 2 * BLOCK;
         let mut runs: Vec<Range<usize>> = Vec::new();
         if !self.is_used {
@@ -50,7 +51,7 @@ impl Mask {
             return runs;
         }
         for (block, flags) in self.flags.chunks(BLOCK).enumerate() {
-            // Without an early end this is a few instructions for many cells.
+            // Without an early exit, this compiles to a few instructions for many cells.
             if !flags.iter().fold(false, |any, wanted| any | wanted) {
                 continue;
             }
@@ -63,13 +64,13 @@ impl Mask {
         runs
     }
 
-    /// The wanted cells; none if all are.
+    /// Returns the indices of the remaining cells, or `None` if all cells remain.
     pub(super) fn kept(&self) -> Option<Vec<u32>> {
         let all = !self.is_used || self.flags.iter().fold(true, |all, wanted| all & wanted);
         (!all).then(|| indices(&self.flags))
     }
 
-    /// The memory, to be used again.
+    /// Returns the memory for reuse.
     pub(super) fn into_memory(self) -> Vec<bool> {
         self.flags
     }

@@ -1,4 +1,4 @@
-//! Merging tiles in global order.
+//! Merge of tiles in global order.
 
 mod heads;
 mod lane;
@@ -23,45 +23,49 @@ use pending::{Pending, PendingTile};
 use split::{Cut, split};
 use strand::Strand;
 
-/// Merges the tiles of fragments in global order. Of cells with equal coordinates it drops those that newer ones hide.
+/// Merges the tiles of fragments in global order. Drops cells hidden by a newer cell with equal
+/// coordinates.
 ///
-/// A fragment's cells should lie in that order, but nothing says that they do. So what is given away is bounded by what
-/// tiles that aren't at hand may have, as far as their MBRs show; a tile is put in order when it is loaded; and tiles of a
-/// fragment that lie across each other are merged like those of several fragments. What takes more memory than there is
-/// is [sorted](Slabs) from there on. In a fragment that is in order this means to load a tile a little earlier.
+/// A fragment's cells should be in global order, but the format does not guarantee this. Therefore
+/// the merge emits no cell beyond the lower bounds of unloaded tiles, taken from MBRs. Each tile is
+/// sorted when loaded, and overlapping tiles of a fragment are merged like tiles of several
+/// fragments. If the loaded tiles exceed the memory limit, [`Slabs`] sorts the rest. For a fragment
+/// in global order, this only means loading tiles slightly earlier.
 ///
-/// Tiles are loaded together with others whose turn comes soon: about as many as make a batch where several threads share
-/// the work. What is at hand is merged as far as it goes, by several threads in [parts](split) if there is enough of it.
+/// Tiles are loaded in groups: with several threads, about as many as fill a batch. Loaded cells
+/// are merged as far as possible. Several threads merge them in [parts](split) if the number of
+/// cells justifies this.
 #[derive(Debug)]
 pub(super) struct Merge<K: Key> {
     order: CellOrder,
-    /// The tiles to come.
+    /// Tiles to load.
     pending: Pending<K>,
-    /// The tiles at hand, by source.
+    /// Loaded tiles, by source.
     strands: Vec<Strand<K>>,
     deduplicate: bool,
-    /// Bytes of cells of which one tile of each fragment consists.
+    /// Total bytes, in the result, of the first tile of each fragment.
     left_over: usize,
-    /// Bytes that tiles at hand may take.
+    /// Memory limit in bytes for loaded tiles.
     room: usize,
-    /// What sorts the rest, once there is too much to merge.
+    /// Sorts the rest once the merge exceeds the memory limit.
     sorter: Option<Slabs<K>>,
-    /// Memory for the runs of parts.
+    /// Buffers for the runs of parts.
     runs: Vec<Runs>,
 }
 
-/// Merging fewer cells isn't worth a second thread; tests have few.
+/// Minimum number of cells for a second thread. Small in tests, which have few cells.
 const WORTH_PARTS: usize = if cfg!(test) { 2 } else { 16 << 10 };
 
-/// So many strands more than there are fragments are merged; sorting takes less time than merging more.
+/// Number of strands allowed in addition to one per fragment. Beyond it, sorting is faster than
+/// merging.
 const MOST_MORE_STRANDS: usize = if cfg!(test) { 2 } else { 32 };
 
 impl<K: Key> Merge<K> {
-    /// `tiles` are sorted by source.
+    /// `tiles` must be sorted by source.
     pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles) -> Self {
         let first_tiles = || tiles.chunk_by(|a, b| a.0 == b.0).filter_map(<[_]>::first);
         let bytes = |(source, tile): &(usize, SelectedTile)| tile_bytes(context, *source, tile);
-        // Of every fragment one tile has to be at hand, whatever it takes.
+        // The first tile of every fragment must be loaded, even if large.
         let keys = first_tiles().map(|(_, tile)| tile.cells as usize * (size_of::<K>() + size_of::<u64>()));
         Self {
             pending: Pending::new(context, &order, tiles),
@@ -75,7 +79,8 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// Merges what is at hand until there are about `most` bytes of cells, or a tile has to be loaded; whether it has.
+    /// Merges loaded cells until the runs reach about `most` bytes or another tile must be loaded.
+    /// Returns `true` in the latter case.
     fn advance(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue, most: usize) -> Result<bool> {
         let lanes: Vec<Lane<'_, K>> = self.strands.iter().map(Strand::lane).collect();
         let gate = self.pending.gate();
@@ -100,11 +105,11 @@ impl<K: Key> Merge<K> {
         Ok(reached.waits)
     }
 
-    /// Takes out the next tiles, so that about `most` bytes of cells can be merged.
+    /// Takes out the next tiles to load, enough to merge about `most` bytes.
     fn next_tiles(&mut self, context: &Context, tiles: &TileTable, most: usize) -> Vec<PendingTile<K>> {
         let at_hand = self.strands.iter().map(|strand| strand.bytes_left(tiles)).fold(0, usize::saturating_add);
         let threads = context.array.workers().threads();
-        // Of every fragment a part of a tile will be left over.
+        // A part of a tile will be left over for every fragment.
         let most = if threads == 1 { most / 4 } else { most.saturating_add(self.left_over) };
         let most = most.min(context.room / 4).saturating_sub(at_hand);
         let (mut jobs, mut bytes) = (Vec::new(), 0_usize);
@@ -117,7 +122,6 @@ impl<K: Key> Merge<K> {
         jobs
     }
 
-    /// Loads tiles.
     fn load(&mut self, context: &Context, tiles: &mut TileTable, jobs: Vec<PendingTile<K>>) -> Result<()> {
         let order = &self.order;
         let bytes = jobs.iter().map(|job| u64::from(job.tile.cells) * 16).sum();
@@ -134,7 +138,7 @@ impl<K: Key> Merge<K> {
         Ok(())
     }
 
-    /// Takes in a tile where it fits among those of its fragment.
+    /// Adds a tile to the first suitable strand of the fragment, or to a new strand.
     fn take_in(&mut self, tile: Keyed<K>) {
         let begin = self.strands.partition_point(|strand| strand.source < tile.source);
         let end = self.strands.partition_point(|strand| strand.source <= tile.source);
@@ -147,8 +151,9 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// Makes sure that what is at hand doesn't take too much: lets go of tiles whose turn doesn't come yet, now that it is
-    /// known where they begin; if that isn't enough, leaves the rest to a sorter.
+    /// Enforces the memory limit. First unloads the tiles that are needed last. The first key of an
+    /// unloaded tile is known by then. If memory still does not suffice, leaves the rest to the
+    /// sorter.
     fn make_room(&mut self, context: &Context, tiles: &mut TileTable) {
         let memory = |strand: &Strand<K>| strand.tiles().iter().map(Keyed::memory).sum::<usize>();
         let mut held: usize = self.strands.iter().map(memory).sum();
@@ -165,8 +170,8 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// Takes out the tile at hand that begins last, with its first key, if none of its cells has been given away, and it
-    /// isn't the next one's turn.
+    /// Takes out the loaded tile with the highest first key, together with this key. Returns `None`
+    /// if the tile is partly emitted or next in turn.
     fn pop_latest(&mut self) -> Option<(K, Keyed<K>)> {
         let gate = self.pending.gate()?;
         let latest = self.strands.iter_mut().max_by_key(|strand| strand.last_start())?;
@@ -176,7 +181,7 @@ impl<K: Key> Merge<K> {
         latest.pop_untouched()
     }
 
-    /// Has everything sorted that wasn't given away: no key of it is below that of the tiles to come.
+    /// Hands all remaining cells to the sorter. All remaining keys are at or above the gate.
     fn leave_to_sorter(&mut self, context: &Context, tiles: &mut TileTable) {
         let start = self.pending.gate();
         let mut rest: Tiles = self.pending.iter().collect();
@@ -209,7 +214,7 @@ impl<K: Key> Engine for Merge<K> {
     }
 }
 
-/// Lets go of a tile at hand.
+/// Unloads a tile.
 fn let_go<K: Key>(context: &Context, tiles: &mut TileTable, keyed: Keyed<K>) -> SelectedTile {
     let tile = keyed.tile;
     tiles.close(context, keyed.slot);
@@ -217,13 +222,14 @@ fn let_go<K: Key>(context: &Context, tiles: &mut TileTable, keyed: Keyed<K>) -> 
     tile
 }
 
-/// About how many bytes the cells of a tile take in the result.
+/// Estimates the bytes of a tile's cells in the result.
 fn tile_bytes(context: &Context, source: usize, tile: &SelectedTile) -> usize {
     cell_bytes(context, source, tile.tile, tile.cells).saturating_mul(tile.cells as usize)
 }
 
-/// Merges lanes in parts, which begin at `places` and end with the last of them. The first part's runs are appended to
-/// `runs.0` at once, the others' after they have been gathered in the others.
+/// Merges lanes in parts. `places` holds the start of each part and the end of the last part. The
+/// first part appends runs directly to `first`. The runs of further parts are collected in `others`
+/// and then appended.
 fn merge_parts<K: Key>(
     context: &Context,
     rules: Rules<'_>,
@@ -235,7 +241,7 @@ fn merge_parts<K: Key>(
     let runs = std::iter::once(&mut *first).chain(&mut *others);
     let jobs: Vec<_> = places.windows(2).map(|ends| part_of(lanes, &ends[0], &ends[1])).zip(runs).collect();
     context.array.workers().for_each(u64::MAX, jobs, |(lanes, runs), _| {
-        // Where fragments interleave, most runs are of one cell.
+        // If fragments interleave, most runs have a single cell.
         runs.reserve(lanes.iter().map(Lane::len).sum());
         merge(rules, lanes, None, usize::MAX, runs);
         Ok::<_, ArrayError>(())
@@ -245,13 +251,14 @@ fn merge_parts<K: Key>(
     Ok(Reached { places: places.pop().unwrap_or_default(), waits: false })
 }
 
-/// Some of the cells of each lane.
+/// Restricts each lane to the cells between two places.
 fn part_of<'a, K: Key>(lanes: &[Lane<'a, K>], begins: &[Place], ends: &[Place]) -> Vec<Lane<'a, K>> {
     let places = begins.iter().zip(ends);
     lanes.iter().zip(places).map(|(lane, (begin, end))| lane.between(*begin, *end)).collect()
 }
 
-/// About how many bytes a cell at hand takes in the result if the next one is of another fragment.
+/// Estimates the bytes of a loaded cell in the result, assuming that adjacent cells come from
+/// distinct fragments.
 fn cell_size<K: Key>(strands: &[Strand<K>], tiles: &TileTable) -> usize {
     let loaded = || strands.iter().flat_map(Strand::tiles);
     let cells: usize = loaded().map(Keyed::len).sum();

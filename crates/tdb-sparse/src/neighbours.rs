@@ -1,15 +1,17 @@
-//! Which of many boxes have something in common.
+//! Search for intersecting boxes.
 
 use std::ops::ControlFlow;
 
 use tdb_rtree::{DimRange, NdRange};
 
-/// Hands over the pairs of boxes that may hold the same coordinates, by their places, until it is told to end.
+/// Calls `each` for the index pairs of intersecting boxes until `each` breaks.
 ///
-/// Boxes of data that comes in over time, or by region, lie one behind the other along some dimension. Along the one where they do so
-/// best, only those are compared that begin before another has ended.
+/// Boxes of data arriving over time or by region are mostly disjoint along some dimension. The
+/// search sorts the boxes along the most selective dimension and compares only boxes with an
+/// overlap in this dimension.
 ///
-/// What ended it; `None` if more than `most` pairs would have to be looked at.
+/// Returns the result of the last call, or `None` if more than `most` pairs would have to be
+/// compared.
 pub fn each_pair<B>(
     boxes: &[NdRange],
     most: usize,
@@ -33,15 +35,15 @@ pub fn each_pair<B>(
     Some(ControlFlow::Continue(()))
 }
 
-/// Boxes in the order in which they begin along a dimension.
+/// Boxes sorted by start along a dimension.
 struct Sorted {
     order: Vec<usize>,
-    /// For each place in that order the first one behind it whose box begins beyond the end of its own.
+    /// For each box in that order, the first later position whose box begins after this box ends.
     reach: Vec<usize>,
 }
 
 impl Sorted {
-    /// `None` if the sides of the boxes aren't of one kind.
+    /// Returns `None` if the boxes mix fixed-size and string ranges.
     fn along(dimension: usize, boxes: &[NdRange]) -> Option<Self> {
         let side = |index: &usize| boxes[*index].0.get(dimension);
         let mut order: Vec<usize> = (0..boxes.len()).collect();
@@ -60,13 +62,13 @@ impl Sorted {
         Some(Self { reach: reach.collect(), order })
     }
 
-    /// How many have to be compared.
+    /// Number of pairs to compare.
     fn pairs(&self) -> usize {
         self.reach.iter().enumerate().map(|(place, reach)| reach - place - 1).fold(0, usize::saturating_add)
     }
 }
 
-/// Where a range begins, among ranges of its kind.
+/// Sort key of the start of a range, among ranges of the same kind.
 fn start(range: &DimRange) -> (u64, &[u8]) {
     match range {
         DimRange::Fixed { lo, .. } => (*lo, &[]),
@@ -74,7 +76,7 @@ fn start(range: &DimRange) -> (u64, &[u8]) {
     }
 }
 
-/// Whether a range that doesn't begin before another begins within it.
+/// `true` if `later` begins within `range`. `later` must not begin before `range`.
 fn begins_in(range: &DimRange, later: &DimRange) -> bool {
     match later {
         DimRange::Fixed { lo, .. } => matches!(range, DimRange::Fixed { hi, .. } if lo <= hi),

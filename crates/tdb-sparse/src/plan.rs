@@ -1,4 +1,4 @@
-//! What a read will touch.
+//! Read plans: tiles and bytes to read.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,7 +14,10 @@ use crate::prune;
 use crate::selected::SelectedTile;
 use crate::source::Source;
 
-/// What reading would touch of each fragment.
+/// Plans a read: the tiles and byte ranges to read of each fragment.
+///
+/// # Errors
+/// The metadata of a fragment cannot be read.
 pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let (context, choice) = begin(query.clone(), true)?;
     let plans = read_plan(&context, &choice)?;
@@ -23,7 +26,8 @@ pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut
     Ok((plans, FragmentsLeftOut { region, totals, ..FragmentsLeftOut::default() }))
 }
 
-/// The tiles of a read, and the engine for each. Only callers who `explain` get the reasons why tiles were left out.
+/// Selects the tiles of a read and assigns engines. Records why tiles were excluded if `explain` is
+/// `true`.
 pub(super) fn begin(query: CheckedQuery, explain: bool) -> Result<(Context, Choice)> {
     let mut context = prune::context(query, explain)?;
     let choice = Choice::of(&context)?;
@@ -33,7 +37,7 @@ pub(super) fn begin(query: CheckedQuery, explain: bool) -> Result<(Context, Choi
     Ok((context, choice))
 }
 
-/// The tiles and bytes that a read takes of each fragment.
+/// Returns the tiles and bytes to read of each fragment.
 pub(super) fn read_plan(context: &Context, choice: &Choice) -> Result<Vec<FragmentPlan>> {
     let streamed = choice.streamed.iter().chain(&choice.in_order);
     let streamed: BTreeSet<(usize, u64)> = streamed.map(|(source, tile)| (*source, tile.tile)).collect();
@@ -45,7 +49,8 @@ pub(super) fn read_plan(context: &Context, choice: &Choice) -> Result<Vec<Fragme
     plans.collect()
 }
 
-/// What a scan will read of each fragment: `tiles` on their own, but for fields that were added already, and the tiles of a choice.
+/// Returns the tiles and bytes to scan of each fragment. `tiles` are scanned individually, without
+/// fields already answered by statistics. The tiles of `choice` are read completely.
 pub(super) fn scan_plan(
     context: &Context,
     tiles: &[(usize, SelectedTile, FieldSet)],
@@ -68,7 +73,8 @@ pub(super) fn scan_plan(
     plans.collect()
 }
 
-/// What is read of a fragment. `is_read` says whether a tile is, or a selected field of it.
+/// Plans the reads of a fragment. `is_read` is `true` for tiles to read, or for selected fields of
+/// a tile.
 fn fragment_plan(
     context: &Context,
     source: &Source,
@@ -97,7 +103,7 @@ fn fragment_plan(
                 part,
                 source.tiles.iter().filter(|tile| is_read(tile, None) && wanted(tile)).map(|tile| tile.tile),
             )?;
-            // Before format 5 all dimensions share a file.
+            // Before format version 5, all dimensions share a file.
             if !reads.ranges.is_empty() && !plan.reads.iter().any(|other| other.file == reads.file) {
                 plan.reads.push(reads);
             }

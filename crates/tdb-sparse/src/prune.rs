@@ -1,4 +1,4 @@
-//! Leaving out tiles that hold no cell that fulfils the query's condition.
+//! Exclusion of tiles by the query's condition.
 
 use tdb_condition::Fulfilment;
 use tdb_query::{CheckedQuery, PrunedTiles, Pruner};
@@ -7,7 +7,8 @@ use tdb_snapshot::Result;
 use crate::choice::{MOST_COMPARISONS, is_alone};
 use crate::context::Context;
 
-/// What all parts of the read share, with as few tiles as metadata allows. Only those who `explain` want to know why.
+/// Creates the context of a read and excludes tiles by metadata. Records the reasons if `explain`
+/// is `true`.
 pub(super) fn context(query: CheckedQuery, explain: bool) -> Result<Context> {
     let mut context = Context::new(query)?;
     let parts = context.filter.clone();
@@ -33,7 +34,7 @@ pub(super) fn context(query: CheckedQuery, explain: bool) -> Result<Context> {
                     Fulfilment::Unknown => {}
                 }
             }
-            // Cells that don't fulfil it may hide older ones that do.
+            // A cell that fails the condition may hide an older matching cell.
             match out.filter(|_| !deduplicates || is_alone(&context, source, &tile, &mut left)) {
                 None => tiles.push(tile),
                 Some(pruner) if explain => PrunedTiles::add(&mut pruned_by, pruner.reason(tile.tile, schema)),

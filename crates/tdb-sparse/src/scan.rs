@@ -1,7 +1,8 @@
-//! Looking at all cells of a sparse array once.
+//! A single pass over all cells of a sparse array.
 //!
-//! Tiles that no cell of another tile bears upon are looked at where they were unfiltered, by several threads at once, and not
-//! even that if metadata says enough of them. The cells of others come in batches, as they do for everybody.
+//! Tiles unaffected by other tiles are scanned directly after unfiltering, by several threads at
+//! once. If metadata suffices, these tiles are not read at all. Cells of other tiles arrive in
+//! batches, as in a normal read.
 
 use std::sync::Mutex;
 
@@ -22,7 +23,10 @@ use crate::stream::needs_look;
 use crate::table::cell_bytes;
 use crate::{SparseReader, prune};
 
-/// Has a scan look at the cells of a query.
+/// Passes the cells of a query to a scan.
+///
+/// # Errors
+/// Metadata or a tile of a fragment cannot be read.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let bytes_ahead = query.memory.ahead;
     let context = prune::context(query, false)?;
@@ -88,7 +92,7 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     Ok(cost)
 }
 
-/// Why tiles have to be read: some of these on their own, or, if there are none, others together.
+/// Returns the reason why tiles must be read: first a reason of the individual tiles, else overlap.
 fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> WhyUnknown {
     let look = tiles.iter().find(|(source, tile, _)| needs_look(context, *source, tile));
     match look.map(|(source, tile, _)| (&context.sources[*source], tile)) {
@@ -101,7 +105,8 @@ fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> Why
     }
 }
 
-/// Hands over the wanted cells of a tile, if there are any, but for fields that were added already.
+/// Passes the matching cells of a tile to `each`, without the fields in `added`. Returns `None` if
+/// no cell matches.
 fn with_tile<R>(
     context: &Context,
     (source, tile, added): (usize, &SelectedTile, &FieldSet),

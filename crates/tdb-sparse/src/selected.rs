@@ -1,24 +1,25 @@
-//! Tiles that a query has to look at.
+//! Candidate tiles of a query.
 
-/// A tile that may hold wanted cells.
+/// A candidate tile: a tile that may hold matching cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SelectedTile {
     pub(super) tile: u64,
     pub(super) cells: u32,
-    /// Whether the whole of it lies in the region.
+    /// `true` if the tile is completely inside the region.
     pub(super) full: bool,
-    /// How many of its wanted cells, the first ones as they are stored, aren't wanted any more.
+    /// Number of matching cells, from the first in stored order, already emitted.
     pub(super) given: u32,
-    /// Which parts of the query's condition all of its cells are known to fulfil: a bit for each of the first 64.
+    /// Parts of the query's condition that all cells are known to meet: bit `n` for part `n`, up to
+    /// 64 parts.
     pub(super) passes: u64,
 }
 
 impl SelectedTile {
-    /// Whether all of its cells are known to fulfil this part of the query's condition.
+    /// `true` if all cells are known to meet this part of the query's condition.
     pub(super) fn passes(&self, part: usize) -> bool {
         u32::try_from(part).is_ok_and(|part| self.passes.checked_shr(part).unwrap_or(0) & 1 != 0)
     }
 }
 
-/// Tiles, each with the index of its source.
+/// Tiles with source indices.
 pub(super) type Tiles = Vec<(usize, SelectedTile)>;

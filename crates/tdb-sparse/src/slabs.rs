@@ -1,4 +1,4 @@
-//! Sorting cells, as many at a time as memory allows.
+//! Sorting of cells in portions, within a memory limit.
 
 use tdb_cells::order::cell_order::CellOrder;
 use tdb_cells::order::entries::Entries;
@@ -12,50 +12,50 @@ use crate::keyed::Keyed;
 use crate::selected::{SelectedTile, Tiles};
 use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
-/// Sorts cells slab by slab. A slab is a range of sort keys that is chosen so that its cells, as far as can be estimated from
-/// the MBRs of tiles, fit in memory; its cells are found by the coordinates of all tiles whose MBRs reach into it.
-/// Keys of tiles that reach into the next slab too are kept while there is room.
+/// Sorts cells slab by slab. A slab is a range of sort keys whose cells, estimated from the MBRs of
+/// tiles, fit into memory. The cells come from all tiles with an MBR intersecting the slab. Keys of
+/// tiles extending into the next slab are kept while memory permits.
 #[derive(Debug)]
 pub(super) struct Slabs<K: Key> {
     order: CellOrder,
-    /// By their lowest key.
+    /// Sorted by lowest key.
     tiles: Vec<SlabTile<K>>,
-    /// The tiles before this one have been taken up.
+    /// Index of the first inactive tile.
     next: usize,
-    /// The tiles that have been taken up and reach beyond the slabs that are done.
+    /// Tiles that have begun and extend beyond the completed slabs.
     active: Vec<usize>,
-    /// The first key of the next slab; none after the last one.
+    /// First key of the next slab. `None` after the last slab.
     start: Option<K>,
-    /// About how many keys the last slab spanned.
+    /// Approximate number of keys in the range of the last slab.
     span: Option<f64>,
-    /// The tiles at hand, by slot.
+    /// Loaded tiles, by slot.
     keyed: Vec<Option<Keyed<K>>>,
-    /// The cells of the slab, and how many bytes they take in the result.
+    /// Cells of the slab, and the bytes of these cells in the result.
     entries: Entries<K::Entry>,
     bytes: usize,
     sorter: Sorter<K::Entry>,
-    /// Whether cells may hide others with equal coordinates.
+    /// `true` if cells may hide other cells with equal coordinates.
     deduplicate: bool,
 }
 
-/// A tile and where its cells lie in the order.
+/// A tile with key bounds.
 #[derive(Debug)]
 struct SlabTile<K> {
     source: usize,
     tile: SelectedTile,
     low: K,
     high: K,
-    /// Bytes that all its cells take in the result, or while they are sorted if that is more.
+    /// Bytes of all cells: the maximum of the size in the result and the size during the sort.
     bytes: f64,
-    /// Its place in the table while it is at hand.
+    /// Slot in the table while the tile is loaded.
     slot: Option<u32>,
 }
 
 impl<K: Key> Slabs<K> {
-    /// Bytes of a cell while it is sorted: its key, and two entries.
+    /// Bytes of a cell during the sort: a key and two entries.
     const SORTING_BYTES: usize = size_of::<K>() + 2 * size_of::<K::Entry>();
 
-    /// Sorts the cells of tiles, those with keys below `start` excepted.
+    /// Prepares to sort the cells of tiles, except for cells with keys below `start`.
     pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles, start: Option<K>) -> Self {
         let mut tiles: Vec<SlabTile<K>> = context
             .keys_of_bounds(&order, tiles)
@@ -83,7 +83,7 @@ impl<K: Key> Slabs<K> {
         }
     }
 
-    /// About how many bytes the cells with keys `start..=end` take.
+    /// Estimates the bytes of the cells with keys `start..=end`.
     fn estimate(&self, start: K, end: K) -> f64 {
         let new = self.tiles[self.next..].iter().take_while(|tile| tile.low <= end);
         let tiles = self.active.iter().map(|index| &self.tiles[*index]).chain(new);
@@ -95,11 +95,11 @@ impl<K: Key> Slabs<K> {
             .sum()
     }
 
-    /// The last key of the slab that begins at `start`.
+    /// Returns the last key of the slab beginning at `start`.
     fn end(&self, start: K, budget: usize) -> K {
         let budget = budget as f64;
         let fits = |end| self.estimate(start, end) <= budget;
-        // The slab before shows about where to look.
+        // The span of the previous slab is a good first guess.
         let guess = self.span.map_or(K::HIGHEST, |span| start.up(span * 4.0));
         let mut high = if fits(guess) { K::HIGHEST } else { guess };
         if fits(high) {
@@ -120,7 +120,7 @@ impl<K: Key> Slabs<K> {
                 high = middle;
             }
         }
-        // Where tiles end there are fewer to be looked at twice.
+        // If the slab ends with tiles, fewer tiles must be read twice.
         let new = self.tiles[self.next..].iter().take_while(|tile| tile.low <= low);
         let tiles = self.active.iter().map(|index| &self.tiles[*index]).chain(new);
         let ends = tiles.map(|tile| tile.high).filter(|end| (start..=low).contains(end));
@@ -154,7 +154,8 @@ impl<K: Key> Slabs<K> {
                 keyed.append_between(start, end, &mut self.entries);
                 self.bytes = self.bytes.saturating_add((self.entries.len() - before) * table.get(slot).cell_bytes);
                 if held + keyed.memory() > context.sorting / 2 {
-                    // What decides between cells has to stay until the slab is sorted.
+                    // Coordinates for the comparison of equal keys must stay until the slab is
+                    // sorted.
                     keyed.forget_keys(start, end);
                 }
                 held += keyed.memory();
@@ -164,7 +165,7 @@ impl<K: Key> Slabs<K> {
         Ok(())
     }
 
-    /// How many of the tiles to load at once.
+    /// Number of tiles to load together.
     fn group_len(&self, tiles: &[usize], context: &Context) -> usize {
         let mut bytes = 0.0;
         let fitting = tiles.iter().take_while(|index| {
@@ -174,7 +175,7 @@ impl<K: Key> Slabs<K> {
         fitting.count().max(context.array.workers().threads()).min(tiles.len())
     }
 
-    /// Loads the tiles that aren't at hand.
+    /// Loads missing tiles.
     fn load(&mut self, context: &Context, table: &mut TileTable, tiles: &[usize]) -> Result<()> {
         let missing = tiles.iter().filter(|index| self.tiles[**index].slot.is_none());
         let jobs: Vec<_> = missing.map(|index| (*index, self.tiles[*index].source, self.tiles[*index].tile)).collect();
@@ -196,7 +197,8 @@ impl<K: Key> Slabs<K> {
         Ok(())
     }
 
-    /// Leaves out the highest cells if there are many more than memory allows; gives the last key that remains.
+    /// Drops the highest cells if the slab exceeds twice the memory limit. Returns the last
+    /// remaining key.
     fn cut(&self, context: &Context, entries: &mut Entries<K::Entry>, end: K) -> K {
         let bytes = self.bytes.max(entries.len() * Self::SORTING_BYTES);
         if bytes / 2 <= context.sorting {
@@ -240,7 +242,8 @@ impl<K: Key> Slabs<K> {
                 queue.push(table, Run { slot, start, len: 1 });
             }
         };
-        // Looking for equal keys first is quicker than doing it cell by cell: mostly there are none.
+        // A separate search for equal keys is faster than a test per cell, since equal keys are
+        // rare.
         let followers = entries.get(1..).unwrap_or_default();
         let are_equal = |(a, b): (&K::Entry, &K::Entry)| a.key() == b.key();
         if !self.deduplicate || !entries.iter().zip(followers).map(are_equal).fold(false, |any, equal| any | equal) {
@@ -264,7 +267,7 @@ impl<K: Key> Slabs<K> {
         }
     }
 
-    /// Lets go of tiles that end in the slab, and of those that there is no room for.
+    /// Unloads tiles ending in the slab, and tiles without keys.
     fn finish(&mut self, context: &Context, table: &mut TileTable, end: K) {
         let mut active = std::mem::take(&mut self.active);
         active.retain(|index| {
@@ -299,7 +302,7 @@ impl<K: Key> Engine for Slabs<K> {
             let end = self.cut(context, &mut entries, end);
             context.array.workers().check()?;
             self.sort(context, &mut entries, (start, end));
-            // What isn't sorted then isn't given.
+            // An interrupted sort must not emit cells.
             context.array.workers().check()?;
             self.give(tiles, queue, &entries);
             self.entries = entries;

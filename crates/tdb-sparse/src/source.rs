@@ -1,4 +1,4 @@
-//! A fragment as far as a query is concerned: which of its tiles may hold wanted cells, and how to read them.
+//! A fragment as seen by a query: candidate tiles, and the files to read.
 
 use std::sync::Arc;
 
@@ -13,53 +13,53 @@ use crate::boxed::{BoxedTiles, Compared};
 use crate::conditions::Conditions;
 use crate::selected::SelectedTile;
 
-/// A fragment that may hold wanted cells.
+/// A fragment with candidate tiles.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) fragment: Fragment,
-    /// The tiles that may hold wanted cells, ascending.
+    /// Candidate tiles (tiles that may hold matching cells), ascending.
     pub(super) tiles: Vec<SelectedTile>,
-    /// How many tiles were left out because no cell of theirs fulfils the query's condition.
+    /// Number of tiles excluded by the query's condition.
     pub(super) pruned: usize,
-    /// The same by what says so, if somebody wants to know.
+    /// The excluded tiles by reason. Filled only if the caller asked for an explanation.
     pub(super) pruned_by: Vec<PrunedTiles>,
     rtree: Arc<RTree>,
-    /// Which of the query's boxes matter to which tiles.
+    /// The query's boxes that intersect each tile.
     boxed: Option<BoxedTiles>,
-    /// The coordinates.
+    /// Tiles of the coordinates.
     pub(super) dimensions: Vec<Arc<FieldTiles>>,
-    /// The selected fields; none where the fragment doesn't have one.
+    /// Tiles of the selected fields. `None` if the fragment lacks the field.
     pub(super) fields: Vec<Option<Arc<FieldTiles>>>,
-    /// The times of the cells, if they differ.
+    /// Timestamps of the cells, if stored.
     pub(super) times: Option<Arc<FieldTiles>>,
-    /// Whether some cells may have been written outside of the time range that was opened.
+    /// `true` if some cells may have timestamps outside of the opened time range.
     pub(super) is_time_limited: bool,
-    /// When each cell was deleted, if any was.
+    /// Deletion timestamps of the cells, if stored.
     pub(super) deletions: Option<Arc<FieldTiles>>,
-    /// What cells must fulfil, if anything.
+    /// Conditions on the cells.
     pub(super) conditions: Option<Conditions>,
 }
 
-/// What a query seeks.
+/// The selection of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sought<'a> {
     pub(super) array: &'a Snapshot,
-    /// For each dimension the ranges wanted, sorted and disjoint.
+    /// Requested ranges for each dimension, sorted and disjoint.
     pub(super) regions: &'a [Vec<DimRange>],
-    /// The boxes in one of which cells must lie too.
+    /// Boxes of the selection. A cell must be inside at least one box.
     pub(super) boxes: Option<&'a Boxes>,
-    /// What is gathered of the cells.
+    /// Fields to gather.
     pub(super) fields: &'a [OutputField],
     pub(super) time: TimeRange,
-    /// What cells must fulfil.
+    /// Conditions on the cells.
     pub(super) filter: &'a [BoundCondition],
 }
 
-/// Tiles that were found, ascending, and which boxes matter to them.
+/// Candidate tiles, ascending, with the intersecting boxes.
 type Found = (Vec<(u64, Coverage)>, Option<BoxedTiles>);
 
 impl Source {
-    /// Looks for wanted tiles in a fragment; none if there are none.
+    /// Selects tiles of a fragment. Returns `None` if no tile may hold matching cells.
     pub(super) fn of(fragment: &Fragment, sought: Sought<'_>) -> Result<Option<Self>> {
         let Sought { array, .. } = sought;
         if sought.regions.iter().any(Vec::is_empty) || fragment.tile_count() == 0 {
@@ -107,10 +107,10 @@ impl Source {
         }))
     }
 
-    /// The tiles that may hold wanted cells, ascending.
+    /// Returns the candidate tiles, ascending.
     fn search(rtree: &RTree, sought: Sought<'_>) -> Result<Found, RTreeError> {
         let hull = rtree.hull();
-        // Of many ranges few may matter to the fragment.
+        // Most ranges of a long list may miss the fragment.
         let narrowed = sought.regions.iter().enumerate().map(|(dimension, ranges)| match &hull {
             Some(hull) => DimRange::narrowed(ranges, &hull.0[dimension]),
             None => &ranges[..],
@@ -130,34 +130,36 @@ impl Source {
         Ok((found, Some(boxed)))
     }
 
-    /// When cells without a time of their own were written.
+    /// Returns the timestamp of cells without a separate timestamp.
     pub(super) fn time(&self) -> u64 {
         self.fragment.name().start()
     }
 
-    /// The smallest box that holds a tile's cells.
+    /// Returns the MBR of a tile.
     pub(super) fn mbr(&self, tile: u64) -> NdRange {
-        // The search has found the tile in the tree.
+        // The search has already found the tile in the tree.
         self.rtree.bounds(tile).unwrap_or(NdRange(Vec::new()))
     }
 
-    /// The box in which all of the fragment's cells lie for certain, if there is one.
+    /// Returns a bounding box of all of the fragment's cells, if known.
     pub(super) fn hull(&self) -> Option<NdRange> {
         self.rtree.hull()
     }
 
-    /// Whether the tree may have a tile with a cell in one of the ranges of every dimension; as [`may_intersect`].
+    /// `true` if a tile may have a cell inside one of the ranges of every dimension. See
+    /// [`may_intersect`].
     pub(super) fn may_intersect(&self, query: &[Vec<DimRange>], left: &mut u64) -> bool {
         may_intersect(&self.rtree, query, left)
     }
 
-    /// Whether cells of a tile have to be looked at one by one even where it lies in the region.
+    /// `true` if the cells of a tile must be checked individually even if the tile is inside the
+    /// region.
     pub(super) fn is_filtered(&self, tile: &SelectedTile) -> bool {
         let by_condition = self.conditions.as_ref().is_some_and(|conditions| conditions.apply_to(tile));
         self.is_time_limited || self.deletions.is_some() || by_condition
     }
 
-    /// What the coordinates of a tile have to be compared with.
+    /// Returns the checks for the coordinates of a tile.
     pub(super) fn compared<'a>(
         &'a self,
         regions: &'a [Vec<DimRange>],
@@ -174,10 +176,13 @@ impl Source {
     }
 }
 
-/// Whether a tree may have a tile with a cell in one of the ranges of every dimension. `left` is how many nodes of
-/// trees may still be compared; when there are none left, it may.
+/// Returns `true` if a tile of the tree may have a cell inside one of the ranges of every
+/// dimension.
+///
+/// `left` is the remaining budget of node comparisons. The search reduces the budget and returns
+/// `true` when no budget is left.
 pub fn may_intersect(rtree: &RTree, query: &[Vec<DimRange>], left: &mut u64) -> bool {
-    // Starting a search costs something, too.
+    // A search has a fixed cost.
     *left = left.saturating_sub(32);
     let Ok(search) = rtree.search(query) else { return true };
     let mut search = search.limited_to(*left);

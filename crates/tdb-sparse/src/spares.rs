@@ -1,4 +1,4 @@
-//! Memory of tiles that is used again.
+//! Memory of tiles for reuse.
 
 use tdb_cells::order::coordinates::Coordinates;
 use tdb_cells::order::key::KeyPools;
@@ -7,7 +7,7 @@ use tdb_types::Buffer;
 
 use crate::held::Held;
 
-/// Memory of tiles that nobody wants any more, for all threads of a read: fresh memory is slow to touch.
+/// Unused tile buffers, shared by all threads of a read. Fresh memory is slow to touch.
 #[derive(Debug, Default)]
 pub(crate) struct Spares {
     buffers: Pool<Buffer>,
@@ -16,26 +16,26 @@ pub(crate) struct Spares {
 }
 
 impl Spares {
-    /// Of each kind so many bytes are kept at most.
+    /// Keeps up to `most` bytes of each kind of buffer.
     pub(super) fn of(most: usize) -> Self {
         Self { buffers: Pool::of(most), keys: KeyPools::of(most), var: Pool::of(most) }
     }
 
-    /// A buffer of `len` bytes, which hold anything.
+    /// Returns a buffer of `len` bytes with unspecified content.
     pub(super) fn buffer(&self, len: usize) -> Buffer {
         let mut buffer = self.buffers.take();
         buffer.resize(len);
         buffer
     }
 
-    /// An empty vector.
+    /// Returns an empty vector.
     pub(super) fn keys(&self) -> Vec<u64> {
         let mut keys = self.keys.narrow.take();
         keys.clear();
         keys
     }
 
-    /// An empty tile, or one that is to be overwritten.
+    /// Returns buffers for a variable-length tile, with unspecified content.
     pub(super) fn var(&self) -> CellBuffers {
         self.var.take()
     }
@@ -44,7 +44,7 @@ impl Spares {
         self.buffers.give(buffer);
     }
 
-    /// Takes the memory of coordinates.
+    /// Returns the memory of coordinates to the pools.
     pub(super) fn give_coordinates(&self, coordinates: Coordinates) {
         match coordinates {
             Coordinates::Keys(keys) => self.keys.narrow.give(keys),
@@ -52,7 +52,7 @@ impl Spares {
         }
     }
 
-    /// Takes the memory of cells that nobody wants any more.
+    /// Returns the memory of unused cells to the pools.
     pub(super) fn take_back(&self, held: &mut Held) {
         let Held { mut cells, .. } = std::mem::take(held);
         if !cells.validity.is_empty() {

@@ -8,11 +8,11 @@ use crate::engine::Engine;
 use crate::selected::SelectedTile;
 use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
-/// Gives the wanted cells of tiles as they lie there, one tile after the other. It serves wherever no cell has to be
-/// compared with one of another tile.
+/// Emits the matching cells of tiles in stored order, tile by tile. Suitable if no cell must be
+/// compared with a cell of another tile.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// The tiles, each with the index of its source.
+    /// Tiles with source indices.
     tiles: Vec<(usize, SelectedTile)>,
     next: usize,
 }
@@ -22,7 +22,7 @@ impl Stream {
         Self { tiles, next: 0 }
     }
 
-    /// The next tiles, of which about `bytes` bytes would result if all their cells were wanted.
+    /// Returns the next tiles, enough for about `bytes` bytes if all cells match.
     fn next_tiles(&mut self, context: &Context, bytes: usize) -> &[(usize, SelectedTile)] {
         let first = self.next;
         let mut sum = 0_usize;
@@ -39,7 +39,8 @@ impl Stream {
 
 impl Engine for Stream {
     fn fill(&mut self, context: &Context, tiles: &mut TileTable, queue: &mut RunQueue) -> Result<bool> {
-        // Coordinates that have been unfiltered are kept for the result; they count where few of a tile's cells are wanted.
+        // Unfiltered coordinates are kept for the result. The memory matters if few of a tile's
+        // cells match.
         let mut held = 0_usize;
         while self.next < self.tiles.len() && queue.bytes().max(held) < context.budget {
             let group = self.next_tiles(context, context.budget - queue.bytes().max(held));
@@ -71,7 +72,7 @@ impl Engine for Stream {
     }
 }
 
-/// Whether not all cells of the tile may be wanted.
+/// `true` if some cells of the tile may not match.
 pub(super) fn needs_look(context: &Context, source: usize, tile: &SelectedTile) -> bool {
     !tile.full || context.sources[source].is_filtered(tile)
 }

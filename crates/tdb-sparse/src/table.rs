@@ -1,41 +1,41 @@
-//! The tiles at hand, and the runs of their cells that come next in the result.
+//! Loaded tiles, and the queue of runs for the result.
 
 use tdb_types::saturating_len;
 
 use crate::context::Context;
 use crate::held::Held;
 
-/// Consecutive cells of a tile that are consecutive in the result as well.
+/// Consecutive cells of a tile that are also consecutive in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The tile's place in the [`TileTable`].
+    /// Slot of the tile in the [`TileTable`].
     pub(super) slot: u32,
-    /// The first cell.
+    /// Index of the first cell.
     pub(super) start: u32,
-    /// How many cells.
+    /// Number of cells.
     pub(super) len: u32,
 }
 
-/// A tile at hand.
+/// A loaded tile.
 #[derive(Debug)]
 pub(super) struct Tile {
-    /// Whose tile it is, as an index into the context's sources.
+    /// Index of the tile's source in the context.
     pub(super) source: usize,
-    /// The tile's index in the fragment.
+    /// Index of the tile in the fragment.
     pub(super) tile: u64,
     pub(super) cells: usize,
-    /// For each selected field what is unfiltered already.
+    /// Unfiltered cells of each selected field.
     pub(super) fields: Vec<Held>,
-    /// About how many bytes a cell takes in a result, with what has to be held for it.
+    /// Estimated bytes per cell: in the result, and in held buffers.
     pub(super) cell_bytes: usize,
-    /// Whether more runs of the tile's cells may come.
+    /// `true` if more runs of the tile may follow.
     pub(super) open: bool,
-    /// How many runs wait in the queue.
+    /// Number of the tile's runs in the queue.
     queued: usize,
 }
 
 impl Tile {
-    /// Keeps cells that were unfiltered already; how many bytes they take.
+    /// Keeps unfiltered cells. Returns the memory in bytes.
     pub(super) fn hold(&mut self, fields: Vec<(usize, Held)>) -> usize {
         let mut bytes = 0;
         for (field, held) in fields {
@@ -46,13 +46,13 @@ impl Tile {
         bytes
     }
 
-    /// Whether cells are wanted after this many of the waiting runs.
+    /// `true` if the tile is still needed after this number of its queued runs.
     pub(super) fn is_wanted_after(&self, runs: usize) -> bool {
         self.open || self.queued > runs
     }
 }
 
-/// The tiles at hand. A tile's slot is free for another one when nothing waits for its cells.
+/// The loaded tiles. A slot becomes free when the tile is closed and no runs are queued.
 #[derive(Debug, Default)]
 pub(super) struct TileTable {
     slots: Vec<Tile>,
@@ -60,7 +60,8 @@ pub(super) struct TileTable {
 }
 
 impl TileTable {
-    /// Adds a tile, from which runs may come until it is [closed](Self::close).
+    /// Adds a tile and returns the slot. Runs of the tile may be queued until it is
+    /// [closed](Self::close).
     pub(super) fn add(&mut self, context: &Context, source: usize, tile: u64, cells: u32) -> u32 {
         let cell_bytes = cell_bytes(context, source, tile, cells);
         let mut fields = Vec::new();
@@ -73,20 +74,20 @@ impl TileTable {
             }
             None => {
                 self.slots.push(tile);
-                // Fewer tiles than cells, whose number is limited by memory.
+                // Fits: fewer tiles than cells, and memory limits the number of cells.
                 u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
             }
         }
     }
 
-    /// Open tiles without fields.
+    /// Creates open tiles without fields.
     #[cfg(test)]
     pub(super) fn of_sizes(sizes: impl Iterator<Item = usize>) -> Self {
         let tile = |cells| Tile { source: 0, tile: 0, cells, fields: Vec::new(), cell_bytes: 1, open: true, queued: 0 };
         Self { slots: sizes.map(tile).collect(), free: Vec::new() }
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -101,7 +102,7 @@ impl TileTable {
         &mut self.slots[slot as usize]
     }
 
-    /// Says that no more runs of the tile will come.
+    /// Declares the end of the tile's runs.
     pub(super) fn close(&mut self, context: &Context, slot: u32) {
         self.get_mut(slot).open = false;
         self.free_if_done(context, slot);
@@ -115,7 +116,7 @@ impl TileTable {
         }
     }
 
-    /// Lets go of tiles that these runs, just read, were the last of.
+    /// Marks runs as read and frees unneeded tiles.
     pub(super) fn release(&mut self, context: &Context, done: &[Run]) {
         for run in done {
             self.get_mut(run.slot).queued -= 1;
@@ -123,7 +124,7 @@ impl TileTable {
         }
     }
 
-    /// Lets go of unfiltered cells as far as they take more than `bytes` in all; how many bytes are held then.
+    /// Drops unfiltered cells beyond a total of `bytes`. Returns the bytes still held.
     pub(super) fn trim(&mut self, bytes: usize) -> usize {
         let mut held = 0_usize;
         for tile in &mut self.slots {
@@ -138,7 +139,8 @@ impl TileTable {
     }
 }
 
-/// Bytes of a cell of this tile in the result, variable-length data at their average.
+/// Estimates the bytes per cell of a tile in the result. Variable-length data counts with the
+/// average size.
 pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32) -> usize {
     let source = &context.sources[source];
     let fields = context.fields.iter().zip(&source.fields).map(|(field, tiles)| {
@@ -146,7 +148,7 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
             (Some(size), _) => size,
             (None, None) => 8 + field.fill.len(),
             (None, Some(tiles)) => {
-                // Tiles that say to be larger will be refused; until then they count as the largest that aren't.
+                // Tiles with a larger claimed size are rejected later. Until then the limit counts.
                 let size = tiles.var_size(tile).min(tiles.tile_limit).div_ceil(u64::from(cells.max(1)));
                 8_usize.saturating_add(saturating_len(size))
             }
@@ -156,40 +158,40 @@ pub(super) fn cell_bytes(context: &Context, source: usize, tile: u64, cells: u32
     fields.fold(1, usize::saturating_add)
 }
 
-/// Bytes of a run: one here, one in the batch before.
+/// Memory of a run: once here and once in the previous batch.
 pub(super) const RUN_BYTES: usize = 2 * size_of::<Run>();
 
-/// Runs in the order of the result.
+/// Runs in result order.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
-    /// About how many bytes their cells take in the result.
+    /// Estimated bytes of the cells in the result.
     bytes: usize,
 }
 
 impl Runs {
-    /// About how many bytes the cells take in the result.
+    /// Estimated bytes of the cells in the result.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub(super) fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Makes room for runs.
+    /// Reserves memory for further runs.
     pub(super) fn reserve(&mut self, runs: usize) {
         self.runs.reserve(runs);
     }
 
-    /// Moves the runs of `other` behind these.
+    /// Moves the runs of `other` to the end.
     pub(super) fn append(&mut self, other: &mut Self) {
         self.runs.append(&mut other.runs);
         self.bytes = self.bytes.saturating_add(std::mem::take(&mut other.bytes));
     }
 
-    /// Appends cells that take `cell_bytes` each.
+    /// Appends a run of cells of `cell_bytes` bytes each.
     #[inline]
     pub(super) fn push(&mut self, run: Run, cell_bytes: usize) {
         self.bytes = self.bytes.saturating_add(cell_bytes.saturating_mul(run.len as usize));
@@ -203,17 +205,17 @@ impl Runs {
     }
 }
 
-/// The runs that cells of a tile, given by their indices, are.
+/// Groups cell indices of a tile into runs.
 pub(super) fn runs_of(slot: u32, cells: &[u32]) -> impl Iterator<Item = Run> {
     let runs = cells.chunk_by(|a, b| a + 1 == *b);
     runs.filter_map(move |run| Some(Run { slot, start: *run.first()?, len: u32::try_from(run.len()).ok()? }))
 }
 
-/// The runs that come next in the result.
+/// The next runs of the result.
 #[derive(Debug, Default)]
 pub(super) struct RunQueue {
     waiting: Runs,
-    /// Those before this one have been taken.
+    /// Index of the first waiting run.
     next: usize,
 }
 
@@ -222,7 +224,7 @@ impl RunQueue {
         self.next == self.waiting.runs.len()
     }
 
-    /// About how many bytes the cells take in the result.
+    /// Estimated bytes of the cells in the result.
     pub(super) fn bytes(&self) -> usize {
         self.waiting.bytes
     }
@@ -238,33 +240,35 @@ impl RunQueue {
         }
     }
 
-    /// Appends cells of an open tile, given by their indices.
+    /// Appends cells of an open tile, given by index.
     pub(super) fn push_list(&mut self, tiles: &mut TileTable, slot: u32, cells: &[u32]) {
         runs_of(slot, cells).for_each(|run| self.push(tiles, run));
     }
 
-    /// Hands out the runs for more to be appended; [`put_back`](Self::put_back) takes them again.
+    /// Takes the runs out, so that a merge can append to the list. Return the runs with
+    /// [`put_back`](Self::put_back).
     pub(super) fn take_out(&mut self) -> Runs {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Takes runs of open tiles of which those from the `known`th on are new.
+    /// Returns runs of open tiles to the queue. Runs from index `known` on are new.
     pub(super) fn put_back(&mut self, tiles: &mut TileTable, runs: Runs, known: usize) {
         runs.runs.iter().skip(known).for_each(|run| tiles.get_mut(run.slot).queued += 1);
         self.waiting = runs;
     }
 
-    /// The tile of the next run.
+    /// Returns the slot of the next run.
     pub(super) fn next_slot(&self) -> Option<u32> {
         Some(self.waiting.runs.get(self.next)?.slot)
     }
 
-    /// Moves runs whose cells fill a batch of about `budget` bytes, one cell at least, into the empty `taken`.
+    /// Moves runs for a batch of about `budget` bytes into the empty `taken`, at least one cell.
     ///
-    /// A run that doesn't fit as a whole is cut only if the batch would be less than half full without it, or have fewer
-    /// than `least` runs: the rest of a cut tile has to be held, or unfiltered once more.
+    /// Cuts a run only if the batch would otherwise be less than half full or have fewer than
+    /// `least` runs. The rest of a cut tile must be held in memory or unfiltered again.
     pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, least: usize, taken: &mut Vec<Run>) {
-        // An engine stops when it has given enough: leaving the little that is too much would mean to copy the rest.
+        // Engines stop once they have produced enough. Leaving a small excess in the queue would
+        // require a copy of the rest.
         if self.next == 0 && self.waiting.bytes <= budget.saturating_add(budget / 8) {
             std::mem::swap(&mut self.waiting.runs, taken);
         } else {
@@ -293,7 +297,7 @@ impl RunQueue {
             if len < run.len {
                 run.start += len;
                 run.len -= len;
-                // The rest waits as a run of its own.
+                // The rest stays in the queue as a separate run.
                 tile.queued += 1;
                 break;
             }

@@ -1,4 +1,5 @@
-//! Reading with so little room that everything is done piece by piece; see `tests/it/sparse.rs` for reading as anyone can.
+//! Reads with so little memory that every step works piecewise. Reads through the public API are
+//! tested in `tests/it/sparse.rs`.
 
 #[path = "../../tdb-array/tests/it/sparse_support/mod.rs"]
 mod sparse_support;
@@ -18,7 +19,7 @@ proptest! {
         (reader.context.room, reader.context.sorting) = (room, room);
         reader.context.passing = room / 2;
         let batches = std::iter::from_fn(|| reader.next_batch().unwrap());
-        // Who asks for batches cuts them to the budget, and this reader does not.
+        // The caller of this reader normally cuts batches to the budget. The reader alone does not.
         case.budget = usize::MAX;
         case.check(&batches.collect::<Vec<_>>())?;
     }

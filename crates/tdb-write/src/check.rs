@@ -1,4 +1,4 @@
-//! Columns against the schema: what can be checked without comparing cells with each other.
+//! Validation of columns against the schema, without comparison of cells.
 
 use tdb_cells::{CellsError, Checker, NewCells};
 use tdb_fragment::FragmentField;
@@ -6,23 +6,23 @@ use tdb_schema::{ArraySchema, FieldRef, FieldType};
 use tdb_snapshot::{Result, unknown_field};
 use tdb_types::Cells;
 
-/// Cells whose columns fit the array and each other.
+/// Cells with columns that fit the array and each other.
 #[derive(Debug)]
 pub(super) struct CheckedCells<'a> {
-    /// How many there are.
+    /// Number of cells.
     pub(super) len: usize,
-    /// The fields that the array stores: attributes, then the dimensions of a sparse array.
+    /// Stored fields: attributes, then the dimensions of a sparse array.
     pub(super) fields: Vec<CheckedColumn<'a>>,
 }
 
-/// The cells of one field: in bounds, and valid or null as the field allows.
+/// The cells of a field, checked for bounds and validity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedColumn<'a> {
     pub(super) field: FragmentField,
     pub(super) cells: Cells<'a>,
 }
 
-/// A field that has a value in each cell.
+/// A field with stored values.
 pub(super) struct StoredField<'s> {
     pub(super) field: FragmentField,
     pub(super) reference: FieldRef,
@@ -30,7 +30,7 @@ pub(super) struct StoredField<'s> {
     pub(super) kind: FieldType,
 }
 
-/// The fields that have a value in each cell: all but the dimensions of dense arrays.
+/// Returns the fields with stored values: all but the dimensions of dense arrays.
 pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = StoredField<'_>> {
     let attributes =
         (0..schema.attr_count()).map(|index| (FragmentField::Attribute(index), FieldRef::Attribute(index)));
@@ -41,7 +41,8 @@ pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = Stored
     })
 }
 
-/// Checks columns, each cell by itself; `first` is the number of the first cell, and with `any_utf8` strings may be no UTF-8.
+/// Checks each cell of the columns by itself. `first` is the number of the first cell in error
+/// messages. `any_utf8` allows strings that are not UTF-8.
 pub(super) fn check<'a>(
     schema: &ArraySchema,
     cells: &'a NewCells<'_>,

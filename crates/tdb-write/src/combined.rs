@@ -1,8 +1,9 @@
 //! Coordinates of all dimensions in one file, as before format 5.
 //!
-//! A tile there holds all values of the first dimension, then those of the second, and so on, each cut into chunks for
-//! itself. So dimensions are filtered one by one, as in later formats, and their chunks put one behind the other. Format 1
-//! does that only where there is a compressor; else cells lie one after the other, each with all its coordinates.
+//! A tile holds all values of the first dimension, then of the second, and so on. Each dimension is
+//! cut into chunks separately. Therefore dimensions are filtered separately, as in later formats,
+//! and then concatenated chunk by chunk. Format 1 does this only if the filters include a
+//! compressor. Otherwise all coordinates of a cell are stored together.
 
 use std::ops::Range;
 
@@ -16,20 +17,20 @@ use tdb_types::{Feature, FormatVersion, names};
 use crate::encoder::{EncodedTile, FieldEncoder, coordinates_are_interleaved};
 use crate::version::library_version;
 
-/// A filtered tile begins with the number of its chunks.
+/// Size of the chunk count at the start of a filtered tile.
 const COUNT_LEN: usize = size_of::<u64>();
 
-/// How the tiles of the dimensions become those of one file.
+/// Combines the tiles of the dimensions into tiles of one file.
 #[derive(Debug)]
 pub(crate) struct CombinedCoordinates {
-    /// The places of the dimensions among the fields.
+    /// Indices of the dimensions among the fields.
     dimensions: Range<usize>,
-    /// For cells that lie one after the other, each with all its coordinates.
+    /// Pipeline for cells with all of their coordinates together.
     interleaved: Option<BoundPipeline>,
 }
 
 impl CombinedCoordinates {
-    /// For fragments of this version; none if each dimension has a file of its own, or there are no coordinates.
+    /// Returns `None` if each dimension has a separate file or if the array stores no coordinates.
     pub(super) fn new(array: &Snapshot, schema: &ArraySchema, version: FormatVersion) -> Result<Option<Self>> {
         if !version.has(Feature::CombinedCoordinates) || schema.is_dense() {
             return Ok(None);
@@ -47,7 +48,8 @@ impl CombinedCoordinates {
         Ok(Some(Self { dimensions, interleaved: Some(pipeline) }))
     }
 
-    /// What the fragment calls the file of the field at this place; nothing if another field's file is its file too.
+    /// Returns the name under which the fragment stores the field at this index. Returns `None` if
+    /// the file of another field includes this field.
     pub(crate) fn stored_as(&self, place: usize, field: FragmentField) -> Option<FragmentField> {
         match place {
             place if place == self.dimensions.start => Some(FragmentField::Coordinates),
@@ -56,7 +58,7 @@ impl CombinedCoordinates {
         }
     }
 
-    /// The coordinates of the first and of the last cell of each tile, one cell after the other.
+    /// Returns the coordinates of the first and the last cell of each tile, cell by cell.
     pub(crate) fn ends(&self, tiles: &[Vec<EncodedTile>]) -> Vec<Vec<u8>> {
         let dimensions = &tiles[self.dimensions.clone()];
         let count = dimensions.first().map_or(0, Vec::len);
@@ -69,7 +71,8 @@ impl CombinedCoordinates {
         (0..count).map(of_tile).collect()
     }
 
-    /// Puts the tiles of all dimensions into those of the first. `cells` are the numbers of cells of the tiles.
+    /// Combines the tiles of all dimensions into the tiles of the first. `cells` holds the number
+    /// of cells per tile.
     pub(crate) fn join(
         &self,
         array: &Snapshot,
@@ -95,7 +98,7 @@ impl CombinedCoordinates {
         Ok(tiles)
     }
 
-    /// What readers with these limits would refuse isn't written.
+    /// Checks that readers with these limits accept the tile.
     fn check(&self, encoders: &[FieldEncoder], cells: &[usize]) -> Result<()> {
         let size: usize = encoders.iter().map(|field| field.size).sum();
         let most = cells.iter().copied().max().unwrap_or(0) as u64;
@@ -108,7 +111,7 @@ impl CombinedCoordinates {
     }
 }
 
-/// One tile with the chunks of all.
+/// Concatenates the chunks of several tiles.
 fn behind_each_other(encoders: &[FieldEncoder], tiles: Vec<EncodedTile>) -> EncodedTile {
     let mut tiles = tiles.into_iter();
     let mut all = tiles.next().unwrap_or_default();
@@ -127,7 +130,7 @@ fn count_of(tile: &[u8]) -> u64 {
     tile.first_chunk().map_or(0, |count| u64::from_le_bytes(*count))
 }
 
-/// One tile with the cells of all, through the filters.
+/// Interleaves the cells of several tiles and applies the filters.
 fn interleaved(
     pipeline: &BoundPipeline,
     encoders: &[FieldEncoder],

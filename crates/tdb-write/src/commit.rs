@@ -1,4 +1,4 @@
-//! The one way in which a fragment comes into being.
+//! The protocol that creates fragments.
 
 use std::sync::Arc;
 
@@ -10,35 +10,36 @@ use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
 use crate::{FragmentPlace, Names};
 
-/// A fragment that is being written, and that no reader sees.
+/// A fragment under construction, invisible to readers.
 ///
 /// The protocol, each step durable before the next:
 ///
-/// 1. `begin` makes the fragment's folder (and those that it and its commit lie in).
-/// 2. `create` gives data files; each is to be finished.
-/// 3. `seal`: the names of the data files become durable, then the metadata file is written. Where answers take long
-///    they are written at once: the commit waits for all of them.
-/// 4. `SealedFragment::commit`: `__commits/<name>.wrt`; in formats 5 to 11 `<name>.ok` next to the folder. Before format
-///    5 there is no such file, and the metadata file commits: it is written in this step.
+/// 1. `begin` creates the fragment folder and its parent folders.
+/// 2. `create` creates data files. Each must be finished.
+/// 3. `seal` makes the names of the data files durable, then writes the metadata file. On storage
+///    with high latency, all files are written at once, and the commit waits for all of them.
+/// 4. `SealedFragment::commit` writes `__commits/<name>.wrt`, or in formats 5 to 11 `<name>.ok`
+///    next to the folder. Before format 5, no such file exists. The metadata file commits the
+///    fragment and is written in this step.
 ///
-/// Until the last step has ended readers ignore all of it. Dropped before, the folder is removed as far as possible;
-/// after a crash it remains, for `tdb doctor` to find.
+/// Readers ignore the fragment until the last step is complete. If dropped earlier, the folder is
+/// removed as far as possible. After a crash the folder remains, and `tdb doctor` finds it.
 ///
-/// Data files are written into from any number of threads, each file by one at a time.
+/// Any number of threads may write data files, one thread per file at a time.
 #[derive(Debug)]
 pub struct NewFragment {
     storage: Arc<dyn Storage>,
     version: FormatVersion,
     place: FragmentPlace,
-    /// Whether to remove the folder when this is dropped.
+    /// `true` if the folder must be removed on drop.
     unwanted: bool,
 }
 
-/// A fully written, uncommitted fragment.
+/// A completely written, uncommitted fragment.
 #[derive(Debug)]
 pub struct SealedFragment {
     fragment: NewFragment,
-    /// The metadata file, where it is what commits.
+    /// Content of the metadata file, if that file commits the fragment.
     metadata: Option<Vec<u8>>,
 }
 
@@ -46,7 +47,7 @@ impl NewFragment {
     /// Begins a fragment of format `version` in the array at the root of `storage`.
     ///
     /// # Errors
-    /// No random bytes; there is a fragment of that name; whatever the storage can't do.
+    /// Random bytes are not available, a fragment of the same name exists, or the storage fails.
     pub(crate) fn begin(
         storage: &Arc<dyn Storage>,
         version: FormatVersion,
@@ -55,11 +56,11 @@ impl NewFragment {
         let name = names.next(TimestampedName::form_of_fragments(version), environment)?;
         let place = FragmentPlace::new(version, name);
         if version.has(Feature::CommitsFolder) {
-            // Absent in arrays of formats below 7 that newer versions are appended to.
+            // Missing in arrays below format 7 that receive fragments of newer versions.
             storage.create_folder(COMMITS_FOLDER)?;
         }
         if names.may_repeat() && storage.kind(&place.folder)?.is_some() {
-            // It is somebody else's: whoever gives up removes what is his own.
+            // The folder belongs to another writer, and must not be removed on failure.
             return Err(StorageError::AlreadyExists { path: place.folder }.into());
         }
         let fragment = Self { storage: Arc::clone(storage), version, place, unwanted: true };
@@ -67,10 +68,10 @@ impl NewFragment {
         Ok(fragment)
     }
 
-    /// Makes a data file, of this name in the fragment's folder.
+    /// Creates a data file in the fragment folder.
     ///
     /// # Errors
-    /// A name that was given before, or that is none; whatever the storage can't do.
+    /// The name was used before or is invalid, or the storage fails.
     pub(crate) fn create(&self, file_name: &str) -> Result<Box<dyn WriteFile>> {
         Ok(self.storage.create_file(&format!("{}/{file_name}", self.place.folder))?)
     }
@@ -78,7 +79,7 @@ impl NewFragment {
     /// Writes the metadata file. All data files must be finished.
     ///
     /// # Errors
-    /// Whatever the storage can't do. Then there is no fragment.
+    /// The storage fails. The fragment is then removed.
     pub(crate) fn seal(self, metadata: Vec<u8>) -> Result<SealedFragment> {
         self.storage.sync_folder(&self.place.folder)?;
         if self.place.commit.is_none() {
@@ -93,11 +94,11 @@ impl NewFragment {
 }
 
 impl NewFragment {
-    /// As `seal`, with the data files that aren't finished yet: `finish` finishes files, all at once, and the metadata file is one of them
-    /// if another file commits.
+    /// Like `seal`, with unfinished data files. `finish` finishes all files at once, the metadata
+    /// file included unless it commits the fragment.
     ///
     /// # Errors
-    /// As there.
+    /// See `seal`.
     pub(crate) fn seal_at_once(
         self,
         metadata: Vec<u8>,
@@ -118,16 +119,16 @@ impl NewFragment {
 }
 
 impl SealedFragment {
-    /// Where the fragment lies, and what will commit it.
+    /// Returns the folder of the fragment and the path of its future commit.
     pub fn place(&self) -> &FragmentPlace {
         &self.fragment.place
     }
 
-    /// Makes the fragment part of the array, durably, and gives its name.
+    /// Commits the fragment durably and returns its name.
     ///
     /// # Errors
-    /// Whatever the storage can't do. Then there is no fragment, unless removing the commit also failed: then the fragment is
-    /// there, and whole.
+    /// The storage fails. The fragment is then not committed, unless the removal of the commit
+    /// failed too. In that case the fragment is committed and complete.
     pub(crate) fn commit(self) -> Result<TimestampedName> {
         let Self { mut fragment, metadata } = self;
         let NewFragment { storage, place, .. } = &fragment;
@@ -137,7 +138,7 @@ impl SealedFragment {
                 storage.create_new(&format!("{}/{FRAGMENT_METADATA}", place.folder), &metadata.unwrap_or_default())
             }
         };
-        // A folder may be removed only if it is certain that no commit names it, now and after a crash.
+        // Remove the folder only if no commit can name it, now and after a crash.
         fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
         written?;
         Ok(fragment.place.name.clone())
@@ -145,11 +146,13 @@ impl SealedFragment {
 }
 
 impl SealedFragment {
-    /// Makes several fragments part of the array at once: one file names their commits, which then needn't be there
-    /// themselves. Before format 12 there is no such file, and they are committed one after the other.
+    /// Commits several fragments atomically with one consolidated commits file. Separate commit
+    /// files are then unnecessary. Before format 12 no such file exists, and the fragments are
+    /// committed one by one.
     ///
     /// # Errors
-    /// As `commit`; then there is none of the fragments, or, one after the other, only the first of them.
+    /// See `commit`. Then no fragment is committed or, before format 12, only the first fragments
+    /// are.
     pub fn commit_all(
         mut sealed: Vec<Self>,
         (names, environment): (&Names, &Environment),
@@ -167,7 +170,7 @@ impl SealedFragment {
         let mut file = ByteWriter::new();
         ConsolidatedCommits { entries }.write(&mut file);
         let written = storage.create_new(&path, file.as_slice());
-        // As for a single one: to remove them, it has to be certain that nothing names them.
+        // As for a single fragment, remove the folders only if no commit can name them.
         let unwanted =
             written.is_err() && matches!(storage.kind(&path), Ok(None)) && storage.sync_folder(COMMITS_FOLDER).is_ok();
         sealed.iter_mut().for_each(|sealed| sealed.fragment.unwanted = unwanted);
@@ -184,7 +187,7 @@ impl NewFragment {
                 let folder = if self.version.has(Feature::CommitsFolder) { COMMITS_FOLDER } else { "" };
                 matches!(storage.kind(commit), Ok(None)) && storage.sync_folder(folder).is_ok()
             }
-            // The commit goes with the folder.
+            // The commit is removed with the folder.
             None => true,
         }
     }
@@ -193,7 +196,7 @@ impl NewFragment {
 impl Drop for NewFragment {
     fn drop(&mut self) {
         if self.unwanted {
-            // There is no caller to report it to; what remains is never committed.
+            // The error cannot be reported. The remaining files are never committed.
             let _ = self.storage.remove_folder(&self.place.folder);
         }
     }

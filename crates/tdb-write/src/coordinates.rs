@@ -1,4 +1,4 @@
-//! Coordinates of cells to be written: checked against the domain, and made comparable.
+//! Checked and comparable coordinates of new cells.
 
 use tdb_cells::order::coordinates::Coordinates;
 use tdb_cells::{CellBuffers, CellProblem, CellsError};
@@ -10,8 +10,8 @@ use tdb_types::{Cells, Scalar, ordered_keys};
 
 use crate::check::CheckedCells;
 
-/// The coordinates of cells, a column per dimension, all within the (current) domain; and the ranges that they lie in. There
-/// is at least one cell.
+/// Returns coordinates and range of each dimension. Fails if a cell is outside of the (current)
+/// domain. `cells` must not be empty.
 pub(super) fn coordinates(
     schema: &ArraySchema,
     cells: &CheckedCells<'_>,
@@ -49,7 +49,7 @@ fn strings(cells: &Cells<'_>) -> (Coordinates, DimRange) {
     (Coordinates::Strings(strings), DimRange::strings(lo, hi))
 }
 
-/// Names the first cell that lies outside.
+/// Returns an error that names the first cell outside of the domain.
 #[cold]
 fn outside(
     schema: &ArraySchema,

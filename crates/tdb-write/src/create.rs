@@ -1,4 +1,4 @@
-//! Making arrays.
+//! Creation of arrays.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
 use crate::Names;
 use crate::files::NewFiles;
 
-/// How to make arrays and groups: under which names, with which key.
+/// Options for creating arrays and groups: names and encryption key.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options do nothing until they make something"]
 pub struct CreateOptions {
@@ -25,54 +25,56 @@ pub struct CreateOptions {
 }
 
 impl CreateOptions {
-    /// Made now, not encrypted.
+    /// Creates options for unencrypted arrays with the current time.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the names of files come from, and with them the time at which the array is said to be made.
+    /// Sets the source of file names, which also determines the creation time.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Encrypts the array: its schema, and all that is written into it.
+    /// Encrypts the schema and all data written later.
     pub fn key(mut self, key: EncryptionKey) -> Self {
         self.access.key = Some(key);
         self
     }
 
-    /// Where the time and random bytes come from.
+    /// Sets the source of time and random bytes.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.access.environment = environment;
         self
     }
 
-    /// Options to open what is made, with the same key.
+    /// Returns options that open the created array with the same key.
     pub fn array_options<T>(&self) -> Options<T> {
         Options::new().access(self.access.clone())
     }
 
-    /// Makes an array in the folder `path`, which need not be there, of the format version that the schema states.
+    /// Creates an array in the folder `path`, which need not exist. The format version is the
+    /// schema's.
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group; an enumeration whose values are missing; whatever
-    /// the storage can't do. Then nothing is left of what was made, as far as that is possible.
+    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group. Also fails if the values
+    /// of an enumeration are missing, or if the storage fails. Created files are then removed as
+    /// far as possible.
     pub fn create(&self, path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
         let path = path.as_ref();
         let is_new = !path.exists();
         let result = self.create_on(&(Arc::new(LocalStorage::new(path)) as _), definition);
         if result.is_err() && is_new {
-            // Only if it is there, and empty; the error to report is the first one.
+            // Succeeds only if the folder exists and is empty. The first error is reported.
             let _ = std::fs::remove_dir(path);
         }
         result
     }
 
-    /// Makes an array at the root of a storage.
+    /// Creates an array at the root of a storage.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// See [`create`](Self::create).
     pub fn create_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
         definition.check()?;
         check_free(&**storage)?;
@@ -86,7 +88,7 @@ impl CreateOptions {
         }
         for (label, schema) in definition.labels() {
             let definition = ArrayDefinition::new(schema.clone())?;
-            // A creation that was interrupted may have got as far as here.
+            // May exist after an interrupted creation.
             if storage.exists(&label.uri)? {
                 storage.remove_folder(&label.uri)?;
             }
@@ -96,7 +98,7 @@ impl CreateOptions {
         if version.has(Feature::LockFile) && !storage.exists(LOCK_FILE)? {
             files.file(LOCK_FILE, &[])?;
         }
-        // From here on the folder looks like an array, and with the last file it is one.
+        // From here on, the folder looks like an array. The last file makes it valid.
         if version.has(Feature::SchemaFolder) {
             files.folder(SCHEMA_FOLDER)?;
         }
@@ -109,11 +111,12 @@ impl CreateOptions {
         Ok(())
     }
 
-    /// Adds a schema to an array that is being made, as one that the array has had or has: for copies of arrays that evolved.
-    /// Its name, by the [names](Self::names) given, decides when it counts. The array's folders are there already.
+    /// Adds a past or current schema to an array under construction, to copy an array that evolved.
+    /// The name, taken from [`names`](Self::names), determines when the schema applies. The folders
+    /// of the array must exist.
     ///
     /// # Errors
-    /// The format keeps one schema only, or whatever the storage can't do.
+    /// The format allows a single schema only, or the storage fails.
     pub fn add_schema_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
         definition.check()?;
         let (names, environment, version) = (&self.names, &self.access.environment, definition.schema().version());
@@ -129,10 +132,10 @@ impl CreateOptions {
     }
 }
 
-/// Everything that the array's schema says, to make others like it.
+/// Returns the complete definition of an array, from which similar arrays can be created.
 ///
 /// # Errors
-/// An enumeration or the array of a label can't be read.
+/// An enumeration or the array of a dimension label cannot be read.
 pub fn definition(array: &Snapshot) -> Result<ArrayDefinition> {
     let failed = |source| ArrayError::Schema { file: array.storage().describe(array.schema_path()), source };
     let mut definition = ArrayDefinition::new(ArraySchema::clone(array.schema())).map_err(failed)?;
@@ -151,7 +154,7 @@ pub fn definition(array: &Snapshot) -> Result<ArrayDefinition> {
     Ok(definition)
 }
 
-/// The folders of a new array of this version, but for those of its schema.
+/// Returns the folders of a new array of this version, without the schema folders.
 fn folders(version: FormatVersion) -> impl Iterator<Item = &'static str> {
     let rows = [
         (COMMITS_FOLDER, Feature::CommitsFolder),
@@ -163,7 +166,8 @@ fn folders(version: FormatVersion) -> impl Iterator<Item = &'static str> {
     rows.into_iter().filter(move |(_, feature)| version.has(*feature)).map(|(folder, _)| folder)
 }
 
-/// Checks that nothing of ours is at the root of a storage. What an interrupted creation has left doesn't count.
+/// Checks that the root of a storage is neither an array nor a group. Remains of an interrupted
+/// creation are accepted.
 pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
     let root = match storage.list("") {
         Ok(root) => root,
@@ -186,7 +190,7 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
 }
 
 impl Names {
-    /// The next name of the file of an enumeration.
+    /// Returns the name of a new enumeration file.
     pub(super) fn enumeration_file(&self, environment: &Environment) -> Result<String> {
         Ok(format!("__{:032x}_0", self.uuid(environment)?))
     }
@@ -199,7 +203,8 @@ pub(super) struct SchemaWriter<'a> {
 }
 
 impl SchemaWriter<'_> {
-    /// Writes those enumerations whose files aren't there, then the schema, under this name if schemas have a folder.
+    /// Writes missing enumerations, then the schema. `name` applies if the format has a schema
+    /// folder.
     pub(super) fn write(&self, definition: &ArrayDefinition, name: &str, files: &mut NewFiles) -> Result<()> {
         let schema = definition.schema();
         let version = schema.version();
@@ -219,7 +224,7 @@ impl SchemaWriter<'_> {
         files.file(&path, &bytes)
     }
 
-    /// The generic tile of a schema's or enumeration's payload.
+    /// Encodes the payload of a schema or enumeration as a generic tile.
     fn tile(&self, version: FormatVersion, path: &str, payload: Result<Vec<u8>, SchemaError>) -> Result<Vec<u8>> {
         let mut encoder = self.access.encoder(version)?;
         let mut file = ByteWriter::new();

@@ -1,4 +1,4 @@
-//! Making groups.
+//! Creation of groups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,25 +12,26 @@ use crate::create::check_free;
 use crate::files::NewFiles;
 
 impl CreateOptions {
-    /// Makes an empty group in the folder `path`, which need not be there.
+    /// Creates an empty group in the folder `path`, which need not exist.
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`](tdb_snapshot::ArrayError::AlreadyThere) if the folder is an array or a group; whatever the storage can't do.
+    /// [`ArrayError::AlreadyThere`](tdb_snapshot::ArrayError::AlreadyThere) if the folder is an
+    /// array or a group. Also fails if the storage fails.
     pub fn create_group(&self, path: impl AsRef<Path>) -> Result<()> {
         self.create_group_on(&(Arc::new(LocalStorage::new(path.as_ref())) as _))
     }
 
-    /// Makes an empty group at the root of a storage.
+    /// Creates an empty group at the root of a storage.
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group).
+    /// See [`create_group`](Self::create_group).
     pub fn create_group_on(&self, storage: &Arc<dyn Storage>) -> Result<()> {
         check_free(&**storage)?;
         let mut files = NewFiles::new(storage);
         files.folder("")?;
         files.folder(METADATA_FOLDER)?;
         files.folder(GROUP_FOLDER)?;
-        // Either folder or marker makes it a group.
+        // The folder or the marker alone makes a group.
         if !storage.exists(GROUP_MARKER)? {
             files.file(GROUP_MARKER, &[])?;
         }

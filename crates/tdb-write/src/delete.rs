@@ -1,4 +1,4 @@
-//! Deleting: cells by a condition, fragments by their time.
+//! Deletion of cells by a condition, and of fragments by time.
 
 use tdb_condition::{Condition, ConditionError};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
@@ -9,14 +9,20 @@ use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
 
 use crate::Names;
 
-/// Deletes the cells of a sparse array that fulfil a condition, of all that was written up to the time of the deletion
-/// (now, unless `names` says otherwise). Cells that are written later stay. By format, cells whose field is null are
-/// deleted by any comparison of it, and so are those of fragments that lack the field.
+/// Deletes the cells of a sparse array that meet a condition, if they were written up to the time
+/// of the deletion. The time is that of `names`, by default now. Later cells stay. By format, any
+/// comparison of a field deletes cells whose field is null, and all cells of fragments without the
+/// field.
 ///
 /// # Errors
-/// A dense array, or one of a format that has no deletes; a condition that doesn't fit the array, that tests for null,
-/// which the format has no way to store, or that is above the array's limits, so that it couldn't be read again; a time within that of a fragment too old to know the times of its cells;
-/// whatever the storage can't do. Then nothing is deleted.
+/// - The array is dense, or its format version has no deletes.
+/// - The condition does not fit the array.
+/// - The condition tests for null, which the format cannot store.
+/// - The condition exceeds the array's limits, and could not be read again.
+/// - The time is within the time range of a fragment without timestamps per cell, by format.
+/// - The storage fails.
+///
+/// No cell is then deleted.
 pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> Result<()> {
     let version = array.schema().version();
     let refuse = |why: String| Err(ArrayError::Write(why));
@@ -38,7 +44,7 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> R
             "fragment {fragment} doesn't say which of its cells are older than the time of the deletion; choose a later one"
         ));
     }
-    // Stored is what cells must fulfil to stay.
+    // The file stores the condition that remaining cells meet.
     let stays = condition.negation().without_not();
     let stays = stays.to_stored(array.schema(), enumerations).map_err(failed)?;
     is_read_again(&stays, array.limits()).map_err(failed)?;
@@ -52,15 +58,15 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> R
     Ok(array.storage().create_new(&path, file.as_slice())?)
 }
 
-/// Deletes the fragments that were written within a range of time, from its first to its last millisecond, those that
-/// were consolidated since included, and gives how many they were. Of fragments that began before it or ended after
-/// it, nothing is deleted.
+/// Deletes the fragments written within a time range in milliseconds, both ends included.
+/// Superseded fragments are deleted too. Fragments extending beyond the range stay. Returns the
+/// number of deleted fragments.
 ///
-/// If all of them are of format 12 or later, they are gone at one moment, for readers and after a crash; older ones go
-/// one by one, the newest first.
+/// The deletion is atomic, for readers and after a crash, if all fragments have format 12 or later.
+/// Older fragments are deleted one by one, newest first.
 ///
 /// # Errors
-/// Whatever the storage can't do.
+/// The storage fails.
 pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     let storage = array.storage();
     let within = |files: &FragmentFiles| time.contains(files.name.start(), files.name.end());
@@ -73,7 +79,7 @@ pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     }
     for files in &fragments {
         let metadata = format!("{}/{FRAGMENT_METADATA}", files.folder);
-        // What commits goes first.
+        // Remove the commit first.
         let commit = files.commit.as_deref().unwrap_or(&metadata);
         if storage.exists(commit)? {
             storage.remove_file(commit)?;
@@ -85,8 +91,8 @@ pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     Ok(fragments.len())
 }
 
-/// Whether readers with these limits take a delete commit with this condition: with one that they refuse the whole array is
-/// unreadable.
+/// Checks that readers with these limits accept a delete commit with this condition. A rejected
+/// commit would make the whole array unreadable.
 fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionError> {
     let measures = [
         ("levels", stays.depth(), limits.depth),
@@ -98,12 +104,13 @@ fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionErro
     }
 }
 
-/// Makes several commits void at one moment: they are gathered in a file, their own files removed, and the gathered ones
-/// ignored by another file. Both are superfluous once the fragments are gone, but harmless.
+/// Invalidates several commits atomically. First consolidates the commits into one file, then
+/// removes the separate commit files, then adds an ignore file for the consolidated commits. Both
+/// new files are superfluous, but harmless, once the fragments are deleted.
 fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles], environment: &Environment) -> Result<()> {
     let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
     let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
-    // Neither name's time means anything to readers.
+    // Readers ignore the times of both names.
     let name = |extension: &str| -> Result<String> {
         let uuid = environment.uuid_v7()?;
         let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());

@@ -1,4 +1,4 @@
-//! Cells of a part of a dense array, row by row or column by column: cut into tiles, written.
+//! Writing of a region of a dense array, given in row-major or column-major order.
 
 mod slabs;
 
@@ -22,7 +22,7 @@ use crate::windows::{EncodedWindow, append_all};
 use crate::{SealedFragment, Settings, Written, commit};
 use slabs::{Slab, TileSlabs};
 
-/// Writes the cells of a region, given in an order, as one fragment.
+/// Writes the cells of a region as one fragment.
 pub(super) fn write(
     target: &Arc<Target>,
     settings: &Settings,
@@ -47,8 +47,8 @@ pub(super) fn write(
     commit(target, vec![fragment], &settings.names, count)
 }
 
-/// Writes the cells of a region, given row by row or column by column, as a fragment that isn't committed; gives how many there are, too.
-/// Errors count cells from `first` on.
+/// Writes the cells of a region as one uncommitted fragment. Also returns the number of cells.
+/// Errors count cells from `first`.
 pub(super) fn seal(
     target: &Arc<Target>,
     settings: &Settings,
@@ -76,8 +76,11 @@ pub(super) fn seal(
     Ok((writer.seal()?, cells.len as u64))
 }
 
-/// Filters all tiles that a box touches, whose cells are given in the order of cells in tiles. Gives for each field each of
-/// the tiles, and how many cells a tile has.
+/// Filters all tiles that intersect a box. The cells must be given in the array's cell order.
+/// Returns the tiles by field, and the number of cells per tile.
+///
+/// # Errors
+/// The number of cells does not match the box, or a filter rejects a value.
 pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Result<(Vec<Vec<EncodedTile>>, usize)> {
     let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), region.clone());
     let tiles = builder.and_then(|builder| builder.tiles());
@@ -94,7 +97,8 @@ pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Res
     Ok((encoded, saturating_len(grid.cells_per_tile())))
 }
 
-/// For each field the tiles of a range. Errors count cells from `first` on, if the numbers of cells mean something.
+/// Encodes a range of tiles for each field. Errors count cells from `first`, or name no cell if
+/// `first` is `None`.
 fn encode(
     target: &Target,
     cells: &CheckedCells<'_>,
@@ -123,11 +127,10 @@ fn encode(
     })
 }
 
-/// Copies the cells of a tile. Those outside of the region become padding; no
-/// reader ever sees them.
+/// Copies the cells of a tile. Cells outside of the region become padding that readers never see.
 fn cut(encoder: &FieldEncoder, region: &Cells<'_>, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     tile.clear();
-    // Where the region has the whole tile, nothing of what the memory holds stays.
+    // If the region covers the whole tile, every byte is overwritten.
     let is_whole = slabs.iter().map(Slab::len).sum::<usize>() == cells;
     match region.offsets() {
         None => {
@@ -161,7 +164,7 @@ fn cut_validity(validity: Option<Validity<'_>>, slab: &Slab, bytes: &mut [u8]) {
     }
 }
 
-/// Fills memory with the same bytes many times over.
+/// Fills memory with repetitions of `padding`.
 fn pad(values: &mut [u8], padding: &[u8]) {
     match padding {
         [first, rest @ ..] if rest.iter().all(|byte| byte == first) => values.fill(*first),
@@ -170,7 +173,7 @@ fn pad(values: &mut [u8], padding: &[u8]) {
     }
 }
 
-/// Copies cells of variable length.
+/// Copies variable-length cells.
 fn cut_var(region: &Cells<'_>, encoder: &FieldEncoder, slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     if slabs.iter().all(Slab::is_contiguous) {
         return cut_runs(region, &encoder.padding, slabs, cells, tile);
@@ -185,7 +188,7 @@ fn cut_var(region: &Cells<'_>, encoder: &FieldEncoder, slabs: &[Slab], cells: us
     }));
 }
 
-/// Copies cells of variable length, where whole runs follow each other in the tile and in the region.
+/// Copies variable-length cells in runs that are consecutive in both tile and region.
 fn cut_runs(region: &Cells<'_>, padding: &[u8], slabs: &[Slab], cells: usize, tile: &mut CellBuffers) {
     let mut runs: Vec<(usize, Range<usize>)> = slabs.iter().map(Slab::run).collect();
     runs.sort_unstable_by_key(|(cell, _)| *cell);

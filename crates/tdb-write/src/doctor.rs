@@ -1,4 +1,4 @@
-//! What interrupted writes have left behind.
+//! Orphaned files of interrupted writes.
 
 use std::collections::HashSet;
 
@@ -11,36 +11,39 @@ use tdb_types::names::{
 };
 use tdb_types::{Feature, TimestampedName};
 
-/// A file or folder in an array's folder that no reader looks at, and that takes room for nothing.
+/// An orphaned file or folder of an array. Readers ignore it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
-    /// Its path below the array's folder.
+    /// Path relative to the array.
     pub path: String,
-    /// Whether it is a folder or a file.
+    /// Kind of the entry: folder or file.
     pub kind: EntryKind,
-    /// What it is.
+    /// Description of the entry.
     pub what: &'static str,
-    /// The files that it consists of, by their paths.
+    /// Paths of its files.
     pub files: Vec<String>,
-    /// Bytes of the files.
+    /// Total bytes of the files.
     pub bytes: u64,
 }
 
-/// A file that was being made.
+/// An incomplete file.
 const TEMPORARY: &str = "a file whose writing was interrupted";
 /// A fragment without a commit.
 const UNCOMMITTED: &str = "a fragment that was never committed, or whose deletion was interrupted";
 /// An enumeration without a schema.
 const ENUMERATION: &str = "an enumeration that no schema names";
 
-/// What interrupted writes have left behind, in the order of their paths. A write that is going on looks the same until
-/// it commits: whoever removes leftovers has to know that nobody writes, or go by their age.
+/// Finds the orphaned files of interrupted writes, sorted by path. An ongoing write looks the same
+/// before the commit. Before removing orphaned files, exclude writes in progress, or check the age
+/// of the files.
 ///
 /// # Errors
-/// A folder can't be listed, a commit file or a schema can't be read: then nothing is known.
+/// A folder cannot be listed, or a commit file or a schema cannot be read. No result is then
+/// reliable.
 pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
     let storage = &**array.storage();
-    // What lies there is listed before it is asked what counts: whatever is committed meanwhile is found to be.
+    // List the files before the commits. A fragment that is committed in the meantime is then
+    // recognized.
     let root = storage.list("")?;
     let fragments = list(storage, FRAGMENTS_FOLDER)?;
     let enumerations = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}");
@@ -53,12 +56,14 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
         let (files, bytes) = (vec![path.clone()], entry.size);
         Leftover { path, kind: EntryKind::File, what, files, bytes }
     };
-    // Without its lock somebody would maintain the array beside another, and what a journal is about would be lost with
-    // it: whoever maintains the array next removes them.
+    // Maintenance files stay. Without the lock file, two jobs could maintain the array at once.
+    // Without the journal, an interrupted job could not be recovered. The next maintenance job
+    // removes both.
     let is_interrupted =
         |entry: &&Entry| entry.kind == EntryKind::File && is_temporary(&entry.name) && !is_of_maintenance(&entry.name);
     found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
-    // Where a part of the array lies on another disk, they can't come from the array's own folder.
+    // If a part of the array is on another disk, temporary files are in that part and not in the
+    // root.
     for folder in [COMMITS_FOLDER, SCHEMA_FOLDER, &enumerations, METADATA_FOLDER] {
         let entries = list(storage, folder)?;
         let interrupted = entries.iter().filter(is_interrupted);
@@ -75,7 +80,7 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
         let of_fragment = entry.kind == EntryKind::Folder && TimestampedName::parse(&entry.name).is_some();
         if of_fragment && !committed.contains(&path) {
             let files = list(storage, &path)?;
-            // Some stores go on listing folders whose files have all gone: there is nothing.
+            // Some stores still list folders whose files are all deleted.
             let is_gone = files.is_empty() && storage.profile().is_remote();
             if is_gone || !files.iter().all(is_data_file) {
                 continue;
@@ -89,11 +94,12 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
     Ok(found)
 }
 
-/// Removes those that are still left over; what is gone already, or was committed meanwhile, is passed over. Gives those
-/// that it has removed.
+/// Removes the given files and folders that are still orphaned. Skips missing entries, and entries
+/// committed in the meantime. Returns the removed entries.
 ///
 /// # Errors
-/// As [`leftovers`](leftovers); whatever the storage can't do. Then some of it may be gone.
+/// See [`leftovers`](leftovers). Also fails if the storage fails. Some entries may then be removed
+/// already.
 pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
     let still: HashSet<String> = self::leftovers(array)?.into_iter().map(|leftover| leftover.path).collect();
     let mut gone = Vec::new();
@@ -111,16 +117,17 @@ pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<
     Ok(gone)
 }
 
-/// The folders of all fragments that something commits, or may commit to other readers: where files of commits aren't
-/// what they should be, that is no reason to remove cells.
+/// Returns the folders of all committed fragments, and of fragments that other readers may consider
+/// committed. An invalid commit file is no reason to delete cells.
 fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>> {
     let mut committed: HashSet<String> = array.fragment_files()?.into_iter().map(|files| files.folder).collect();
     let unsettled = consolidated_without_originals(array)?;
     let stem = |entry: &Entry| {
         let (stem, extension) = entry.name.rsplit_once('.')?;
         let may_commit = match CommitKind::of(&entry.name) {
-            // A vacuum file says what a fragment stands for, and not that it counts. Yet if nothing of that is there any
-            // more, the fragment may be the only copy of the cells.
+            // A vacuum file lists the fragments replaced by a consolidated fragment, but does not
+            // commit the consolidated fragment. If all replaced fragments are gone, the
+            // consolidated fragment may be the only copy of the cells.
             Some(CommitKind::Vacuum) => unsettled.contains(stem),
             Some(kind) => kind == CommitKind::Write,
             None => extension != FOOTERS_EXTENSION,
@@ -140,7 +147,7 @@ fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>
     Ok(committed)
 }
 
-/// The names of consolidated fragments of which nothing is left that they were made from.
+/// Returns the names of consolidated fragments whose original fragments are all gone.
 fn consolidated_without_originals(array: &Snapshot) -> Result<HashSet<String>> {
     let mut names = HashSet::new();
     for list in array.commit_inventory(&array.listing()?)?.vacuums {
@@ -155,7 +162,7 @@ fn consolidated_without_originals(array: &Snapshot) -> Result<HashSet<String>> {
     Ok(names)
 }
 
-/// The names of the files of all enumerations that any schema of the array names.
+/// Returns the file names of all enumerations that a schema of the array references.
 fn named_enumerations(array: &Snapshot) -> Result<HashSet<String>> {
     let mut named = HashSet::new();
     let in_folder = list(&**array.storage(), SCHEMA_FOLDER)?
@@ -169,19 +176,20 @@ fn named_enumerations(array: &Snapshot) -> Result<HashSet<String>> {
     Ok(named)
 }
 
-/// Whether a folder in the array's own is a fragment of before format 12.
+/// `true` if a folder in the array's root is a fragment from before format 12.
 fn is_fragment(name: &str) -> bool {
     let version = TimestampedName::parse(name).filter(|_| !name.contains('.')).map(|name| name.fragment_version());
     version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
 }
 
-/// Whether it may lie in a fragment's folder: other things were put there by somebody who will want them back.
+/// `true` if an entry may be part of a fragment. Other files in the folder have another owner, who
+/// may need the files.
 fn is_data_file(entry: &Entry) -> bool {
     let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
     entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))
 }
 
-/// What is in a folder, nothing if there is none.
+/// Lists a folder. Returns an empty list if the folder does not exist.
 fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     match storage.list(folder) {
         Err(StorageError::NotFound { .. }) => Ok(Vec::new()),

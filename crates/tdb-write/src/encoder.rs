@@ -1,4 +1,4 @@
-//! From the cells of a tile to filtered bytes, field by field.
+//! Encoding of tiles: from cells to filtered bytes, field by field.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,74 +17,76 @@ use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 use crate::check::StoredField;
 use crate::version::library_version;
 
-/// Turns tiles of one field into filtered bytes.
+/// Encodes the tiles of a field.
 #[derive(Debug)]
 pub struct FieldEncoder {
-    /// Which field it is.
+    /// The field.
     pub field: FragmentField,
     pub(crate) name: Arc<str>,
-    /// Bytes of a cell; of a value, if cells differ in length.
+    /// Bytes per cell, or bytes per value for variable length.
     pub size: usize,
-    /// Whether cells may be null.
+    /// `true` if cells may be null.
     pub nullable: bool,
     statistics: StatisticsKind,
-    /// For cells of fixed size, or offsets.
+    /// Pipeline of fixed-size cells, or of offsets.
     fixed: BoundPipeline,
     var: Option<BoundPipeline>,
     validity: Option<BoundPipeline>,
-    /// What the filters of values can store, if that isn't everything.
+    /// Values that the filters can store. `None` if all values can be stored.
     storable: Option<StorableValues>,
-    /// For the range of a tile's coordinates.
+    /// Kind of the dimension, to compute the range of a tile's coordinates.
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
-    /// Whether the values are left as they are: they go through the filters with those of other dimensions.
+    /// `true` if values stay unfiltered, for later filtering together with other dimensions.
     is_raw: bool,
-    /// What a dense tile has for a cell outside of what is written; of cells of variable length one value. The releases of
-    /// before format 7 took the datatype's fill value, later ones take zeros. No reader sees either.
+    /// Value of cells of dense tiles outside of the written region. A single value for variable
+    /// length. Releases before format 7 used the fill value of the datatype, later releases use
+    /// zeros. Readers never see it.
     pub(super) padding: Vec<u8>,
-    /// Whether chunks of cells of variable length end anywhere, as in what the releases of before format 7 wrote. In arrays of
-    /// later formats the newest release lets chunks end with cells, whatever those before it did.
+    /// `true` if chunks of variable-length cells may end within a cell, as in releases before
+    /// format 7. In arrays of later formats, the newest release ends chunks with cells, unlike some
+    /// earlier releases.
     cuts_cells: bool,
-    /// Whether the first and the last of a tile's coordinates are wanted.
+    /// `true` if the metadata stores the first and the last coordinate of each tile.
     has_ends: bool,
-    /// Where random bytes for encryption come from, if the array is encrypted.
+    /// Source of random bytes, if the array is encrypted.
     pub(super) encrypted: Option<Environment>,
-    /// How many bytes a part of a tile may have.
+    /// Maximum bytes of a part of a tile.
     pub(super) tile_bytes: u64,
-    /// Memory for the parts of tiles.
+    /// Buffers for the parts of tiles.
     spares: Pool<[Vec<u8>; 3]>,
 }
 
-/// A tile of one field, ready for its files.
+/// An encoded tile of a field, ready to be appended to the files.
 #[derive(Debug, Default)]
 pub struct EncodedTile {
-    /// The filtered bytes of cells or offsets, of values, of validity.
+    /// Filtered bytes of cells or offsets, of values, and of validity.
     pub parts: [Vec<u8>; 3],
-    /// What fragment metadata says of the tile.
+    /// Metadata of the tile.
     pub stored: StoredTile,
-    /// The range of the coordinates, if these are coordinates.
+    /// Range of the coordinates, if the field is a dimension.
     pub range: Option<DimRange>,
-    /// The bytes of the first and of the last coordinate, for metadata that has them.
+    /// Bytes of the first and the last coordinate, if the metadata stores them.
     pub ends: Option<[Vec<u8>; 2]>,
 }
 
 impl EncodedTile {
-    /// Bytes of all parts.
+    /// Total bytes of all parts.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }
 }
 
-/// Cells that count in the statistics.
+/// A run of cells that count in the statistics.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) cells: Range<usize>,
-    /// Whether the reference library goes over them one by one, and not in one go; see
+    /// `true` if the reference library visits the cells one by one. See
     /// [`TileSummariser::add_each`](tdb_fragment::TileSummariser::add_each).
     pub(crate) one_by_one: bool,
 }
 
 impl Run {
-    /// All cells of a tile.
+    /// A run of all cells of a tile.
     pub fn whole(cells: usize) -> std::iter::Once<Self> {
         std::iter::once(Self { cells: 0..cells, one_by_one: false })
     }
@@ -152,7 +154,8 @@ impl FieldEncoder {
         })
     }
 
-    /// For a number per cell that belongs to no field of the schema: filtered as coordinates are.
+    /// Creates an encoder for a number per cell outside of the schema, such as timestamps. Uses the
+    /// filters of coordinates.
     pub(super) fn of_times(
         array: &Snapshot,
         schema: &ArraySchema,
@@ -182,12 +185,13 @@ impl FieldEncoder {
         })
     }
 
-    /// Whether cells differ in length.
+    /// `true` for variable-length cells.
     pub fn is_var(&self) -> bool {
         self.var.is_some()
     }
 
-    /// A dense tile is stored whole, however few of its cells are written: whether it can be held.
+    /// Checks that a dense tile fits the limit. Dense tiles are stored completely, even if few
+    /// cells are written.
     pub(super) fn check_dense_tile(&self, cells: u64) -> Result<()> {
         let bytes = if self.is_var() { 8 } else { self.size as u64 };
         match cells.checked_mul(bytes) {
@@ -196,7 +200,7 @@ impl FieldEncoder {
         }
     }
 
-    /// What readers with these limits would refuse isn't written.
+    /// Checks that readers with these limits accept the tile.
     fn check_tile(&self, tile: &Cells<'_>) -> Result<()> {
         let offsets = tile.offsets().map_or(0, |offsets| 8 * offsets.len());
         let largest = tile.bytes().len().max(offsets) as u64;
@@ -212,7 +216,7 @@ impl FieldEncoder {
         ))
     }
 
-    /// The parts that the field has a file for.
+    /// Returns the parts of the field that have a file.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (var, validity) = (self.is_var(), self.nullable);
         Part::ALL.into_iter().filter(move |part| match part {
@@ -222,7 +226,11 @@ impl FieldEncoder {
         })
     }
 
-    /// Filters a tile of these cells. `runs` are those that count in the statistics.
+    /// Encodes a tile. `runs` lists the cells that count in the statistics.
+    ///
+    /// # Errors
+    /// The tile exceeds the limit, a filter cannot store a value, or random bytes are not
+    /// available.
     pub fn encode(
         &self,
         cells: &Cells<'_>,
@@ -231,7 +239,8 @@ impl FieldEncoder {
     ) -> Result<EncodedTile> {
         self.check_tile(cells)?;
         if let Some(environment) = &self.encrypted {
-            // Never the same twice, as each source begins somewhere else among 2^96.
+            // Initialization vectors never repeat, since each source begins at a random one of 2^96
+            // positions.
             scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(environment.random_ivs()?);
         }
         let TileScratch { cells: memory, filters, .. } = scratch;
@@ -254,13 +263,14 @@ impl FieldEncoder {
         Ok(encoded)
     }
 
-    /// The first and the last coordinate of a tile, if they are wanted.
+    /// Returns the first and the last coordinate of a tile, if the metadata stores them.
     pub fn ends(&self, tile: &Cells<'_>) -> Option<[Vec<u8>; 2]> {
         let last = tile.len().checked_sub(1).filter(|_| self.has_ends)?;
         Some([0, last].map(|cell| tile.cell(cell).to_vec()))
     }
 
-    /// Checks that the filters can store all values that readers see: those of cells that count and aren't null.
+    /// Checks that the filters can store all values visible to readers, without null cells and
+    /// padding.
     #[cold]
     fn check_stored(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> Result<(), FilterError> {
         let Some(storable) = &self.storable else { return Ok(()) };
@@ -275,11 +285,12 @@ impl FieldEncoder {
         Ok(())
     }
 
-    /// Filters the parts of a tile. Returns whether all values are stored, null or not.
+    /// Filters the parts of a tile. Returns `true` if all values, including null cells and padding,
+    /// are stored exactly.
     fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<bool, FilterError> {
         let [fixed, var, validity] = parts;
         let mut lost = None;
-        // Filters mostly make less of it; what they add are a few bytes for each chunk.
+        // Filters usually shrink the data, and add at most a few bytes per chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         match &self.var {
             None if self.is_raw => fixed.extend_from_slice(tile.values()),
@@ -288,7 +299,7 @@ impl FieldEncoder {
                 lost = self.fixed.encode_tile_lossy(tile.values(), None, fixed, filters)?;
             }
             Some(values) => {
-                // The file has no offset of the end.
+                // The file does not store the end of the last cell.
                 let offsets = tile.offsets().and_then(|offsets| offsets.as_in_tile()).unwrap_or_default();
                 let offsets = offsets.split_last().map_or(offsets, |(_, starts)| starts);
                 var.reserve_exact(room(tile.values().len()));
@@ -296,7 +307,7 @@ impl FieldEncoder {
                 let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
                 lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
-                    // Nothing is left for the file of offsets but a number of chunks: none, however they are cut.
+                    // The offsets are with the values. The offsets file has zero chunks.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
                 } else {
                     self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;
@@ -309,7 +320,7 @@ impl FieldEncoder {
         Ok(lost.is_none())
     }
 
-    /// Whether the tiles of a field have the same kinds of parts, with cells of the same type.
+    /// `true` if the tiles of a field have the same parts and cell types.
     pub fn stores_alike(&self, tiles: &FieldTiles) -> bool {
         let kind = |pipeline: &BoundPipeline| *pipeline.kind();
         kind(&self.fixed) == kind(&tiles.fixed.pipeline)
@@ -317,24 +328,24 @@ impl FieldEncoder {
             && self.validity.as_ref().map(kind) == tiles.validity.as_ref().map(|part| kind(&part.pipeline))
     }
 
-    /// Whether the cells are coordinates.
+    /// `true` if the field is a dimension.
     pub fn is_dimension(&self) -> bool {
         self.dimension.is_some()
     }
 
-    /// The range of cells, if these are coordinates.
+    /// Returns the range of cells if the field is a dimension.
     pub fn range_of(&self, cells: &Cells<'_>) -> Option<DimRange> {
         self.dimension.and_then(|kind| DimRange::of_cells(cells, kind))
     }
 
-    /// Memory for the parts of a tile.
+    /// Returns empty buffers for the parts of a tile.
     pub fn empty_parts(&self) -> [Vec<u8>; 3] {
         let mut parts = self.spares.take_if_any().unwrap_or_else(|| LEFT_PARTS.take());
         parts.iter_mut().for_each(Vec::clear);
         parts
     }
 
-    /// Takes the memory of a tile that was written.
+    /// Returns the buffers of a written tile to the pool.
     pub(crate) fn give_back(&self, tile: EncodedTile) {
         self.spares.give(tile.parts);
     }
@@ -349,7 +360,8 @@ impl FieldEncoder {
     }
 }
 
-/// The fill value of an attribute's datatype, where dense tiles are padded with it, whatever the schema says.
+/// Returns the fill value of an attribute's datatype if dense tiles are padded with it. The fill
+/// value of the schema does not matter.
 fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Option<Vec<u8>> {
     let FragmentField::Attribute(index) = field else { return None };
     let attribute = schema.attributes().get(index).filter(|_| !version.has(Feature::Validity))?;
@@ -357,7 +369,7 @@ fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -
     Some(plain.fill_value().into_owned())
 }
 
-/// Whether a fragment has all coordinates of a cell in one place.
+/// `true` if a fragment stores all coordinates of a cell together.
 pub(super) fn coordinates_are_interleaved(schema: &ArraySchema, version: FormatVersion) -> bool {
     !version.has(Feature::SplitCoordinates) && !schema.coords_filters().filters.iter().any(Filter::is_compressor)
 }

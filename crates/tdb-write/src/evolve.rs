@@ -1,4 +1,4 @@
-//! Changing the schema of an array.
+//! Schema evolution.
 
 use tdb_schema::SchemaEvolution;
 use tdb_snapshot::{ArrayError, Listing, Result, Snapshot};
@@ -9,19 +9,21 @@ use crate::Names;
 use crate::create::{SchemaWriter, definition};
 use crate::files::NewFiles;
 
-/// Names of schemas begin with their times, and are compared as text.
+/// Schema names begin with their timestamps and are compared as text.
 const NAMED_LATER: &str = "the name of its schema, by its time, stands behind the new one's, and readers go by the last; \
                            date the change later";
 
-/// The second attempt comes a millisecond later, and more are of use only where the clock is set back.
+/// The second attempt is a millisecond later. Further attempts help only if the clock is set back.
 const ATTEMPTS: usize = 4;
 
-/// Changes the schema: writes the enumerations that are new or have more values, then the new schema, which readers
-/// go by from then on. An array without a change asked for gets a schema like the one it has, in its version.
+/// Evolves the schema of an array. Writes new and extended enumerations, then the new schema.
+/// Readers use the new schema from then on. An empty evolution writes a copy of the current schema,
+/// with the same version.
 ///
 /// # Errors
-/// [`ArrayError::NewSchema`] for changes that can't be made; [`ArrayError::Outdated`] if the array's schema is another
-/// by now, or is dated later than the new one would be; whatever the storage can't do. Then nothing has changed.
+/// [`ArrayError::NewSchema`] if a change is not possible. [`ArrayError::Outdated`] if the array's
+/// schema has changed since it was opened, or if its timestamp is later than the new timestamp.
+/// Also fails if the storage fails. The array is then unchanged.
 pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
     let definition = evolution.build(&definition(array)?)?;
     let definition = definition.place_new_enumerations(|| names.enumeration_file(&array.access().environment))?;
@@ -37,7 +39,8 @@ pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &Names) -> R
     Ok(())
 }
 
-/// A name for a new schema, which must be the last of all: readers go by the order of names.
+/// Returns a name for a new schema. It must sort last, because readers choose schemas by the order
+/// of names.
 fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
     let environment = &array.access().environment;
     for _ in 0..ATTEMPTS {
@@ -51,7 +54,7 @@ fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
                 if newest.start() != name.start() || names.is_fixed() {
                     return Err(outdated(array, NAMED_LATER));
                 }
-                // Another library has changed it within this millisecond.
+                // Another library has changed the schema within this millisecond.
                 environment.wait_until_after(newest.start())?;
             }
             _ => return Ok(name),
@@ -60,7 +63,7 @@ fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
     Err(ArrayError::Clock { why: "it goes back and forth".to_owned() })
 }
 
-/// The name of the schema that comes last.
+/// Returns the name of the last schema.
 fn newest_schema(array: &Snapshot) -> Result<Option<String>> {
     let mut listing = Listing::of_root(array.storage().list("")?);
     if listing.root.iter().any(|entry| entry.name == SCHEMA_FOLDER) {

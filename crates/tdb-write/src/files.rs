@@ -1,11 +1,12 @@
-//! Files that belong together; the last one makes the others count.
+//! Files that belong together. The last file makes the others valid.
 
 use std::sync::Arc;
 
 use tdb_snapshot::Result;
 use tdb_storage::Storage;
 
-/// Makes folders and files one after the other, and removes them again, as far as possible, unless all came about.
+/// Creates folders and files. On drop, removes them as far as possible unless [`keep`](Self::keep)
+/// was called.
 #[derive(Debug)]
 pub(super) struct NewFiles {
     storage: Arc<dyn Storage>,
@@ -14,9 +15,9 @@ pub(super) struct NewFiles {
 
 #[derive(Debug)]
 enum Made {
-    /// Removed only while it is empty: others may have put something there.
+    /// Removed only if empty, since others may have added files.
     Folder(String),
-    /// A folder that belongs to nobody else, with all that it holds.
+    /// A folder used by nobody else. Removed with all its content.
     Tree(String),
     File(String),
 }
@@ -26,7 +27,7 @@ impl NewFiles {
         Self { storage: Arc::clone(storage), made: Vec::new() }
     }
 
-    /// Makes a folder, unless it is there; the one above it must be.
+    /// Creates a folder unless it exists. The parent folder must exist.
     pub(super) fn folder(&mut self, path: &str) -> Result<()> {
         if !self.storage.exists(path)? {
             self.storage.create_folder(path)?;
@@ -35,21 +36,21 @@ impl NewFiles {
         Ok(())
     }
 
-    /// Makes a folder that nobody else fills.
+    /// Creates a folder that nobody else uses.
     pub(super) fn tree(&mut self, path: &str) -> Result<()> {
         self.storage.create_folder(path)?;
         self.made.push(Made::Tree(path.to_owned()));
         Ok(())
     }
 
-    /// Makes a file in a folder that exists.
+    /// Creates a file in an existing folder.
     pub(super) fn file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
         self.storage.create_new(path, bytes)?;
         self.made.push(Made::File(path.to_owned()));
         Ok(())
     }
 
-    /// Keeps what was made.
+    /// Keeps the created files.
     pub(super) fn keep(mut self) {
         self.made.clear();
     }
@@ -58,7 +59,7 @@ impl NewFiles {
 impl Drop for NewFiles {
     fn drop(&mut self) {
         while let Some(made) = self.made.pop() {
-            // There is no caller to report it to; what remains counts for nothing.
+            // The error cannot be reported. The remaining files have no effect.
             let _ = match made {
                 Made::Folder(path) if self.storage.list(&path).is_ok_and(|entries| !entries.is_empty()) => Ok(()),
                 Made::Folder(path) | Made::Tree(path) => self.storage.remove_folder(&path),

@@ -1,4 +1,4 @@
-//! A fragment that takes filtered tiles.
+//! A writer for fragments of filtered tiles.
 
 use std::sync::Arc;
 
@@ -12,28 +12,32 @@ use crate::target::Target;
 use crate::version::library_version;
 use crate::{Names, NewFragment, SealedFragment};
 
-/// A fragment under construction: its data files, and what its metadata will say.
+/// A fragment under construction: data files and metadata.
 #[derive(Debug)]
 pub struct FragmentWriter {
     target: Arc<Target>,
     fragment: NewFragment,
     builder: FragmentBuilder,
-    /// One per stored field.
+    /// Files of each stored field.
     files: Vec<FieldFiles>,
 }
 
-/// The files of one field: cells or offsets, values, validity.
+/// The files of a field: cells or offsets, values, validity.
 #[derive(Debug)]
 struct FieldFiles([Option<Box<dyn WriteFile>>; 3]);
 
 impl FragmentWriter {
-    /// A sparse fragment.
+    /// Starts a sparse fragment.
     pub(crate) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
         let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name());
         Self::begin(target, names, builder)
     }
 
-    /// A sparse fragment whose cells carry their times, or also when and by which of these conditions they were deleted.
+    /// Starts a consolidated sparse fragment. The flags select whether cells have timestamps and
+    /// deletion data. `conditions` lists the delete commits that were applied.
+    ///
+    /// # Errors
+    /// The storage fails, or the random bytes for the name are not available.
     pub fn joined(
         target: &Arc<Target>,
         names: &Names,
@@ -46,7 +50,10 @@ impl FragmentWriter {
         Self::begin(target, names, builder)
     }
 
-    /// A dense fragment of the tiles that the domain touches.
+    /// Starts a dense fragment of all tiles that intersect the domain.
+    ///
+    /// # Errors
+    /// The domain does not fit the schema, or the storage fails.
     pub fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
         let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
         Self::begin(target, names, builder.map_err(|source| error(target, source))?)
@@ -70,12 +77,15 @@ impl FragmentWriter {
         Ok(Self { target: Arc::clone(target), fragment, builder, files })
     }
 
-    /// How the cells are divided into tiles.
+    /// Returns the division of cells into tiles.
     pub(crate) fn tiles(&self) -> Result<Tiles> {
         self.builder.tiles().map_err(|source| error(&self.target, source))
     }
 
-    /// The same dense fragment, of another part of the array.
+    /// Replaces the domain of a dense fragment.
+    ///
+    /// # Errors
+    /// The domain does not fit the schema.
     pub fn with_domain(self, domain: NdRange) -> Result<Self> {
         let builder = self.builder.with_domain(domain).map_err(|source| error(&self.target, source))?;
         Ok(Self { builder, ..self })
@@ -86,7 +96,11 @@ impl FragmentWriter {
         self.builder.data_size()
     }
 
-    /// Appends the next tiles: for each stored field as many, in order. `cells` are the numbers of cells of the tiles.
+    /// Appends the next tiles. `tiles` holds the same number of tiles for each stored field, in
+    /// order. `cells` holds the number of cells per tile.
+    ///
+    /// # Errors
+    /// The storage fails.
     pub fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
         let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
         for (field, tiles) in self.target.fields.iter().zip(&tiles) {
@@ -128,7 +142,10 @@ impl FragmentWriter {
         })
     }
 
-    /// Makes the data files durable, and writes the metadata.
+    /// Makes the data files durable and writes the metadata.
+    ///
+    /// # Errors
+    /// The storage fails.
     pub fn seal(self) -> Result<SealedFragment> {
         let Self { target, fragment, builder, files } = self;
         let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();

@@ -1,10 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-// Writing: the names of new files, and the order in which files become durable.
-//
-// Everything that is written is a new file under a name that nobody else chooses; nothing is ever changed in place. What
-// is one file (`Storage::create_new`) is there whole or not at all. What is more than
-// one, a fragment, goes through `NewFragment`, whose last file commits it.
+// Every write creates new files under unique names. Existing files are never changed in place. A
+// single file (`Storage::create_new`) is created atomically. A fragment consists of several files
+// and goes through `NewFragment`. The last file of a fragment commits it.
 
 mod check;
 mod combined;

@@ -1,4 +1,4 @@
-//! Changing metadata.
+//! Changes of metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use tdb_types::{ByteWriter, Datatype, Feature, FormatVersion, NameForm};
 
 use crate::Names;
 
-/// Changes to the metadata of an array or a group, which [`commit`](Self::commit) makes, all at once.
+/// Changes to the metadata of an array or a group. [`commit`](Self::commit) applies them
+/// atomically.
 ///
 /// ```
 /// use tdb_array::{Array, MetadataValue};
@@ -34,14 +35,15 @@ use crate::Names;
 pub struct MetadataWriter {
     storage: Arc<dyn Storage>,
     access: Access,
-    /// Of the file that is written.
+    /// Format version in the header of the new file.
     version: FormatVersion,
     names: Names,
     changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
 }
 
-/// What the headers of an array's files of metadata state: the array's own version, so that releases of its age read them. In
-/// arrays of before there was metadata it is that of the first release that had it, which reads them there too.
+/// Returns the version in the headers of an array's metadata files: the array's version, readable
+/// by releases of the same age. For arrays from before metadata existed, returns the first version
+/// with metadata. The first release with metadata also reads metadata files in older arrays.
 pub(crate) fn version_of_files(array: FormatVersion) -> FormatVersion {
     let known = FormatVersion::all().find(|version| version.has(Feature::MetadataFolder));
     known.map_or(array, |known| known.max(array))
@@ -54,7 +56,8 @@ impl MetadataWriter {
         Self::new(array.storage(), array.access(), version)
     }
 
-    /// Starts a change of a group's metadata. Releases whose groups have no version can't be given one either.
+    /// Starts a change of a group's metadata. Always writes the current version, because groups
+    /// have no format version.
     pub fn of_group(storage: &Arc<dyn Storage>, access: &Access) -> Self {
         Self::new(storage, access, FormatVersion::DEFAULT)
     }
@@ -64,28 +67,29 @@ impl MetadataWriter {
         Self { storage, access, version, names: Names::new(), changes: BTreeMap::new() }
     }
 
-    /// Where the name of the file comes from, and with it the time at which the change is said to happen.
+    /// Sets the source of the file name, which also determines the time of the change.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Gives a key a value, whatever it had before.
+    /// Sets the value of a key. Replaces an existing value.
     pub fn put(mut self, key: impl Into<Vec<u8>>, value: MetadataValue) -> Self {
         self.changes.insert(key.into(), Some(value));
         self
     }
 
-    /// Deletes a key, if it is there.
+    /// Deletes a key, if present.
     pub fn delete(mut self, key: impl Into<Vec<u8>>) -> Self {
         self.changes.insert(key.into(), None);
         self
     }
 
-    /// Makes the changes, durably; without any, nothing is written.
+    /// Writes the changes durably. Writes nothing if there are no changes.
     ///
     /// # Errors
-    /// A key that is too long, a value of type `any`; whatever the storage can't do. Then nothing has changed.
+    /// A key is too long, a value has type `any`, or the storage fails. The metadata is then
+    /// unchanged.
     pub fn commit(self) -> Result<()> {
         if self.changes.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Names of what is written: when it is said to have happened, and what makes it different from all else of that time.
+//! Names of new files: timestamps and unique parts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,11 +7,12 @@ use tdb_snapshot::{Environment, Result, TimeRange};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, OK_EXTENSION, WRITE_EXTENSION};
 use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 
-/// Where the names of new files come from: which time they carry, and what makes them unique.
+/// The source of names for new files: timestamps and unique parts.
 ///
-/// By default the time is now, and the rest is a UUID of version 7: the moment in which it was made, a counter, and 62
-/// random bits, of the [`Environment`]'s clock and random bytes. No two are equal; and of two that carry the same time, the one made later is the greater one, which for
-/// fragments means that it wins.
+/// By default, the timestamp is the current time. The unique part is a UUID version 7: creation
+/// time, counter and 62 random bits, from the clock and random bytes of the [`Environment`]. All
+/// names are distinct. Among names with equal timestamps, the later name is greater. For fragments
+/// this means that the later write wins.
 ///
 /// ```
 /// use tdb_array::Names;
@@ -23,72 +24,74 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 #[must_use]
 pub struct Names {
     at: Option<u64>,
-    /// Until when, where a name is of a range of time.
+    /// End of the time range, if names cover a range.
     until: Option<u64>,
     seeded: Option<Seeded>,
-    /// What makes the names of files that bear their time different from others.
+    /// Unique part of names that copy another name.
     unique: Option<u128>,
 }
 
 #[derive(Clone, Debug)]
 struct Seeded {
     seed: u64,
-    /// How many names were made; shared by clones, so that all of their names differ.
+    /// Number of names created. Shared by clones, to keep names distinct.
     count: Arc<AtomicU64>,
 }
 
 impl Names {
-    /// The time is now, and no two names are equal.
+    /// Creates unique names with the current time.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What is written is said to be written at this millisecond since 1970-01-01 00:00 UTC.
+    /// Sets the timestamp, in milliseconds since 1970-01-01 00:00 UTC.
     pub fn at(mut self, time: u64) -> Self {
         self.at = Some(time);
         self.until = None;
         self
     }
 
-    /// What is written was said to be written over this range of time: what replaces things of different times.
+    /// Sets a range of timestamps in milliseconds, for fragments and files in place of others from
+    /// different times.
     pub fn over(mut self, start: u64, end: u64) -> Self {
         self.at = Some(start);
         self.until = Some(end);
         self
     }
 
-    /// The times and the unique part of another name: for what is a copy of something, so that copies have the order of the
-    /// originals. It is for one write into an array that has nothing of that name.
+    /// Takes the timestamps and the unique part of another name. Copies then keep the order of the
+    /// originals. Valid for a single write into an array without a file of that name.
     pub fn like(mut self, name: &TimestampedName) -> Self {
         self.unique = name.uuid();
         self.over(name.start(), name.end())
     }
 
-    /// The UUIDs follow from `seed`, for output that is the same byte for byte on every run. Clones go on with one
-    /// sequence. Choose a time as well; and take care that no two writers to one array have the same seed and time.
+    /// Derives the UUIDs from `seed`, for output that is identical on every run. Clones share one
+    /// sequence. Set a timestamp as well. Two writers to the same array must not share seed and
+    /// timestamp.
     ///
-    /// What encryption needs of randomness remains random: to encrypt two things alike would give both away.
+    /// Encryption still uses random initialization vectors: reuse would reveal the plaintext.
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seeded = Some(Seeded { seed, count: Arc::default() });
         self
     }
 
-    /// Whether two writers may be given the same name: what makes it different isn't random.
+    /// `true` if two writers may get the same name, because the unique part is not random.
     pub(crate) fn may_repeat(&self) -> bool {
         self.seeded.is_some() || self.unique.is_some()
     }
 
-    /// Whether the time was chosen.
+    /// `true` if the timestamp was set.
     pub(crate) fn is_fixed(&self) -> bool {
         self.at.is_some()
     }
 
-    /// The time that was chosen, else now.
+    /// Returns the timestamp that was set, or else the current time.
     fn time(&self, environment: &Environment) -> Result<u64> {
         self.at.map_or_else(|| environment.now(), Ok)
     }
 
-    /// What makes the next name different from all others.
+    /// Returns the next unique part.
     pub(crate) fn uuid(&self, environment: &Environment) -> Result<u128> {
         match &self.seeded {
             Some(seeded) => Ok(seeded.next()),
@@ -96,7 +99,7 @@ impl Names {
         }
     }
 
-    /// The next name of this form for what was made over a range of time, whatever time was chosen.
+    /// Returns the next name for a time range, whatever timestamp was set.
     pub(crate) fn next_over(
         &self,
         form: NameForm,
@@ -106,7 +109,10 @@ impl Names {
         Ok(TimestampedName::new(form, time.start, time.end, self.uuid(environment)?))
     }
 
-    /// The next name of this form.
+    /// Returns the next name of the given form.
+    ///
+    /// # Errors
+    /// The clock or the random bytes are not available.
     pub fn next(&self, form: NameForm, environment: &Environment) -> Result<TimestampedName> {
         let time = self.time(environment)?;
         let unique = self.unique.map_or_else(|| self.uuid(environment), Ok)?;
@@ -115,7 +121,7 @@ impl Names {
 }
 
 impl Seeded {
-    /// Later ones are greater.
+    /// Returns ascending values.
     fn next(&self) -> u128 {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let high = (mixed(self.seed) & !0xffff_ffff) | (count & 0xffff_ffff);
@@ -123,7 +129,7 @@ impl Seeded {
     }
 }
 
-/// A one-to-one mixture of the bits (the finaliser of SplitMix64).
+/// A bijective mix of the bits (finalizer of SplitMix64).
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -131,19 +137,21 @@ fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Where a fragment lies, and the file that commits it: what `FragmentEntry` finds out from names.
+/// The folder of a fragment, and the file that commits it. The counterpart of `FragmentEntry`,
+/// which parses names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentPlace {
-    /// The name of its folder, and of its commit without the extension.
+    /// Name of the folder, and of the commit file without extension.
     pub name: TimestampedName,
-    /// The path of its folder below the array's.
+    /// Path of the fragment folder, relative to the array.
     pub folder: String,
-    /// The path of the file that commits it; `None` before format 5, where its metadata does.
+    /// Path of the commit file. `None` before format 5, where the metadata file commits the
+    /// fragment.
     pub commit: Option<String>,
 }
 
 impl FragmentPlace {
-    /// The place of a fragment of this version and name.
+    /// Returns the location of a fragment of this version and name.
     pub(crate) fn new(version: FormatVersion, name: TimestampedName) -> Self {
         if version.has(Feature::CommitsFolder) {
             let folder = format!("{FRAGMENTS_FOLDER}/{name}");

@@ -1,4 +1,4 @@
-//! The order in which the cells of a sparse fragment are stored.
+//! Sorting of the cells of a sparse fragment.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use tdb_snapshot::{ArrayError, Result};
 
 use crate::Duplicates;
 
-/// The numbers of the cells in the order in which they are stored, with as many of equal coordinates as may stay.
+/// Returns the cell numbers in storage order, after removal of duplicates.
 pub(super) fn sorted(
     schema: &ArraySchema,
     workers: &Workers,
@@ -59,7 +59,7 @@ fn sorted_by<K: Key>(
         let bounds = entries
             .iter()
             .fold((K::HIGHEST, K::default()), |(lo, hi), entry| (lo.min(entry.key()), hi.max(entry.key())));
-        // Where equal keys are an error, their order doesn't matter.
+        // If duplicates are an error, their order does not matter.
         let by_key = order.is_exact() && duplicates == Duplicates::Refuse;
         let compare: Option<&CompareEqual<'_, K::Entry>> = if by_key { None } else { Some(&ties) };
         Sorter::default().sort(workers, &mut entries, bounds, compare);
@@ -74,7 +74,7 @@ fn sorted_by<K: Key>(
             }
         }
         Duplicates::KeepLast => {
-            // Cells of equal coordinates stand in the order in which they were given.
+            // Cells with equal coordinates are in the given order.
             let mut kept: Vec<u32> = Vec::with_capacity(entries.len());
             for (place, entry) in entries.iter().enumerate() {
                 match kept.last_mut() {

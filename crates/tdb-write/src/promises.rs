@@ -1,4 +1,4 @@
-//! Attributes that promise an order of their values, as those of labels do.
+//! Check of attributes with ordered values, as in dimension label arrays.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,15 +11,16 @@ use tdb_types::{Cells, DataOrder, Scalar};
 
 use crate::check::CheckedCells;
 
-/// Where the values of such attributes have got to, from one batch of cells to the next.
+/// Progress of ordered attributes across batches.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
-    /// The last cell of each, by the attribute's place.
+    /// Last value by attribute index.
     last: HashMap<usize, Vec<u8>>,
 }
 
 impl Promises {
-    /// Checks that the values go on as promised; `first` is the number of the first cell.
+    /// Checks that the values continue in order. `first` is the number of the first cell in error
+    /// messages.
     pub(super) fn follow(&mut self, schema: &ArraySchema, cells: &CheckedCells<'_>, first: u64) -> Result<()> {
         for column in &cells.fields {
             let FragmentField::Attribute(index) = column.field else { continue };
@@ -42,7 +43,7 @@ impl Promises {
     }
 }
 
-/// The first cell that doesn't follow the one before; `last` is the one before the first.
+/// Returns the first cell that is out of order. `last` is the value before the first cell.
 fn first_out_of_order(attribute: &Attribute, last: Option<&Vec<u8>>, cells: &Cells<'_>) -> Option<usize> {
     let wrong = match attribute.order() {
         DataOrder::Decreasing => Ordering::Less,

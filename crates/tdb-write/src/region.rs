@@ -1,9 +1,9 @@
-//! How many cells a region has.
+//! Number of cells of a region.
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_snapshot::{ArrayError, Result};
 
-/// How many cells a region has.
+/// Returns the number of cells of a region.
 pub fn cells_in(region: &NdRange) -> u128 {
     let along = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
@@ -12,7 +12,7 @@ pub fn cells_in(region: &NdRange) -> u128 {
     region.0.iter().map(along).fold(1, u128::saturating_mul)
 }
 
-/// Each cell of the region has to be there.
+/// Checks that every cell of the region was given.
 pub(super) fn check_count(region: &NdRange, found: u128) -> Result<()> {
     let expected = cells_in(region);
     if found == expected {

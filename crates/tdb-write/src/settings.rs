@@ -1,4 +1,4 @@
-//! What all writes of cells share: how to write, and what was written.
+//! Settings and results shared by all writes of cells.
 
 use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Result};
@@ -9,19 +9,19 @@ use crate::target::Target;
 use crate::windows::Window;
 use crate::{Names, SealedFragment};
 
-/// What becomes of cells of equal coordinates in one write to a sparse array.
+/// Handling of cells with equal coordinates within a write to a sparse array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// They are an error, which names two of them.
+    /// Return an error that names two of the cells.
     Refuse,
-    /// The one that was given last stays.
+    /// Keep the last of them.
     KeepLast,
-    /// All stay, in the order in which they were given; the array's schema has to allow it.
+    /// Keep all of them, in the given order. The schema must allow duplicates.
     Keep,
 }
 
-/// How to write, apart from what.
+/// Settings of a write.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) names: Names,
@@ -30,12 +30,12 @@ pub(super) struct Settings {
     pub(super) budget: usize,
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The names of the new fragments; empty if there were no cells.
+    /// Names of the new fragments. Empty if there were no cells.
     pub fragments: Vec<TimestampedName>,
-    /// How many cells they hold.
+    /// Number of cells in the new fragments.
     pub cells: u64,
 }
 
@@ -55,15 +55,16 @@ impl Settings {
         self.budget
     }
 
-    /// How many tiles of so many cells to have in memory at once.
+    /// Returns how many tiles of `tile_cells` cells to hold in memory at once.
     pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> Window {
         let bytes: usize =
             cells.fields.iter().map(|field| field.cells.values().len()).sum::<usize>() / cells.len.max(1);
-        // A tile is there twice, before and after the filters; or after them twice, in two windows.
+        // Each tile is in memory twice: before and after the filters, or after the filters in two
+        // windows.
         self.window_of(target, bytes.max(target.cell_size()).saturating_mul(2), tile_cells)
     }
 
-    /// The same for cells that take so many bytes, with all that is there of them at once.
+    /// Like [`window`](Self::window), for cells of `cell_bytes` bytes, all forms included.
     pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> Window {
         Window::new(self.budget, cell_bytes.saturating_mul(tile_cells), target.array.workers().threads())
     }

@@ -1,4 +1,4 @@
-//! Reading and making the small files of arrays and groups: what joining them takes.
+//! Reading and encoding of commit, footer and metadata files, for their consolidation.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 
 use crate::{Names, version_of_metadata};
 
-/// The small files of an array or a group, under its key and within its limits: for those who join them.
+/// Access to the commit, footer and metadata files of an array or a group, with key and limits.
+/// Used to consolidate these files.
 ///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-metadata/array");
@@ -31,7 +32,7 @@ pub struct SmallFiles {
 }
 
 impl SmallFiles {
-    /// Those of an array.
+    /// Accesses the files of an array.
     #[must_use]
     pub fn of_array(array: &Snapshot) -> Self {
         Self {
@@ -42,56 +43,59 @@ impl SmallFiles {
         }
     }
 
-    /// Those of a group.
+    /// Accesses the files of a group.
     #[must_use]
     pub fn of_group(storage: &Arc<dyn Storage>, access: &Access) -> Self {
         let (storage, access, version) = (Arc::clone(storage), access.clone(), FormatVersion::DEFAULT);
         Self { storage, access, version, metadata_version: version }
     }
 
-    /// What makes generic tiles with this version in their headers, encrypted if the others are.
+    /// Returns an encoder of generic tiles with this version in their headers. Encrypts if the
+    /// array is encrypted.
     ///
     /// # Errors
-    /// There are no random bytes for encryption.
+    /// Random bytes for the encryption are not available.
     pub fn encoder(&self, version: FormatVersion) -> Result<GenericTileEncoder> {
         self.access.encoder(version)
     }
 
-    /// Where they lie.
+    /// The storage of the files.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// The format version of what is added to the array now: its own, or today's if that is too old to be written. It decides
-    /// what new files are called, where they lie, and how they name others.
+    /// The format version of new files: the array's version, or the current version if the array's
+    /// is too old to be written. Determines the names and folders of new files and the form of
+    /// paths in them.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version
     }
 
-    /// The name of a new file that stands for others of a range of time.
+    /// Returns the name of a new file that replaces others of a time range.
     ///
     /// # Errors
-    /// No random bytes, or no clock, which are what makes it different from all others.
+    /// The clock or the random bytes for the unique part are not available.
     pub fn new_name(&self, names: &Names, form: NameForm, time: TimeRange) -> Result<TimestampedName> {
         names.next_over(form, time, &self.access.environment)
     }
 
-    /// What a file of metadata says, deletions included, in the file's order.
+    /// Reads the changes in a metadata file in stored order, deletions included.
     ///
     /// # Errors
-    /// The file is damaged, too large, not there, or encrypted with another key.
+    /// The file is damaged, too large, missing, or encrypted with another key.
     pub fn read_metadata(&self, path: &str) -> Result<Vec<MetadataChange>> {
         let bytes = self.access.read(&*self.storage, path)?;
         let file = MetadataFile::parse_file(&bytes, &mut self.access.decoder(), None);
         Ok(file.map_err(|source| ArrayError::GenericTile { file: self.storage.describe(path), source })?.changes)
     }
 
-    /// The bytes of a file of metadata with these changes.
+    /// Encodes changes as a metadata file.
     ///
     /// # Errors
-    /// A key or value that is too long for the format; no random bytes to encrypt with.
+    /// A key or value is too long for the format, or random bytes for the encryption are not
+    /// available.
     pub fn encode_metadata(&self, changes: Vec<MetadataChange>) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         MetadataFile { changes }.write(&mut payload).map_err(|error| ArrayError::Write(error.to_string()))?;
@@ -101,36 +105,36 @@ impl SmallFiles {
         Ok(file.into_bytes())
     }
 
-    /// The bytes of a file that lists others.
+    /// Reads a file that lists other files.
     ///
     /// # Errors
-    /// The file is larger than such files may be, or not there.
+    /// The file exceeds the limit or is missing.
     pub fn read_list(&self, path: &str) -> Result<Vec<u8>> {
         Ok(self.storage.read_up_to(path, self.access.limits.commit_bytes)?)
     }
 
-    /// The bytes of a delete commit's own file.
+    /// Reads the file of a delete commit.
     ///
     /// # Errors
-    /// The file is too large, or not there.
+    /// The file is too large or missing.
     pub fn read_delete(&self, path: &str) -> Result<Vec<u8>> {
         self.access.read(&*self.storage, path)
     }
 
-    /// The footers of many fragments.
+    /// Reads a consolidated footers file.
     ///
     /// # Errors
-    /// The file is damaged, too large, not there, or encrypted with another key.
+    /// The file is damaged, too large, missing, or encrypted with another key.
     pub fn read_footers(&self, path: &str) -> Result<ConsolidatedFooters> {
         let bytes = self.access.read(&*self.storage, path)?;
         let footers = ConsolidatedFooters::parse_file(&bytes, &mut self.access.decoder(), None);
         footers.map_err(|source| self.fragment_error(path, source))
     }
 
-    /// The bytes of a file with the footers of these fragments, by the names that the file is to give them.
+    /// Encodes the footers of fragments, given with the names to store.
     ///
     /// # Errors
-    /// More than 2^32 fragments; no random bytes to encrypt with.
+    /// More than 2^32 fragments, or random bytes for the encryption are not available.
     pub fn encode_footers(&self, fragments: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         let file = ConsolidatedFooters::write_file(fragments, &mut self.access.encoder(self.version)?);
         file.map_err(|source| self.fragment_error("", source))

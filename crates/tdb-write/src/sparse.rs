@@ -1,4 +1,4 @@
-//! Cells of a sparse array in any order: sorted, cut into tiles, written.
+//! Writing of sparse cells in any order: sort, divide into tiles, encode.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::target::Target;
 use crate::windows::{EncodedWindow, append_all};
 use crate::{SealedFragment, Settings, Written, commit};
 
-/// Writes cells, in any order, as one fragment.
+/// Writes cells in any order as one fragment.
 pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
     match seal(target, settings, cells, 0)? {
         Some(Sealed { fragment, kept, .. }) => commit(target, vec![fragment], &settings.names, kept),
@@ -25,16 +25,17 @@ pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<
     }
 }
 
-/// A fragment that isn't committed.
+/// A written fragment that is not committed.
 pub(super) struct Sealed {
     pub(super) fragment: SealedFragment,
-    /// How many cells were given.
+    /// Number of given cells.
     pub(super) given: u64,
-    /// How many of them it has.
+    /// Number of cells in the fragment, without duplicates.
     pub(super) kept: u64,
 }
 
-/// Writes cells, in any order, as one fragment that isn't committed; none of no cells. Errors count cells from `first` on.
+/// Writes cells in any order as one uncommitted fragment. Returns `None` if there are no cells.
+/// Errors count cells from `first`.
 pub(super) fn seal(
     target: &Arc<Target>,
     settings: &Settings,
@@ -63,7 +64,7 @@ pub(super) fn seal(
     Ok(Some(Sealed { fragment: writer.seal()?, given: cells.len as u64, kept: sorted.len() as u64 }))
 }
 
-/// For each field the tiles with these cells.
+/// Encodes tiles of these cells for each field.
 fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]], first: u64) -> Result<Vec<Vec<EncodedTile>>> {
     let count: usize = tiles.iter().map(|tile| tile.len()).sum();
     let bytes = (count * target.cell_size()) as u64;
@@ -83,7 +84,8 @@ fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]], first: u6
     })
 }
 
-/// The cells that a tile has, if these are neighbours in the order in which they were given: they need not be gathered.
+/// Returns the cells of a tile as a range if they are consecutive in the input. Consecutive cells
+/// need no copy.
 fn consecutive(tile: &[u32]) -> Option<Range<usize>> {
     let first = *tile.first()?;
     let is_next = |(cell, number): (&u32, u32)| first.checked_add(number) == Some(*cell);

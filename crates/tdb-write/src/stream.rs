@@ -1,4 +1,4 @@
-//! Cells in the order in which an array stores them, in batches of any size.
+//! Writing of cells in global order, in batches of any size.
 
 mod output;
 mod pending;
@@ -26,37 +26,39 @@ use pending::Pending;
 use sequence::{Kept, Sequence};
 use slices::Slices;
 
-/// A write in global order, made by [`Write::global_order`](super::Write::global_order): batches of any size in, one
-/// fragment out, or several of a bounded size. No more is held in memory than fills the budget.
+/// A write in global order, created by [`Write::global_order`](super::Write::global_order). Takes
+/// batches of any size and writes one fragment, or several fragments of limited size. Memory stays
+/// within the budget.
 ///
-/// Nothing becomes visible before [`commit`](Self::commit), and nothing at all if this is dropped before.
+/// No cell becomes visible before [`commit`](Self::commit). If the writer is dropped first, nothing
+/// is written.
 #[derive(Debug)]
 pub struct GlobalWriter {
     target: Arc<Target>,
     settings: Settings,
-    /// Whether cells of a sparse array come in its order.
+    /// Checks the order of sparse cells.
     sequence: Option<Sequence>,
     tile_cells: usize,
-    /// How many cells to gather before they are filtered: whole tiles.
+    /// Number of cells to collect before encoding. A multiple of the tile size.
     window: usize,
-    /// Whether encoded tiles wait until the next ones are encoded.
+    /// `true` if encoded tiles are written while the next tiles are encoded.
     overlaps: bool,
     promises: Promises,
-    /// How many cells always stay until all are there: one, if the next may take its place.
+    /// Number of cells held back until the end: 1 if the next cell may replace the last, else 0.
     held_back: usize,
     pending: Vec<Pending>,
-    /// Cells that wait.
+    /// Number of waiting cells.
     waiting: usize,
-    /// Cells that were given.
+    /// Number of given cells.
     received: u64,
-    /// Cells that stay.
+    /// Number of kept cells.
     kept: u64,
-    /// Encoded tiles that are written while the next ones are encoded.
+    /// Encoded tiles to write while the next tiles are encoded.
     encoded: Option<EncodedWindow>,
     output: Output,
-    /// Whether some of the cells given did not stay.
+    /// `true` if some of the given cells were dropped.
     has_dropped: bool,
-    /// After an error nothing more is taken.
+    /// `true` after an error. No further cells are then accepted.
     failed: bool,
 }
 
@@ -77,7 +79,8 @@ impl GlobalWriter {
             (Some(Sequence::new(schema, duplicates)?), None, schema.capacity(), keeps_last)
         };
         let tile_cells = saturating_len(tile_cells);
-        // Cells are there as they wait, behind the filters, and there once more if another thread writes them.
+        // Cells are in memory before and after the filters, and once more if another thread writes
+        // them.
         let times = if target.array.workers().threads() > 1 { 3 } else { 2 };
         let window = settings.window_of(&target, target.cell_size().saturating_mul(times), tile_cells);
         let output = Output::new(&target, &settings.names, slices, max_fragment_size);
@@ -102,11 +105,12 @@ impl GlobalWriter {
         })
     }
 
-    /// Takes the next cells.
+    /// Appends the next cells.
     ///
     /// # Errors
-    /// Columns or cells that the array can't have, or that come out of order; cells are counted from the first batch on.
-    /// Whatever the storage can't do. After an error nothing more is taken, and nothing is committed.
+    /// The columns or cells do not fit the array, cells are out of order, or the storage fails.
+    /// Errors count cells from the first batch. After an error, the writer accepts no more cells
+    /// and cannot be committed.
     pub fn push<'a>(&mut self, cells: impl Into<NewCells<'a>>) -> Result<()> {
         if self.failed {
             return Err(ArrayError::Write("the write has failed before; begin a new one".to_owned()));
@@ -120,7 +124,7 @@ impl GlobalWriter {
         let target = Arc::clone(&self.target);
         let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
         if cells.len == 0 {
-            // Without cells there is no range of coordinates, and nothing to keep an order.
+            // Without cells, no coordinates or order need checks.
             return Ok(());
         }
         self.promises.follow(&target.schema, &cells, self.received)?;
@@ -149,14 +153,14 @@ impl GlobalWriter {
         while done < count {
             let left = count - done;
             if kept.cells.is_none() && self.waiting == 0 && left >= self.tile_cells + self.held_back {
-                // Whole tiles need not wait.
+                // Complete tiles need not wait.
                 let tiles = (left - self.held_back).min(self.window) / self.tile_cells;
                 self.write_column_tiles(&cells, done..done + tiles * self.tile_cells)?;
                 done += tiles * self.tile_cells;
                 continue;
             }
             let completing = self.tile_cells - self.waiting % self.tile_cells;
-            // If whole tiles follow, those that wait go first.
+            // If complete tiles follow, write the waiting cells first.
             let clears = self.held_back == 0 && left >= completing + self.tile_cells;
             let end = count.min(done + if clears { completing } else { self.room() });
             self.append(&cells, kept.cells.as_deref(), done..end);
@@ -168,19 +172,19 @@ impl GlobalWriter {
         Ok(())
     }
 
-    /// How many cells there is room for; at least one.
+    /// Number of cells that can wait, at least 1.
     fn room(&self) -> usize {
         (self.window + self.held_back).saturating_sub(self.waiting).max(1)
     }
 
     fn is_full(&self) -> bool {
-        // Cells that differ in length may be larger than was thought.
+        // Variable-length cells may take more memory than estimated.
         let memory: usize = self.pending.iter().map(Pending::memory).sum();
         let whole = self.waiting >= self.tile_cells + self.held_back;
         whole && (self.waiting >= self.window + self.held_back || memory > self.settings.budget())
     }
 
-    /// Filters and writes tiles as they lie in columns.
+    /// Encodes and writes tiles directly from the given columns.
     fn write_column_tiles(&mut self, cells: &CheckedCells<'_>, range: Range<usize>) -> Result<()> {
         let tile_cells = self.tile_cells;
         let tiles: Vec<Range<usize>> =
@@ -213,7 +217,7 @@ impl GlobalWriter {
         self.kept += range.len() as u64;
     }
 
-    /// Filters and writes whole tiles.
+    /// Encodes and writes the complete tiles, or all cells if `all`.
     fn flush(&mut self, all: bool) -> Result<()> {
         let ready = self.waiting.saturating_sub(self.held_back);
         let cells = if all { self.waiting } else { ready / self.tile_cells * self.tile_cells };
@@ -241,13 +245,14 @@ impl GlobalWriter {
         self.hand_over(encoded)
     }
 
-    /// The numbers that cells were given with, of those from `first` on that stay; nothing if others were between them.
+    /// Returns a function from the index of a kept cell, counted from `first`, to its number in the
+    /// input. The function returns `None` if cells were dropped.
     fn numbers(&self, first: u64) -> impl Fn(usize) -> Option<u64> + Send + Sync + use<> {
         let has_dropped = self.has_dropped;
         move |cell| (!has_dropped).then_some(first + cell as u64)
     }
 
-    /// Writes encoded tiles, or keeps them until the next ones are encoded.
+    /// Writes encoded tiles, or keeps them until the next tiles are encoded.
     fn hand_over(&mut self, encoded: EncodedWindow) -> Result<()> {
         if self.overlaps {
             self.encoded = Some(encoded);
@@ -256,10 +261,11 @@ impl GlobalWriter {
         self.output.write(encoded)
     }
 
-    /// Writes what is left, and makes all of it part of the array at once.
+    /// Writes the remaining cells and commits all cells atomically.
     ///
     /// # Errors
-    /// Cells of a dense region are missing; whatever the storage can't do; an earlier error. Nothing is then committed.
+    /// Cells of a dense region are missing, the storage fails, or an earlier call failed. No cell
+    /// is then committed.
     pub fn commit(mut self) -> Result<Written> {
         if self.failed {
             return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));

@@ -1,4 +1,4 @@
-//! Where cells go: which version, which filters, which files.
+//! The destination of a write: format version, filters and files.
 
 use std::sync::Arc;
 
@@ -14,23 +14,27 @@ use crate::combined::CombinedCoordinates;
 use crate::encoder::{EncodedTile, FieldEncoder};
 use crate::version::chosen_version;
 
-/// What is the same for all cells of one write.
+/// Properties shared by all cells of a write.
 #[derive(Debug)]
 pub struct Target {
-    /// The array that is written to.
+    /// The array to write to.
     pub array: Snapshot,
-    /// The schema of new fragments.
+    /// Schema of new fragments.
     pub schema: Arc<ArraySchema>,
-    /// The version of new fragments.
+    /// Format version of new fragments.
     pub version: FormatVersion,
-    /// One per stored field.
+    /// Encoder of each stored field.
     pub fields: Vec<FieldEncoder>,
-    /// How the coordinates of all dimensions become one file, before format 5.
+    /// Combines the coordinates of all dimensions into one file, before format 5.
     pub(crate) combined: Option<CombinedCoordinates>,
 }
 
 impl Target {
-    /// For new fragments of this version, or else of the one that the reference library would take.
+    /// Prepares a write of fragments of this version, or by default of the version that the
+    /// reference library would choose.
+    ///
+    /// # Errors
+    /// See [`chosen_version`]. Also fails if a dense tile exceeds the limit `tile_bytes`.
     pub fn new(array: &Snapshot, version: Option<FormatVersion>) -> Result<Self> {
         let schema = Arc::clone(array.schema());
         let version = chosen_version(&schema, version)?;
@@ -44,7 +48,10 @@ impl Target {
         Ok(Self { fields, array: array.clone(), schema, version, combined })
     }
 
-    /// The same for fragments whose cells carry their times, or also when and by what they were deleted.
+    /// Adds fields for the timestamps of cells, and for the time and condition of their deletion.
+    ///
+    /// # Errors
+    /// The filters do not fit the fields.
     pub fn with_cell_times(mut self, times: bool, deletes: bool) -> Result<Self> {
         let deletes = deletes.then_some([FragmentField::DeleteTimestamps, FragmentField::DeleteConditionIndex]);
         for field in times.then_some(FragmentField::Timestamps).into_iter().chain(deletes.into_iter().flatten()) {
@@ -53,23 +60,25 @@ impl Target {
         Ok(self)
     }
 
-    /// What the fragment calls the field at this place, whose file it is; nothing if another field's file holds its cells.
+    /// Returns the name under which the fragment stores the field at this index. Returns `None` if
+    /// the file of another field includes this field.
     pub(crate) fn stored_as(&self, place: usize) -> Option<FragmentField> {
         let field = self.fields.get(place)?.field;
         self.combined.as_ref().map_or(Some(field), |combined| combined.stored_as(place, field))
     }
 
-    /// The name of the schema's file.
+    /// Name of the schema file.
     pub fn schema_name(&self) -> &str {
         file_name(self.array.schema_path())
     }
 
-    /// Where the time and random bytes come from.
+    /// Returns the source of time and random bytes.
     pub fn environment(&self) -> &Environment {
         &self.array.access().environment
     }
 
-    /// Bytes of a cell of each field that has a fixed size, validity included, and some for those that haven't.
+    /// Bytes per cell of all fields, validity included. Variable-length fields count with an offset
+    /// and a value.
     pub fn cell_size(&self) -> usize {
         self.fields
             .iter()
@@ -77,8 +86,11 @@ impl Target {
             .sum()
     }
 
-    /// For each field each of the tiles, which together hold about `bytes` bytes, as `encode` makes it of the field's
-    /// number and the tile.
+    /// Encodes the tiles for each field with `encode`, which gets the index of the field and the
+    /// tile. The tiles hold about `bytes` bytes in total.
+    ///
+    /// # Errors
+    /// The first error of `encode`.
     pub fn encode_tiles<T: Sync>(
         &self,
         bytes: u64,

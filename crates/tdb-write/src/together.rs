@@ -1,4 +1,4 @@
-//! Several fragments that become part of an array at once.
+//! A write of several fragments that become visible atomically.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,21 +11,23 @@ use tdb_types::Layout;
 use crate::target::Target;
 use crate::{SealedFragment, Settings, Written, commit, dense, sparse};
 
-/// A write in several fragments, made by [`Write::together`](super::Write::together): of a sparse array batches of cells in any order in, of
-/// a dense one boxes; a fragment for each out. No more is held in memory than one batch takes, however much is written.
+/// A write of several fragments, created by [`Write::together`](super::Write::together). Each batch
+/// of sparse cells, in any order, or each dense box becomes a fragment. Memory is bounded by one
+/// batch.
 ///
-/// Nothing becomes visible before [`commit`](Self::commit), and nothing at all if this is dropped before. All fragments carry the same
-/// time. Of cells with the same coordinates in different batches, the one that was given last counts, or all in arrays that allow it.
+/// No cell becomes visible before [`commit`](Self::commit). If the writer is dropped first, nothing
+/// is written. All fragments have the same timestamp. If batches contain cells with equal
+/// coordinates, the last given cell is kept, or all if the array allows duplicates.
 #[derive(Debug)]
 pub struct TogetherWriter {
     target: Arc<Target>,
     settings: Settings,
     sealed: Vec<SealedFragment>,
-    /// Cells that were given.
+    /// Number of given cells.
     received: u64,
-    /// Cells that stay.
+    /// Number of kept cells.
     kept: u64,
-    /// After an error nothing more is taken.
+    /// `true` after an error. No further cells are then accepted.
     failed: bool,
 }
 
@@ -37,11 +39,13 @@ impl TogetherWriter {
         Ok(Self { target, settings, sealed: Vec::new(), received: 0, kept: 0, failed: false })
     }
 
-    /// Writes the next cells of a sparse array, as a fragment that nobody sees yet. Of no cells there is none.
+    /// Writes the next cells of a sparse array as an uncommitted fragment. An empty batch creates
+    /// no fragment.
     ///
     /// # Errors
-    /// The array is dense; columns or cells that the array can't have; cells are counted from the first batch on. Whatever the storage can't
-    /// do. After an error nothing more is taken, and nothing is committed.
+    /// The array is dense, the columns or cells do not fit the array, or the storage fails. Errors
+    /// count cells from the first batch. After an error, the writer accepts no more cells and
+    /// cannot be committed.
     pub fn push<'a>(&mut self, cells: impl Into<NewCells<'a>>) -> Result<()> {
         self.begin()?;
         if self.target.schema.is_dense() {
@@ -57,12 +61,13 @@ impl TogetherWriter {
         Ok(())
     }
 
-    /// Writes the cells of a box of a dense array, row by row, as a fragment that nobody sees yet. The box has a range for each dimension,
-    /// in their order.
+    /// Writes the cells of a box of a dense array, in row-major order, as an uncommitted fragment.
+    /// `ranges` holds a range per dimension, in dimension order.
     ///
     /// # Errors
-    /// The array is sparse; the box isn't within its domain; not as many cells as the box has, or cells that the array can't have.
-    /// Whatever the storage can't do. After an error nothing more is taken, and nothing is committed.
+    /// The array is sparse, the box is not within the domain, the number of cells does not match
+    /// the box, the cells do not fit the array, or the storage fails. After an error, the writer
+    /// accepts no more cells and cannot be committed.
     pub fn push_box<'a, C: Into<Coordinate> + Clone>(
         &mut self,
         ranges: impl IntoIterator<Item = RangeInclusive<C>>,
@@ -79,7 +84,7 @@ impl TogetherWriter {
         Ok(())
     }
 
-    /// Until what begins here has come to its end, the write has failed.
+    /// Marks the write as failed until the operation completes.
     fn begin(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.failed, true) {
             return Err(ArrayError::Write("the write has failed before; begin a new one".to_owned()));
@@ -105,17 +110,17 @@ impl TogetherWriter {
         Ok(NdRange(sides.collect::<Result<_>>()?))
     }
 
-    /// How many fragments there are so far.
+    /// Number of fragments so far.
     #[must_use]
     pub fn fragments(&self) -> usize {
         self.sealed.len()
     }
 
-    /// Makes all of it part of the array at once. In arrays of formats before 12, whose fragments are committed one by one, a crash may
-    /// leave only the first of them.
+    /// Commits all fragments atomically. Before format 12, fragments are committed one by one, and
+    /// a crash may leave only the first fragments.
     ///
     /// # Errors
-    /// Whatever the storage can't do; an earlier error. Nothing is then committed.
+    /// The storage fails, or an earlier call failed. No cell is then committed.
     pub fn commit(self) -> Result<Written> {
         if self.failed {
             return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));

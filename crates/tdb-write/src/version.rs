@@ -1,17 +1,17 @@
-//! Which format version new fragments have.
+//! The format version of new fragments.
 
 use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Result, version_of_new_fragments};
 use tdb_types::{Feature, FormatVersion};
 
-/// The version that is asked for, or else that of the rule.
+/// Returns the requested version, or the default version for this schema.
 ///
 /// # Errors
-/// Readers of the array would not take fragments of the version that is asked for.
+/// Readers of the array would reject fragments of the requested version.
 pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Result<FormatVersion> {
     let (own, default) = (schema.version(), version_of_new_fragments(schema));
     let Some(asked) = asked else { return Ok(default) };
-    // Such arrays had fragments of every version since then added to them, each by the releases of its time.
+    // Over time, releases have added fragments of every later version to such arrays.
     let is_between = !own.has(Feature::Validity) && (own..=FormatVersion::DEFAULT).contains(&asked);
     if asked == own || is_between {
         return Ok(asked);
@@ -23,10 +23,12 @@ pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Res
     Err(ArrayError::Write(format!("fragments of format version {asked} can't be written: the array {can}")))
 }
 
-/// The version in the headers of the generic tiles of a fragment's metadata: the newest one that its writer knows.
+/// Returns the version in the generic tile headers of fragment metadata: the newest version known
+/// to the writer.
 ///
-/// That is today's; but fragments of before format 7 are for releases of that time, which are told nothing newer than they
-/// know. Readers learn from it which datatypes the filters saw.
+/// Usually this is the current version. Fragments below format 7 are for old releases, which reject
+/// newer versions. These fragments get the fragment's version instead. Readers use the header to
+/// determine which datatypes the filters saw.
 pub(crate) fn library_version(fragment: FormatVersion) -> FormatVersion {
     if fragment.has(Feature::Validity) { fragment.max(FormatVersion::DEFAULT) } else { fragment }
 }

@@ -1,4 +1,4 @@
-//! Windows of tiles, each appended while the next one is encoded.
+//! Windows of tiles, each appended while the next is encoded.
 
 use tdb_cells::Workers;
 use tdb_snapshot::Result;
@@ -7,26 +7,28 @@ use crate::encoder::EncodedTile;
 use crate::fragment::FragmentWriter;
 use crate::target::Target;
 
-/// Tiles of all fields, encoded: for each field as many, in order.
+/// Encoded tiles: the same number for each field, in order.
 #[derive(Debug)]
 pub(super) struct EncodedWindow {
     pub(super) tiles: Vec<Vec<EncodedTile>>,
-    /// The number of cells of each tile.
+    /// Number of cells of each tile.
     pub(super) lens: Vec<usize>,
 }
 
-/// How many tiles to have in memory at once, and whether those before may be there beside them.
+/// The number of tiles to hold in memory, and whether the previous window may be in memory too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) tiles: usize,
-    /// Whether a window is appended while the next one is encoded: to write a file is nothing that more threads could do.
+    /// `true` if a window is appended while the next is encoded. Appending to a file needs a single
+    /// thread.
     pub(super) overlaps: bool,
 }
 
 impl Window {
-    /// The most tiles of so many bytes, with all that is there of them at once, that keep to a budget.
+    /// Chooses the maximum number of tiles within the budget. `tile` is the size of a tile in
+    /// bytes, all forms included.
     pub(super) fn new(budget: usize, tile: usize, threads: usize) -> Self {
-        // One thread is fastest with what has just been in the caches.
+        // A single thread is fastest with data that is still in the caches.
         let most = if threads > 1 { usize::MAX } else { 4 << 20 };
         let least = threads.min(2);
         let tiles = (budget.min(most) / tile.max(1)).clamp(least, 1 << 16);
@@ -52,7 +54,7 @@ pub(super) fn append_all<W: Send>(
     before.map_or(Ok(()), |last| writer.append(last.tiles, &last.lens))
 }
 
-/// Encodes a window while the one before is appended.
+/// Encodes a window while the previous window is appended.
 pub(super) fn next(
     workers: &Workers,
     encode: impl FnOnce() -> Result<EncodedWindow> + Send,
@@ -73,10 +75,10 @@ mod tests {
     fn windows_keep_to_the_budget() {
         let window = |tiles, overlaps| Window { tiles, overlaps };
         assert_eq!(Window::new(16 << 20, 1 << 20, 2), window(16, true));
-        // The tiles that are always there are there once.
+        // The minimum number of tiles is held only once.
         assert_eq!(Window::new(1, 1 << 20, 2), window(2, false));
         assert_eq!(Window::new(2 << 20, 1 << 20, 8), window(2, false));
-        // One thread has nobody to append meanwhile.
+        // A single thread cannot append at the same time.
         assert_eq!(Window::new(16 << 20, 1 << 20, 1), window(4, false));
         assert_eq!(Window::new(1, 1 << 20, 1), window(1, false));
     }

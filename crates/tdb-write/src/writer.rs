@@ -1,4 +1,4 @@
-//! What to write, and how: options, then one call.
+//! The builder of a write.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -12,10 +12,12 @@ use crate::settings::{Duplicates, Settings, Written};
 use crate::target::Target;
 use crate::{GlobalWriter, Names, TogetherWriter, dense, sparse};
 
-/// A write under construction, made by [`Write::new`]: set what there is to set, then give it [`cells`](Self::cells).
+/// A write under construction, created by [`Write::new`]. Set options, then call
+/// [`cells`](Self::cells).
 ///
-/// What is written becomes visible all at once, to those who open the array afterwards: the array that was written to stays the snapshot
-/// that it is. Whatever goes wrong before, the array remains as it was.
+/// Written cells become visible atomically, to readers who open the array afterwards. The array
+/// given to `new` remains an unchanged snapshot. If an error occurs first, the array remains
+/// unchanged.
 ///
 /// ```
 /// use tdb_array::{Array, NewCells, NewColumn, Names};
@@ -53,55 +55,60 @@ pub struct Write {
 }
 
 impl Write {
-    /// Starts to write cells to an array, by the schema that it was opened with.
+    /// Starts a write to an array, with the schema of the snapshot.
     pub fn new(array: &Snapshot) -> Self {
         let settings = Settings { names: Names::new(), any_utf8: false, duplicates: None, budget: 16 << 20 };
         let ranges = vec![None; array.schema().dim_count()];
         Self { array: array.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None, version: None }
     }
 
-    /// The time that the write is said to have happened at, and the names that it takes; by default now.
+    /// Sets the timestamp and the names of the new files. Defaults to the current time.
     pub fn names(mut self, names: Names) -> Self {
         self.settings.names = names;
         self
     }
 
-    /// What becomes of cells of equal coordinates. By default they stay where the schema allows it, and are refused where
-    /// it doesn't.
+    /// Sets the handling of cells with equal coordinates. By default they are kept if the schema
+    /// allows duplicates, and rejected otherwise.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.settings.duplicates = Some(duplicates);
         self
     }
 
-    /// The format version of the new fragments. By default it is that of the array's schema, or today's if that is below 7, as
-    /// the reference library does it. In arrays of format 1 to 6 it may be any from the schema's on: fragments of the
-    /// schema's own version are what the releases of its time can read.
+    /// Sets the format version of the new fragments. The default is the version of the array's
+    /// schema, or the current version if the schema's is below 7, as in the reference library.
+    /// Arrays of format 1 to 6 accept any version from the schema's on. Old releases can read only
+    /// fragments of the schema's version.
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Takes any bytes for strings of UTF-8, as the reference library does. By default those that aren't valid are refused.
+    /// Accepts any bytes in UTF-8 strings, like the reference library. By default, invalid UTF-8 is
+    /// rejected.
     pub fn any_utf8(mut self) -> Self {
         self.settings.any_utf8 = true;
         self
     }
 
-    /// About how many bytes tiles may take that are on their way to their files, in addition to the cells given; by default 16 MiB.
-    /// As many tiles as there are threads, up to two, are always there.
+    /// Sets the memory limit in bytes for tiles on their way to the files, in addition to the given
+    /// cells. Defaults to 16 MiB. A minimum of one tile per thread, up to two tiles, is always
+    /// held.
     ///
-    /// A stream of cells ([`global_order`](Self::global_order)) holds no more at its peak than this and 32 MiB, with the batch
-    /// that it is given, and what two tiles take if that is more; to this comes what the fragment's metadata will say of each tile.
+    /// A stream of cells ([`global_order`](Self::global_order)) holds at most this limit plus 32
+    /// MiB, or two tiles if that is more. The limit includes the current batch. The metadata of the
+    /// fragment's tiles comes on top.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
         self
     }
 
-    /// The part of a dense array to write, on one dimension; by default the whole (current) domain.
+    /// Restricts a dense write to a range of a dimension. Defaults to the whole (current) domain.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`]; [`CellsError::Range`] if the range is empty, outside the domain, of the wrong type,
-    /// or the second one; the array is sparse.
+    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if the range is empty, outside of
+    /// the domain, of the wrong type, or the second for this dimension. Also fails for sparse
+    /// arrays.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         let known = self.array.schema().dimensions()[index].kind();
@@ -117,21 +124,21 @@ impl Write {
         Err(CellsError::Range { dimension: dimension.to_owned(), range, why: why.to_owned() }.into())
     }
 
-    /// The order in which the cells of a dense array are given, row-major by default. The cells of a sparse one may come in
-    /// any.
+    /// Sets the order of the given cells of a dense array. Defaults to row-major. Ignored for
+    /// sparse arrays, whose cells may come in any order.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// Writes cells, as one fragment: of a sparse array in any order; of a dense one all those of the
-    /// [ranges](Self::range), in the [order](Self::order) set.
+    /// Writes cells as one fragment. A sparse array accepts cells in any order. A dense array needs
+    /// all cells of the [ranges](Self::range), in the configured [order](Self::order).
     ///
-    /// Nothing is written if there are no cells.
+    /// Writes nothing if there are no cells.
     ///
     /// # Errors
-    /// Columns or cells that the array can't have, found before anything is written; whatever the storage can't do. The
-    /// array then remains as it was.
+    /// The columns or cells do not fit the array (checked before the first write), or the storage
+    /// fails. The array then remains unchanged.
     pub fn cells<'a>(self, cells: impl Into<NewCells<'a>>) -> Result<Written> {
         let cells = cells.into();
         let target = Arc::new(Target::new(&self.array, self.version)?);
@@ -141,13 +148,14 @@ impl Write {
         dense::write(&target, &self.settings, self.region(), self.order, &cells)
     }
 
-    /// Begins a write in global order: the order in which the array stores cells. Batches of any size go in; what is in
-    /// memory keeps to the [budget](Self::budget), however much is written.
+    /// Starts a write in global order, the order in which the array stores cells. Batches can have
+    /// any size. Memory stays within the [budget](Self::budget), whatever the number of cells.
     ///
-    /// In a dense array it is the order of tiles, and of cells in each, for [ranges](Self::range) of whole tiles.
+    /// In a dense array, this is the order of tiles, and of cells within tiles. The
+    /// [ranges](Self::range) must consist of whole tiles.
     ///
     /// # Errors
-    /// [`CellsError::Range`] if a range cuts tiles apart.
+    /// [`CellsError::Range`] if a range cuts tiles.
     pub fn global_order(self) -> Result<GlobalWriter> {
         let region = self.region();
         GlobalWriter::new(
@@ -158,8 +166,9 @@ impl Write {
         )
     }
 
-    /// Begins a write in several fragments, which become part of the array at once: of a sparse array in batches of any size, each in
-    /// any order; of a dense one box by box ([`TogetherWriter::push_box`]).
+    /// Starts a write of several fragments that become visible atomically. In a sparse array,
+    /// batches have any size, and cells within a batch any order. In a dense array, fragments are
+    /// boxes ([`TogetherWriter::push_box`]).
     ///
     /// ```
     /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
@@ -178,19 +187,20 @@ impl Write {
     /// ```
     ///
     /// # Errors
-    /// The clock has no time.
+    /// The clock is not available.
     pub fn together(self) -> Result<TogetherWriter> {
         TogetherWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
     }
 
-    /// For writes in global order: begin another fragment before the data files of one take more bytes than this. In dense
-    /// arrays fragments are cut between slices of tiles; each has at least one slice.
+    /// Limits the size of fragments written in global order. A new fragment begins before the data
+    /// files of the current fragment exceed this number of bytes. Dense fragments end between
+    /// slices of tiles and have at least one slice.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self
     }
 
-    /// The ranges of a dense write.
+    /// Returns the ranges of a dense write.
     fn region(&self) -> NdRange {
         let schema = self.array.schema();
         let range = |(index, range): (usize, &Option<DimRange>)| range.clone().unwrap_or_else(|| schema.limits(index));

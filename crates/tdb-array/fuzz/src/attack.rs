@@ -1,4 +1,4 @@
-//! Opens an array that anybody may have made, and reads everything of it that there is a way to read.
+//! Opens an arbitrary array and reads it in every possible way.
 
 use std::sync::Arc;
 
@@ -9,20 +9,21 @@ use tdb_array::tdb_storage::Storage;
 use tdb_array::tdb_types::{ArrayType, Limits};
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, ErrorCategory, GroupOptions, Order};
 
-/// Bytes of a batch. What damage makes a reader allocate stands out against as little.
+/// Bytes per batch. Small, so that allocations caused by damage stand out.
 pub const BUDGET: usize = 128 << 10;
 
-/// After so many batches it is clear that the next ones would be no different: a sound dense array may have 2^64 cells.
+/// Maximum number of batches. A valid dense array may have 2^64 cells, and further batches test
+/// nothing new.
 const MOST_BATCHES: usize = 12;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 
-/// Opens the array, with its key if it has one, and reads it in one of several ways, which `variant` chooses; whether that
-/// worked.
+/// Opens and reads the array, with a key if encrypted. `variant` selects the way to read. Returns
+/// the number of cells.
 ///
 /// # Panics
 ///
-/// If a result contradicts itself, or an error says that the caller is to blame.
+/// Panics if a result is inconsistent, or if the error blames the caller.
 pub fn read_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
     let read = open(storage, key).and_then(|array| read(&array, variant));
     if let Err(error) = &read {
@@ -40,11 +41,11 @@ fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, Array
     }
 }
 
-/// Opens the folder as a group, and walks all that is below it.
+/// Opens the folder as a group and walks the tree below.
 ///
 /// # Panics
 ///
-/// If a walk doesn't end, or an error says that the caller is to blame.
+/// Panics if the walk does not end, or if the error blames the caller.
 pub fn walk_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
     let options = GroupOptions::new().limits(Limits::SMALL);
     let options = match key {
@@ -68,13 +69,13 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
         (0 | 1, ArrayType::Sparse) => Order::Unordered,
         (other, _) => ORDERS[other - 2],
     };
-    // The ways to read differ most where batches are small.
+    // Small batches exercise the most code paths.
     let budget = if variant.is_multiple_of(2) { BUDGET } else { 1 + variant * 61 % 400 };
     let _ = array.non_empty_domain()?;
     let _: Result<Vec<u64>, _> = array.fragments()?.iter().map(tdb_array::Fragment::bytes).collect();
     let _ = array.metadata().map(|metadata| metadata.iter().count());
     let _ = array.leftovers().map(|leftovers| leftovers.len());
-    // What enumerations hold is no part of the cells: damage there must not keep anybody from reading them.
+    // Damaged enumerations must not prevent reading the cells.
     let names: Vec<String> = array.schema().enumerations().iter().map(|one| one.name.clone()).collect();
     for name in names {
         if let Ok(enumeration) = array.enumeration(&name) {
@@ -96,7 +97,7 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
         check(&batch);
         cells += batch.len() as u64;
     }
-    // Only conditions look at statistics, and unfilter a part of the tiles.
+    // Only queries with a condition use statistics and unfilter a part of the tiles.
     if let Some(condition) = filter(array, variant) {
         for batch in array.read().order(order).budget(budget).filter(condition).batches()?.take(MOST_BATCHES) {
             check(&batch?);
@@ -105,7 +106,8 @@ fn read(array: &Array, variant: usize) -> Result<u64, ArrayError> {
     Ok(cells)
 }
 
-/// A condition on the first field that can be compared; in every third variant, on any of them.
+/// Returns a condition on the first comparable field. In every third variant, combines conditions
+/// on all fields.
 fn filter(array: &Array, variant: usize) -> Option<Condition> {
     let schema = array.schema();
     let fields =
@@ -123,7 +125,7 @@ fn filter(array: &Array, variant: usize) -> Option<Condition> {
     if variant.is_multiple_of(3) { conditions.reduce(Condition::or) } else { conditions.take(1).next() }
 }
 
-/// Everything that a caller may rely on without looking.
+/// Checks every guarantee of a batch.
 fn check(batch: &Batch) {
     for column in batch.columns() {
         assert_eq!(column.len(), batch.len());

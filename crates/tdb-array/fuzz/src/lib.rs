@@ -1,4 +1,4 @@
-//! What is fuzzed of arrays: bodies that take any bytes and assert what must hold whatever they are.
+//! Fuzz targets for arrays. Each takes arbitrary bytes and asserts invariants.
 
 mod attack;
 
@@ -10,8 +10,9 @@ use tdb_array::tdb_types::ArrayType;
 use tdb_array::{Array, ArrayDirectory, ArrayError, ArrayOptions, Listing, QueryPart, TimeRange};
 use tdb_testkit::fixtures;
 
-/// Which files count is a function of names and of a few small files. The first byte chooses the type of the array and
-/// the range of time; lines follow: a folder's letter, a name, and, after a tab, contents.
+/// Resolves an array directory from names and contents of commit files. The first byte selects the
+/// array type and the time range. Lines follow, each with a letter for the folder, a name, and
+/// optionally a tab and the content.
 pub fn array_dir(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let text = String::from_utf8_lossy(rest);
@@ -30,7 +31,7 @@ pub fn array_dir(data: &[u8]) {
     let Ok(directory) = ArrayDirectory::resolve(&listing, array_type, time) else { return };
     check(&directory, array_type, time);
     assert_eq!(ArrayDirectory::resolve(&listing, array_type, time).ok(), Some(directory.clone()));
-    // What is read later sees at least as much, but for what was replaced since.
+    // A reader of all time sees at least the same fragments, except for superseded fragments.
     let all = TimeRange { start: 0, end: u64::MAX };
     if listing.commit_files.iter().all(|(path, _)| !path.ends_with(".vac"))
         && let Ok(everything) = ArrayDirectory::resolve(&listing, array_type, all)
@@ -42,7 +43,7 @@ pub fn array_dir(data: &[u8]) {
 fn add_line(listing: &mut Listing, line: &str) {
     let Some((folder, name)) = line.split_at_checked(1) else { return };
     let (name, contents) = name.split_once('\t').unwrap_or((name, ""));
-    // No listing has names that are paths.
+    // Names in a listing never contain slashes.
     if folder != "f" && name.contains('/') {
         return;
     }
@@ -75,7 +76,7 @@ fn check(directory: &ArrayDirectory, array_type: ArrayType, time: TimeRange) {
     }
 }
 
-/// An array's files and its key.
+/// Files of an array, and its key.
 type Files = (Vec<(String, Arc<[u8]>)>, Option<[u8; 32]>);
 
 static FIXTURES: LazyLock<Vec<Files>> = LazyLock::new(|| {
@@ -87,8 +88,9 @@ fn files_below(folder: &str, fixture: &fixtures::Fixture) -> Vec<(String, Arc<[u
     fixture.files().below(folder).map(|(path, bytes)| (path.to_owned(), Arc::clone(bytes))).collect()
 }
 
-/// A whole array of which one file is damaged. The first bytes choose the fixture, the file, and how it is read; then
-/// come edits of five bytes: which half of the file, place, what to do there, and by what.
+/// Opens an array with one damaged file. The first bytes select the fixture, the file and the way
+/// to read. Edits of five bytes follow: the half of the file, the position, the action and the
+/// value.
 pub fn array_open(data: &[u8]) {
     damaged(&FIXTURES, data, attack::read_everything);
 }
@@ -116,7 +118,7 @@ static GROUPS: LazyLock<Vec<Files>> = LazyLock::new(|| {
     fixtures::groups().into_iter().map(files).collect()
 });
 
-/// A group and all below it, of which one file is damaged, as [`array_open`] damages it.
+/// Opens a group tree with one damaged file. The input is as for [`array_open`].
 pub fn group_open(data: &[u8]) {
     damaged(&GROUPS, data, attack::walk_everything);
 }
@@ -134,7 +136,8 @@ static SPLIT: LazyLock<Vec<Array>> = LazyLock::new(|| {
     wanted.map(open).collect()
 });
 
-/// A part of a query, as bytes from elsewhere: refused, or the same when it is written again, and asked of arrays.
+/// Parses a query part from arbitrary bytes. A valid part must survive a round trip. It is then
+/// planned on arrays.
 pub fn query_part(data: &[u8]) {
     let Ok(part) = QueryPart::from_bytes(data) else { return };
     assert_eq!(QueryPart::from_bytes(&part.to_bytes()).as_ref(), Ok(&part));
@@ -145,7 +148,7 @@ pub fn query_part(data: &[u8]) {
 
 fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
     let place = usize::from(u16::from_le_bytes([low, high]));
-    // Footers lie at the end.
+    // Footers are at the end of the file.
     let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
     if place >= bytes.len() {
         return;

@@ -1,4 +1,5 @@
-//! Aggregates of every fixture, as a whole and by groups, against a plain computation over the cells that a read gives.
+//! Aggregates of every fixture, in total and by group, compared with a plain computation over all
+//! cells.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -23,18 +24,19 @@ use tdb_types::{ArrayType, CellValNum, Datatype, PhysicalType, Scalar};
 type Cell = Option<Vec<u8>>;
 type Row = Vec<Cell>;
 
-/// What is asked of an array.
+/// A random aggregate query.
 #[derive(Clone, Debug)]
 struct Question {
-    /// Whether cells between two others are asked for, along each dimension, and which others.
+    /// Two cells whose coordinates are the ends of the range along each dimension.
     range: Option<(Index, Index)>,
-    /// Whether cells must be at least, or unlike, another.
+    /// A field, a cell with the value to compare, and whether the condition is "at least" or
+    /// "unequal".
     filter: Option<(Index, Index, bool)>,
     by: Vec<Index>,
     budget: Option<usize>,
-    /// The corners of boxes, one of which cells must lie in.
+    /// Pairs of cells at opposite corners of boxes.
     boxes: Vec<(Index, Index)>,
-    /// Which aggregates are asked for on their own.
+    /// Aggregates to compute one by one.
     alone: Vec<Index>,
 }
 
@@ -50,7 +52,7 @@ fn questions() -> impl Strategy<Value = Question> {
         .prop_map(|(range, filter, by, budget, boxes, alone)| Question { range, filter, by, budget, boxes, alone })
 }
 
-/// An array, its fields and all of its cells.
+/// An array with all fields and cells.
 struct Known {
     array: Array,
     names: Vec<String>,
@@ -58,17 +60,17 @@ struct Known {
     nullable: Vec<bool>,
     enumerated: Vec<bool>,
     rows: Vec<Row>,
-    /// What wrote cells of a dense array, oldest first.
+    /// Fragments of a dense array, oldest first.
     layers: Vec<Layer>,
 }
 
-/// What a fragment wrote of a dense array.
+/// The cells that a fragment wrote in a dense array.
 struct Layer {
     ranges: NdRange,
-    /// By field.
+    /// `true` for each field that the fragment stores.
     has: Vec<bool>,
-    /// The cells, if it didn't write all within the ranges: those that don't read as the first field's fill value when nothing else is
-    /// read.
+    /// The written cells, if the fragment does not cover its ranges. A written cell differs from
+    /// the first field's fill value when only this fragment is read.
     written: Option<HashSet<Row>>,
 }
 
@@ -124,7 +126,8 @@ impl Known {
         Self { array, names, kinds, nullable, enumerated, rows, layers }
     }
 
-    /// Whether a cell has a value of a field, or is null: those of dense arrays don't where nobody wrote any.
+    /// `true` if a cell has a value of a field, or null. Unwritten cells of dense arrays have
+    /// neither.
     fn has(&self, place: usize, row: &Row) -> bool {
         let schema = self.array.schema();
         if schema.array_type() == ArrayType::Sparse {
@@ -170,7 +173,7 @@ impl Known {
         }
     }
 
-    /// The smaller and the greater coordinate of two cells along each dimension.
+    /// Returns the lower and the higher coordinate of two cells along each dimension.
     fn ends(&self, low: Index, high: Index) -> Vec<(String, Coordinate, Coordinate)> {
         let [a, b] = [low, high].map(|index| &self.rows[index.index(self.rows.len())]);
         let ends = self.array.schema().dimensions().iter().map(|dimension| {
@@ -203,7 +206,7 @@ impl Known {
         self.is_text(place) || self.is_number(place)
     }
 
-    /// All aggregates that a field has.
+    /// Returns all aggregates of a field.
     fn aggregates(&self, place: usize) -> Vec<Aggregate> {
         let name = &self.names[place];
         let mut all = vec![Aggregate::count_of(name), Aggregate::null_count(name), Aggregate::count_distinct(name)];
@@ -224,7 +227,7 @@ impl Known {
         Scalar::from_le_bytes(self.kinds[place].datatype.physical(), cell).unwrap()
     }
 
-    /// One of several equal values.
+    /// Returns a representative of values that compare equal.
     fn canonical(&self, place: usize, cell: &Cell) -> Cell {
         let cell = cell.as_ref()?;
         if !self.is_number(place) {
@@ -232,7 +235,7 @@ impl Known {
         }
         let datatype = self.kinds[place].datatype;
         let is_attribute = self.array.schema().attributes().iter().any(|known| known.name() == self.names[place]);
-        // "No time" is null.
+        // NaT is null.
         let is_time = is_attribute && (datatype.is_datetime() || datatype.is_time());
         if is_time && *cell == i64::MIN.to_le_bytes() {
             return None;
@@ -246,7 +249,7 @@ impl Known {
         })
     }
 
-    /// What sorts values: their place in order, NaNs last.
+    /// Returns sorted values, NaNs last.
     fn sorted(&self, place: usize, cells: &[&Row]) -> Vec<Vec<u8>> {
         let mut values: Vec<Vec<u8>> = cells.iter().filter_map(|row| self.canonical(place, &row[place])).collect();
         match self.is_number(place) {
@@ -390,7 +393,7 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
         assert_eq!(found.counts, counts);
         assert_eq!(found.outside, (values.count() - finite.len()) as u64);
     }
-    // Of one field, metadata may say enough, and of all of them not.
+    // Metadata may suffice for a single field but not for all fields together.
     for index in &question.alone {
         let (place, aggregate) = &aggregates[index.index(aggregates.len())];
         let alone = query.clone().aggregate([aggregate.clone()]).unwrap();
@@ -406,7 +409,7 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
     for row in &cells {
         groups.entry(by.iter().map(|place| known.canonical(*place, &row[*place])).collect()).or_default().push(row);
     }
-    // With little memory each group takes a pass.
+    // With little memory, each group needs a separate pass.
     if question.budget == Some(1) && groups.len() > 20 {
         return;
     }
@@ -487,7 +490,8 @@ fn schemas_without_the_field() {
     assert_eq!(found[2], "quantile(a, NaN): NaN isn't between 0 and 1");
 }
 
-/// Colours of transparent pixels are lost, also without loss otherwise: statistics are of those that were given.
+/// Lossless images still lose the colors of transparent pixels. The statistics describe the
+/// original pixels.
 #[test]
 fn statistics_of_images_with_transparency_are_not_believed() {
     let known = |name: &str| {
@@ -501,7 +505,7 @@ fn statistics_of_images_with_transparency_are_not_believed() {
     assert!(known("v22-by-2.30.0-dense-images-rgb").0);
 }
 
-/// One written tile in a domain that nobody could walk through.
+/// A single written tile in a domain too large to visit.
 #[test]
 fn a_dense_array_that_is_hardly_written() {
     let side = |name| {
@@ -521,7 +525,7 @@ fn a_dense_array_that_is_hardly_written() {
     let query = || array.read();
     let asked = [Aggregate::count(), Aggregate::count_of("a"), Aggregate::max("a"), Aggregate::min("f")];
     let found = query().aggregate(asked).unwrap();
-    // More than can be counted, of which few have values.
+    // More cells than a `u64` can count, few of them with values.
     assert_eq!(found.value::<u64>("count").unwrap(), Some(u64::MAX));
     assert_eq!(found.value::<u64>("count(a)").unwrap(), Some(8));
     assert_eq!((found.value::<i32>("max(a)").unwrap(), found.value::<f32>("min(f)").unwrap()), (Some(8), Some(0.5)));
@@ -532,12 +536,12 @@ fn a_dense_array_that_is_hardly_written() {
     assert_eq!(groups[0].column("count").unwrap().values::<u64>().unwrap(), [u64::MAX, 1, 1, 1, 1, 1, 1, 1, 1]);
     let distinct = groups[0].column("count_distinct(f)").unwrap().values::<u64>().unwrap();
     assert_eq!(distinct, [0, 1, 1, 1, 1, 1, 1, 1, 1]);
-    // Cells behind the written ones in the same tile.
+    // Cells behind the written cells, within the same tile.
     let edge = query().range("y", 8u64..=11).unwrap().range("x", 4u64..=7).unwrap();
     assert_eq!(edge.aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap(), Some(16));
 }
 
-/// Cells of a few bytes and of many in the same tile, of which a budget holds few.
+/// Short and long cells in one tile. The memory limit admits only a few cells.
 #[test]
 fn long_cells_of_a_dense_array() {
     let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(4095));
@@ -562,7 +566,7 @@ fn long_cells_of_a_dense_array() {
     }
 }
 
-/// A fragment of which nothing is read, since its statistics rule it out, beside one whose cells are longer than was thought.
+/// A fragment excluded by its statistics, next to a fragment with longer cells than estimated.
 #[test]
 fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
     let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1999));

@@ -1,4 +1,4 @@
-//! Batches in the size that the caller chooses.
+//! Batches of the size that the caller chooses.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Scalar};
 
-/// For each column its name, and the bytes of its cells.
+/// Name and cells of each column.
 type Cells = Vec<(String, Vec<Option<Vec<u8>>>)>;
 
 fn add(batch: &Batch, cells: &mut Cells) {
@@ -23,7 +23,7 @@ fn add(batch: &Batch, cells: &mut Cells) {
         assert_eq!(column.name(), name);
         assert_eq!(column.len(), batch.len());
         cells.extend((0..column.len()).map(|cell| column.cell(cell).map(<[u8]>::to_vec)));
-        // Bits beyond the last cell are 0, as Arrow has it.
+        // Bits after the last cell are 0, as in Arrow.
         let bits = column.validity().unwrap_or_default();
         assert_eq!(bits.len(), if column.validity().is_some() { column.len().div_ceil(8) } else { 0 });
         let set: usize = bits.iter().map(|byte| byte.count_ones() as usize).sum();
@@ -31,7 +31,7 @@ fn add(batch: &Batch, cells: &mut Cells) {
     }
 }
 
-/// The cells, and of each batch how many it has and how many bytes they take.
+/// Returns the cells, and the number of cells and bytes of each batch.
 fn read(query: Query) -> (Cells, Vec<(usize, usize)>) {
     let (mut cells, mut sizes) = (Cells::new(), Vec::new());
     for batch in query.batches().unwrap() {
@@ -42,12 +42,12 @@ fn read(query: Query) -> (Cells, Vec<(usize, usize)>) {
     (cells, sizes)
 }
 
-/// Sees that the cells are the same in batches of any size, and that the sizes are those that were asked for.
+/// Checks that batches of any size have the requested size and the same cells.
 fn check(query: &Query, what: &str) {
     let (expected, sizes) = read(query.clone());
     let all: usize = sizes.iter().map(|(cells, _)| cells).sum();
     for number in [1, 3, 8, 100, 1 << 20] {
-        // Read at once, and in pieces that have to be put together.
+        // In a single read, and in pieces that must be recombined.
         for budget in [1 << 20, 600] {
             let (cells, sizes) = read(query.clone().batch_cells(number).budget(budget));
             assert_eq!(cells, expected, "{what}: {number} cells, {budget} bytes");
@@ -112,7 +112,7 @@ fn labels() {
     check(&array.read().select(["name", "a", "height"]).unwrap(), "labels");
 }
 
-/// What came before an error is given, and then the error.
+/// The reader returns all cells before an error, then the error.
 #[test]
 fn cells_before_an_error() {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(9999));
@@ -156,7 +156,8 @@ fn conditions() {
     }
 }
 
-/// Whoever stops after a small batch of a sparse array has not had much of it read, however large the budget is.
+/// A caller that stops after a small batch of a sparse array causes few reads, even with a large
+/// memory limit.
 #[test]
 fn a_small_batch_takes_little() {
     const CELLS: i64 = 200_000;
@@ -179,7 +180,7 @@ fn a_small_batch_takes_little() {
         drop(batches);
         let read = counting.counters().bytes - before;
         assert!(read < CELLS as u64 * 16 / 10, "{order}: {read} bytes");
-        // Together they are all cells, which larger batches are too.
+        // Together, the small batches hold all cells.
         let len = |query: Query| query.batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>();
         assert_eq!(len(query.clone().batch_bytes(bytes)), len(query));
     }

@@ -1,4 +1,5 @@
-//! What releases before 1.4 wrote, before there were format versions: it is told what it is, and never taken for newer.
+//! Arrays of releases before 1.4, which had no format versions. The arrays are recognized and never
+//! mistaken for newer arrays.
 
 use std::sync::Arc;
 
@@ -7,11 +8,11 @@ use tdb_array::tdb_types::{Datatype, FormatVersion, Scalar};
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Group, GroupOptions};
 use tdb_storage::{MemoryStorage, Storage};
 
-/// The schema of a dense array by release 1.3.0.
+/// Schema of a dense array, written by release 1.3.0.
 const SCHEMA: &str = "510000000000000063000000000000000401000000000000000101000000010000000000000063000000000000003900\
     000000000000780163646060600662281050873098fe0301986060028ab00071517e793123940d16000926e7e7a00a82\
     548070220303c8081013000b861030";
-/// The metadata of its fragment.
+/// Metadata of its fragment.
 const FRAGMENT: &str = "420000000000000094000000000000000401000000000000000101000000010000000000000094000000000000002a00\
     000000000000780163646060600662101080500c8c409a0588613454184e81c49101a97c983d0ec88620b10119300073";
 
@@ -45,7 +46,7 @@ fn is_told(error: &ArrayError, file: &str) {
 #[test]
 fn arrays() {
     is_told(&open(&[("__array_schema.tdb", bytes(SCHEMA)), ("__lock.tdb", Vec::new())]), "__array_schema.tdb");
-    // Of releases 1.0 and 1.1.
+    // Releases 1.0 and 1.1.
     is_told(
         &open(&[("__array_metadata.tdb", bytes(SCHEMA)), ("__array_lock.tdb", Vec::new())]),
         "__array_metadata.tdb",
@@ -78,7 +79,7 @@ fn key_value_stores() {
     }
 }
 
-/// Nothing is made where something is.
+/// Creation never overwrites an existing array.
 #[test]
 fn none_is_overwritten() {
     let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(16));
@@ -91,7 +92,7 @@ fn none_is_overwritten() {
     }
 }
 
-/// Bytes that are neither are damage, or of a version that isn't known.
+/// Other bytes are reported as damage or as an unknown version.
 #[test]
 fn others_are_not_taken_for_them() {
     let mut schema = bytes(SCHEMA);

@@ -1,4 +1,4 @@
-//! What lies beside the cells, against what the reference library reads: metadata, groups, domains, schemas through time.
+//! Metadata, groups, domains and schemas through time, compared with the reference library.
 
 use std::collections::BTreeSet;
 
@@ -64,8 +64,9 @@ fn metadata_of_arrays() {
     assert!(with_metadata >= 2 && encrypted >= 1, "{with_metadata} arrays with metadata, {encrypted} encrypted");
 }
 
-/// Keys, datatypes and counts that release 2.30.0 reads from the consolidated fixture when it opens it between two changes:
-/// the consolidated file and its vacuum file count only if all that they cover lies within.
+/// Keys, datatypes and counts that release 2.30.0 reads from the consolidated fixture, opened
+/// between two changes. The consolidated file and the vacuum file count only if completely within
+/// the time range.
 #[test]
 fn consolidated_metadata_through_time() {
     let fixture = fixtures::named("v22-by-2.30.0-dense-metadata-consolidated");
@@ -94,7 +95,7 @@ fn consolidated_metadata_through_time() {
     assert_eq!(shown(1, 1), ["bytes:blobx3", "number:int32x1"]);
 }
 
-/// Key, path below the group and kind of each member.
+/// Key, path relative to the group, and kind of each member.
 type Members = BTreeSet<(Option<String>, String, String)>;
 
 fn members(group: &Group) -> Members {
@@ -128,7 +129,7 @@ fn groups() {
             }
             None => Group::open(fixture.group_dir()).unwrap(),
         };
-        // Empty folders are absent here; without members it doesn't matter.
+        // Fixtures lack empty folders. For a group without members this makes no difference.
         assert_eq!(group.is_legacy(), expected.members.is_empty(), "{}", fixture.name());
         seen += 1;
         assert_eq!(members(&group), expected_members(&expected.members), "{}", fixture.name());
@@ -137,7 +138,8 @@ fn groups() {
     assert!(seen >= 3 && encrypted >= 1, "{seen} groups, {encrypted} encrypted");
 }
 
-/// The union of the boxes that the reference library tells of the fragments within the range of time.
+/// Returns the union of the boxes that the reference library reports for fragments within the time
+/// range.
 fn expected_domain(array: &Array, expected: &fixtures::Expected, time: TimeRange) -> Option<NdRange> {
     let is_sparse = array.schema().array_type() == ArrayType::Sparse;
     let is_visible = |fragment: &&fixtures::Fragment| match is_sparse && fragment.format_version >= 15 {
@@ -179,7 +181,8 @@ fn non_empty_domains_through_time() {
             for start in [0, end] {
                 let time = TimeRange { start, end };
                 let array = open(&fixture, (start, end));
-                // A consolidated fragment that isn't visible doesn't hide what it replaces, which isn't told of here.
+                // A consolidated fragment outside of the time range does not hide superseded
+                // fragments. The expected values do not list superseded fragments.
                 if array
                     .fragments()
                     .unwrap()
@@ -197,7 +200,7 @@ fn non_empty_domains_through_time() {
     assert!(checked > 200, "{checked} domains");
 }
 
-/// The times of the schemas of a fixture, in their order.
+/// Returns the timestamps of a fixture's schemas, in order.
 fn schema_times(fixture: &Fixture) -> Vec<u64> {
     let files = fixture.array_files().filter_map(|path| path.strip_prefix("__schema/"));
     files.filter(|path| !path.contains('/')).map(|name| TimestampedName::parse(name).unwrap().start()).collect()

@@ -1,5 +1,5 @@
-//! Commit files that contradict each other, or what lies beside them: each is read as release 2.30.0 reads it, of which these
-//! are the figures, or is an error that names the file.
+//! Commit files that contradict each other or the files next to them. Each case reads as in release
+//! 2.30.0, the source of the expected values, or fails with an error naming the file.
 
 use std::sync::Arc;
 
@@ -8,14 +8,15 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::Limits;
 
-/// Two fragments of format 22, 50 and 20 cells, two of which are overwritten.
+/// Two fragments of format 22 with 50 and 20 cells. Two cells are overwritten.
 const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
-/// Deletes in a file of consolidated commits, and one in a file of its own.
+/// Deletes in a consolidated commits file, and one in a separate file.
 const DELETES: &str = "v22-by-2.30.0-sparse-deletes-in-commits";
-/// Two fragments of format 8 in the array's own folder.
+/// Two fragments of format 8 in the array's root.
 const OLD: &str = "v8-by-2.2.9-sparse";
 
-/// Cells, and the sum of the attribute `a`: both fragments, the second alone; with the delete in its own file, without.
+/// Number of cells and sum of `a`: for both fragments, for the second alone, and with and without
+/// the delete in the separate file.
 const BOTH: (usize, i64) = (68, 22209);
 const SECOND: (usize, i64) = (20, 6501);
 const DELETED: (usize, i64) = (11, 875);
@@ -23,7 +24,7 @@ const UNDELETED: (usize, i64) = (13, 1102);
 
 const FIRST_NAME: &str = "__1700000000000_1700000000000_36e52f8dde87923033e39f1520f8cc0d_22";
 const SECOND_NAME: &str = "__1700000001000_1700000001000_028b175bee8d1c904714d10425c0e256_22";
-/// A fragment that isn't there.
+/// A missing fragment.
 const GONE: &str = "__1700000002000_1700000002000_00000000000000000000000000000abc_22";
 const GATHERED: &str = "__commits/__1700000000000_1700000001000_00000000000000000000000000000abc_22.con";
 const IGNORED: &str = "__commits/__1700000000000_1700000001000_00000000000000000000000000000abc_22.ign";
@@ -45,19 +46,19 @@ impl Case {
         self
     }
 
-    /// Without the first fragment's own commit.
+    /// Removes the separate commit of the first fragment.
     fn gone(self) -> Self {
         self.without(&format!("__commits/{FIRST_NAME}.wrt"))
     }
 
-    /// Without any file of the first fragment.
+    /// Removes all files of the first fragment.
     fn without_first(self) -> Self {
         let folder = format!("__fragments/{FIRST_NAME}");
         let files = self.0.list(&folder).unwrap();
         files.into_iter().fold(self, |case, file| case.without(&format!("{folder}/{}", file.name)))
     }
 
-    /// The path and the bytes of the delete in a file of its own.
+    /// Path and bytes of the delete in a separate file.
     fn own_delete(&self) -> (String, Vec<u8>) {
         let mut names = self.0.list("__commits").unwrap().into_iter().map(|entry| entry.name);
         let path = format!("__commits/{}", names.find(|name| name.ends_with(".del")).unwrap());
@@ -92,7 +93,7 @@ impl Case {
     }
 }
 
-/// Entries of `.con`, `.ign` and `.vac` files for the first fragment's commit.
+/// An entry of a `.con`, `.ign` or `.vac` file for the first fragment's commit.
 fn entry(before: &str) -> String {
     format!("{before}{FIRST_NAME}.wrt\n")
 }
@@ -113,7 +114,7 @@ fn ignored_commits_count_where_their_own_file_is() {
     Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &elsewhere).gone().gives(BOTH, "another path is ignored");
     Case::of(PLAIN).with(GATHERED, &elsewhere).with(IGNORED, &elsewhere).gone().gives(SECOND, "the same other path");
     Case::of(PLAIN).with(IGNORED, format!("__commits/{GONE}.wrt\n")).gives(BOTH, "what isn't there is ignored");
-    // Deletes can't be ignored.
+    // Deletes cannot be ignored.
     let case = Case::of(DELETES);
     let (path, bytes) = case.own_delete();
     case.gives(DELETED, "as it was written");
@@ -130,7 +131,7 @@ fn commits_that_come_twice_count_once() {
     Case::of(PLAIN).with(GATHERED, own.repeat(2)).gives(BOTH, "twice in a file, and in one of its own");
     Case::of(PLAIN).with(GATHERED, &own).with(&GATHERED.replace("abc", "abd"), &own).gone().gives(BOTH, "in two files");
     Case::of(PLAIN).with(&format!("__commits/{FIRST_NAME}.wrt"), "bytes").gives(BOTH, "a commit with bytes in it");
-    // What was gathered counts, whatever the delete's own file says.
+    // The consolidated copy takes precedence over the separate file of the delete.
     let case = Case::of(DELETES);
     let (path, bytes) = case.own_delete();
     let same = delete_entry(&path, bytes.len(), &bytes);
@@ -149,7 +150,7 @@ fn commits_of_fragments_that_are_not_there_are_errors() {
     Case::of(PLAIN).with(GATHERED, &gathered).fails(ErrorCategory::Unavailable, words);
     Case::of(PLAIN).with(GATHERED, &gathered).with(IGNORED, &gathered).gives(BOTH, "ignored");
     Case::of(PLAIN).without_first().fails(ErrorCategory::Unavailable, &[FIRST_NAME, "not found"]);
-    // Of older formats it is the folder that counts, if it is committed.
+    // In older formats, the folder counts, if it is committed.
     let gone = GONE.replace("_22", "_8");
     let all = Case::of(OLD).read().unwrap();
     Case::of(OLD).with(&format!("{gone}.ok"), "").gives(all, "no such folder");
@@ -178,7 +179,7 @@ fn a_fragment_lies_where_its_version_says_and_so_does_its_commit() {
     Case::of(PLAIN).with(&format!("__commits/{ok}"), "").gives(BOTH, "both files, in one folder");
     Case::of(PLAIN).with(&ok, "").gone().gives(SECOND, "that of older formats alone");
     Case::of(PLAIN).with(GATHERED, format!("{ok}\n__commits/{ok}\n")).gone().gives(SECOND, "the same, gathered");
-    // Of format 8 it is the other way round.
+    // In format 8, the opposite holds.
     let case = Case::of(OLD);
     let all = case.read().unwrap();
     let ok = case.0.list("").unwrap().into_iter().map(|entry| entry.name).rfind(|name| name.ends_with(".ok")).unwrap();
@@ -190,7 +191,7 @@ fn a_fragment_lies_where_its_version_says_and_so_does_its_commit() {
     fewer.with(GATHERED, format!("{ok}\n")).gives(all, "gathered");
     let newer = ok.replace(".ok", ".wrt");
     Case::of(OLD).with(&format!("__commits/{newer}"), "").fails(ErrorCategory::Corrupt, &[&newer, "format 8"]);
-    // No commit: a folder, a name that isn't one of a fragment.
+    // Not commits: a folder, and a name that is not a fragment's.
     Case::of(PLAIN).gone().with(&format!("__commits/{FIRST_NAME}.wrt/file"), "").gives(SECOND, "a folder");
     Case::of(PLAIN).with("__commits/nonsense.wrt", "").gives(BOTH, "no name");
 }
@@ -229,7 +230,7 @@ fn deletes_without_their_bytes_are_errors_that_name_the_file() {
     let nonsense = delete_entry(&path, 3, b"abc");
     Case::of(PLAIN).with(GATHERED, nonsense).fails(ErrorCategory::Corrupt, &[GATHERED, &path, "generic tile"]);
     Case::of(PLAIN).with(&path, "").fails(ErrorCategory::Corrupt, &[&path, "generic tile"]);
-    // The rest can be read.
+    // The rest remains readable.
     let case = Case::of(PLAIN).with(GATHERED, format!("{path}\n"));
     let array = ArrayOptions::new().threads(1).skip_damaged(true).open_on(case.0.clone()).unwrap();
     assert_eq!((array.fragments().unwrap().len(), array.damaged().len()), (2, 1));

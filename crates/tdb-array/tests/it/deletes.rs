@@ -1,4 +1,5 @@
-//! What the reference library's own fixtures don't show of deletes: see `fixtures.rs` for what they do.
+//! Deletes that the fixtures of the reference library do not cover. See `fixtures.rs` for further
+//! deletes.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{FormatVersion, Limits};
 
-/// A copy of a fixture's array to be changed.
+/// A writable copy of a fixture's array.
 fn copy(name: &str) -> Arc<MemoryStorage> {
     fixtures::named(&format!("v22-by-2.30.0-{name}")).array_storage()
 }
 
-/// Adds a delete commit of the given time.
+/// Adds a delete commit with the given timestamp.
 fn delete(storage: &MemoryStorage, time: u64, stays: &Condition) -> String {
     let path = format!("__commits/__{time}_{time}_{:032x}_22.del", 7);
     storage.insert(&path, stays.to_file(FormatVersion::DEFAULT).unwrap()).unwrap();
@@ -25,7 +26,6 @@ fn open(storage: &MemoryStorage, end: u64) -> Array {
     ArrayOptions::new().threads(1).between(TimeRange::until(end)).open_on(storage).unwrap()
 }
 
-/// The values of dimension `x`.
 fn places(array: &Array) -> Result<Vec<i32>, ArrayError> {
     let mut places = Vec::new();
     for batch in array.read().select(["x"])?.order(Order::RowMajor).batches()? {
@@ -106,7 +106,7 @@ fn commits_that_cannot_be_applied_are_errors_that_name_them() {
     assert_eq!(error.category(), ErrorCategory::Unsupported);
 }
 
-/// Every delete commit of every fixture is written again as the reference library wrote it.
+/// Every delete commit of every fixture is reproduced byte by byte.
 #[test]
 fn delete_commits_come_back_byte_for_byte() {
     let mut count = 0;
@@ -124,7 +124,7 @@ fn delete_commits_come_back_byte_for_byte() {
     assert!(count > 25, "{count} delete commits");
 }
 
-/// Each condition is worked out for every cell, so that many files of moderate ones take as long as a huge one.
+/// The limit applies to the total size of all conditions, because each is evaluated for every cell.
 #[test]
 fn all_conditions_together_are_limited_too() {
     let storage = copy("sparse-2d");
@@ -137,7 +137,7 @@ fn all_conditions_together_are_limited_too() {
         let options = ArrayOptions::new().threads(1).between(TimeRange::ALL).limits(limits);
         options.open_on(Arc::new(storage.clone())).unwrap()
     };
-    // Twenty times four nodes; each file is within the limits.
+    // Twenty conditions of four nodes each. Every file is within the limits.
     assert!(places(&open(Limits::default().with_condition_nodes(5))).is_ok());
     let error = places(&open(Limits::default().with_condition_nodes(4))).unwrap_err();
     assert!(error.to_string().contains(&format!("{:032x}_22.del", 16)), "{error}");
@@ -145,7 +145,7 @@ fn all_conditions_together_are_limited_too() {
     assert!(error.to_string().contains("_22.del"), "{error}");
 }
 
-/// A delete commit that readers refuse makes the whole array unreadable.
+/// A delete commit that readers reject would make the whole array unreadable.
 #[test]
 fn what_readers_would_refuse_is_not_stored() {
     let storage = copy("sparse-2d");
@@ -176,7 +176,7 @@ fn what_readers_would_refuse_is_not_stored() {
     }
 }
 
-/// Conditions that were put together by a program may nest as deep as memory reaches.
+/// Conditions built by a program may nest arbitrarily deep.
 #[test]
 fn filters_that_nest_too_deep_are_refused() {
     let array = open(&copy("sparse-2d"), u64::MAX);

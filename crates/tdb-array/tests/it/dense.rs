@@ -1,4 +1,4 @@
-//! Reads of random dense arrays against what they must give: for each cell the newest fragment's.
+//! Reads of random dense arrays. Every cell must come from the newest fragment.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
-/// The array, fragment by fragment, and what to ask of it.
+/// The array, fragment by fragment, and the queries.
 #[derive(Clone, Debug)]
 struct Case {
     schema: ArraySchema,
@@ -19,7 +19,7 @@ struct Case {
     queries: Vec<Wanted>,
 }
 
-/// For each dimension ranges of keys; none for all of it.
+/// Ranges of keys for each dimension. Empty for the whole domain.
 #[derive(Clone, Debug)]
 struct Wanted {
     ranges: Vec<Vec<(i64, i64)>>,
@@ -80,7 +80,7 @@ fn any_schema() -> impl Strategy<Value = ArraySchema> {
     )
 }
 
-/// The bytes of a cell, made of its place and its fragment.
+/// Returns the bytes of a cell, derived from its position and fragment.
 fn cell(attribute: &Attribute, seed: u64) -> Vec<u8> {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
     let bytes: Vec<u8> = mixed.to_le_bytes().iter().cycle().take(32).copied().collect();
@@ -88,7 +88,7 @@ fn cell(attribute: &Attribute, seed: u64) -> Vec<u8> {
         Some(size) => bytes[..size as usize].to_vec(),
         None => {
             let size = attribute.datatype().size();
-            // Strings of ASCII only; some of them empty.
+            // ASCII strings, some of them empty.
             bytes[..(seed % 5) as usize * size].iter().map(|byte| byte & 0x7f).collect()
         }
     }
@@ -162,7 +162,7 @@ fn any_case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The coordinates of the result, in its order; each once.
+/// Returns the coordinates of the result in order, each once.
 fn expected_cells(schema: &ArraySchema, wanted: &Wanted) -> Vec<Vec<i64>> {
     let axes: Vec<Vec<i64>> = schema
         .dimensions()
@@ -196,10 +196,10 @@ fn expected_cells(schema: &ArraySchema, wanted: &Wanted) -> Vec<Vec<i64>> {
     cells
 }
 
-/// What a cell holds: for each attribute the bytes, none for null.
+/// The bytes of each attribute. `None` for null.
 type Row = Vec<Option<Vec<u8>>>;
 
-/// What the newest fragment says that has the cell.
+/// Returns the row of the newest fragment that has the cell.
 fn expected_row(case: &Case, at: &[i64]) -> Row {
     let newest = case.fragments.iter().rev().find_map(|fragment| {
         let mut place = 0;
@@ -226,7 +226,6 @@ fn open(case: &Case, threads: usize) -> Array {
     ArrayOptions::new().threads(threads).open_on(storage).unwrap()
 }
 
-/// Reads coordinates and rows.
 fn read(case: &Case, wanted: &Wanted) -> Vec<(Vec<i64>, Row)> {
     let array = open(case, wanted.threads);
     let mut query = array.read();
@@ -262,7 +261,7 @@ fn read(case: &Case, wanted: &Wanted) -> Vec<(Vec<i64>, Row)> {
     rows
 }
 
-/// A plan lists exactly the tiles that hold the newest of some cell.
+/// Checks that a plan lists exactly the tiles that hold the newest version of a cell.
 fn check_plan(case: &Case, wanted: &Wanted, array: &Array, planned: &HashMap<String, Vec<u64>>) {
     let mut expected: HashMap<String, Vec<u64>> = HashMap::new();
     for at in expected_cells(&case.schema, wanted) {

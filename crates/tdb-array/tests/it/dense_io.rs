@@ -1,5 +1,5 @@
-//! What reads of dense arrays cost in requests and bytes, and what they make of domains too large to be written, of files
-//! that lie, and of memory.
+//! Requests, bytes and memory of dense reads. Also covers domains too large to be written
+//! completely, and damaged files.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn filtered(attribute: Attribute, filters: Vec<Filter>) -> Attribute {
     attribute.with_filters(FilterPipeline::new(filters))
 }
 
-/// Cells that count up, and hardly compress.
+/// Ascending cells that hardly compress.
 fn numbers(count: u64) -> Cells {
     let mixed = |cell: u64| cell.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
     Cells { values: (0..count).flat_map(|cell| mixed(cell).to_le_bytes()).collect(), ..Cells::default() }
@@ -51,7 +51,7 @@ fn written(schema: &ArraySchema, side: i64, attributes: Vec<Cells>) -> MemorySto
     storage
 }
 
-/// In files, whose reads are counted.
+/// Writes files and counts their reads.
 fn in_files(schema: &ArraySchema, side: i64, attributes: Vec<Cells>) -> (TempDir, CountingStorage) {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());
@@ -104,12 +104,13 @@ fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
         for (order, threads) in [(Order::RowMajor, 1), (Order::ColMajor, 2), (Order::Global, 2)] {
             let array = ArrayOptions::new().threads(threads).open_on(Arc::new(storage.clone())).unwrap();
             let query = || array.read().order(order).budget(16 << 10);
-            // What is known of the fragment is loaded first.
+            // Load the metadata of the fragment first.
             assert!(query().batches().unwrap().count() > 8);
             storage.take();
             assert_eq!(count(query()).unwrap(), 128 * 128);
             let costs = storage.take();
-            // Of each of the four tiles: how many chunks its offsets have (none), twice, and its strings.
+            // For each of the four tiles: twice the number of chunks of offsets (zero), and once
+            // the strings.
             assert!(costs.reads <= 12, "{order} {costs:?}");
         }
     }
@@ -158,7 +159,7 @@ fn the_largest_domain_can_be_looked_into() {
     let expected = [[none; 4], [none, written[0], written[1], none], [none, written[2], written[3], none], [none; 4]];
     assert_eq!(cells, expected.concat());
 
-    // All of it has more cells than anybody can count, and comes all the same, batch by batch.
+    // The whole domain has more cells than a `u64` can count, yet it is readable batch by batch.
     for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
         let all = array.read().select(["a", "x", "y"]).unwrap().order(order).budget(10_000);
         for batch in all.batches().unwrap().take(20) {
@@ -183,7 +184,8 @@ fn many_ranges_of_one_cell() {
     assert!(storage.take().bytes <= 200 * 200 * 8 + 16 * 20 + 4096);
 }
 
-/// Damages each data and metadata file in many ways: reads may fail, and may not do anything worse.
+/// Damages each data and metadata file in many ways. Reads may fail, but must not cause anything
+/// worse.
 #[test]
 fn damaged_files_are_errors() {
     let attributes = vec![
@@ -215,11 +217,11 @@ fn damaged_files_are_errors() {
         }
         check(&bytes);
     }
-    // Whatever lies outside of what is asked for, and the bits of plain values, may change without notice.
+    // Damage outside of the requested region, or in unfiltered values, may go unnoticed.
     assert!(read > 12, "{read}");
 }
 
-/// Whether everything can be read; planned or not.
+/// `true` if everything can be read.
 fn read_all(array: &Array, order: Order, budget: usize) -> bool {
     let query = array.read().order(order).budget(budget);
     let _ = query.plan();

@@ -1,5 +1,5 @@
-//! Fragments that are dismissed by what their footers and totals say: nothing else of them is read, and no cell is lost, nor
-//! shown that another one hides.
+//! Fragments excluded by footers and total statistics. No further data of excluded fragments is
+//! read. The result neither loses cells nor shows hidden cells.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,12 @@ use tdb_testkit::LatentStorage;
 use tdb_types::{Datatype, Scalar};
 
 const FRAGMENTS: i64 = 100;
-/// Cells of a fragment: so many tiles that only the totals and the footer lie in the end of the metadata that is read first.
+/// Cells per fragment. The number of tiles is so large that the initial read of the metadata's end
+/// covers only totals and footer.
 const CELLS: i64 = 2000;
 
-/// A hundred fragments, each of which begins `step` behind the one before. `a` is less than 2^40, and null only at places that
-/// 7 divides; of the fragment `number` it is at least `number` × 2^32.
+/// Writes a hundred fragments at a distance of `step`. `a` is less than 2^40, and null at multiples
+/// of 7 only. In fragment `number`, `a` is at least `number` × 2^32.
 fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(FRAGMENTS * CELLS - 1));
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
@@ -30,7 +31,7 @@ fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
     let array = array_on(&storage, 1);
     for number in 0..FRAGMENTS {
         let x: Vec<i64> = (number * step..number * step + CELLS).collect();
-        // Values that compress badly, so that their statistics take room.
+        // Values with poor compression, to enlarge the statistics.
         let a = x.iter().map(|x| (x % 7 > 0).then_some((number << 32) + x.wrapping_mul(2_654_435_761) % (1 << 32)));
         let cells = NewCells::new().with("a", NewColumn::options(a)).with("b", NewColumn::values(&x));
         let write = array.write().names(names(2 + number.cast_unsigned()));
@@ -45,7 +46,7 @@ fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
 fn counted(storage: &Arc<MemoryStorage>) -> (Array, CountingStorage) {
     let counting = CountingStorage::new(storage.clone() as Arc<dyn Storage>);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone())).unwrap();
-    // The footers.
+    // Load the footers.
     assert_eq!(array.fragments().unwrap().len() as i64, FRAGMENTS);
     counting.take();
     (array, counting)
@@ -55,7 +56,8 @@ fn cells(query: Query) -> usize {
     query.batches().unwrap().map(|batch| batch.unwrap().len()).sum()
 }
 
-/// Requests that a query takes once the footers are there, and how many fragments it dismisses by their totals.
+/// Returns the requests of a query after the footers are loaded, and the number of fragments
+/// excluded by their totals.
 fn requests(storage: &Arc<MemoryStorage>, query: impl Fn(&Array) -> Query) -> (u64, usize) {
     let (array, counting) = counted(storage);
     let query = query(&array).only_matching();
@@ -77,7 +79,7 @@ fn a_hundred_fragments_without_a_match_take_their_footers_only() {
     {
         let storage = written(is_dense, duplicates, step);
         for (name, condition) in &conditions {
-            // Fields that aren't nullable are known not to be without any statistics.
+            // Fields that are not nullable are known to have no nulls, even without statistics.
             let what = format!("dense: {is_dense}, duplicates: {duplicates}, step {step}, {name}");
             for order in [Order::RowMajor, Order::Global] {
                 let (requests, by_totals) = requests(&storage, |array| {
@@ -113,7 +115,7 @@ fn one_fragment_with_matches_is_looked_into() {
     assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1);
 }
 
-/// All fragments lie over one another, and the newest holds the only cells that count.
+/// All fragments overlap, and the newest holds the only visible cells.
 #[test]
 fn fragments_without_a_match_hide_older_cells() {
     let storage = written(false, false, 0);
@@ -121,19 +123,20 @@ fn fragments_without_a_match_hide_older_cells() {
     let expected = (0..CELLS).filter(|x| x % 7 > 0).count();
     for order in [Order::RowMajor, Order::Global, Order::Unordered] {
         let read = |condition: Condition| array.read().select(["a"]).unwrap().order(order).filter(condition);
-        // Those of the oldest are hidden, though no totals but its own allow for them.
+        // Cells of the oldest fragment are hidden, although only its own totals allow a match.
         assert_eq!(cells(read(field("a").lt(1_i64 << 32))), 0, "{order}");
         assert_eq!(read(field("a").lt(1_i64 << 32)).plan().unwrap().left_out.totals, 0);
         assert_eq!(cells(read(field("a").ge(99_i64 << 32))), expected, "{order}");
     }
-    // Where each cell stays, nothing is hidden.
+    // With duplicates, no cell is hidden.
     let array = array_on(&written(false, true, 0), 2);
     let query = array.read().select(["a"]).unwrap().filter(field("a").lt(1_i64 << 32));
     assert_eq!(cells(query.clone()), expected);
     assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1);
 }
 
-/// Neighbours overlap by half: of those without a match only the ones next to others with one are looked into.
+/// Adjacent fragments overlap by half. Among fragments without a match, only neighbors of a match
+/// are read.
 #[test]
 fn fragments_that_overlap_in_part() {
     let storage = written(false, false, CELLS / 2);
@@ -141,7 +144,7 @@ fn fragments_that_overlap_in_part() {
     for number in [0, 50, 99_i64] {
         let condition = field("a").ge(number << 32) & field("a").lt((number + 1) << 32);
         let first = number * CELLS / 2;
-        // Its second half is hidden by the next one.
+        // The next fragment hides the second half.
         let end = if number + 1 == FRAGMENTS { first + CELLS } else { first + CELLS / 2 };
         let expected: Vec<i64> = (first..end).filter(|x| x % 7 > 0).collect();
         let query = array.read().select(["x"]).unwrap().order(Order::Global).filter(condition);
@@ -155,7 +158,7 @@ fn fragments_that_overlap_in_part() {
     }
 }
 
-/// Where answers take long, totals that didn't come with the footers are asked for together.
+/// On storage with high latency, missing totals are requested together.
 #[test]
 fn totals_are_fetched_together() {
     let storage = written(false, false, 0);

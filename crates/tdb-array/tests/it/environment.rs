@@ -1,4 +1,4 @@
-//! The time and random bytes come from whom the caller says.
+//! Time and random bytes from the caller.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,7 @@ use tdb_array::{
     MetadataValue, Names, NewColumn, Randomness, TimeRange,
 };
 
-/// One millisecond later each time it is asked.
+/// A clock that advances by `step` milliseconds per call.
 #[derive(Debug)]
 struct Steps {
     next: AtomicU64,
@@ -38,7 +38,7 @@ impl Clock for Steps {
     }
 }
 
-/// Bytes that follow from a seed.
+/// Bytes derived from a seed.
 #[derive(Debug)]
 struct Seeded(AtomicU64);
 
@@ -56,7 +56,7 @@ impl Randomness for Seeded {
     }
 }
 
-/// Gives nothing.
+/// A clock and random source that always fail.
 #[derive(Debug)]
 struct Broken;
 
@@ -86,7 +86,7 @@ fn definition() -> ArrayDefinition {
     ArrayDefinition::new(schema.build().unwrap()).unwrap().with_enumeration(kinds).unwrap()
 }
 
-/// All files, by their paths.
+/// Collects all files by path.
 fn files(storage: &dyn Storage, folder: &str, found: &mut BTreeMap<String, Vec<u8>>) {
     for entry in storage.list(folder).unwrap() {
         let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
@@ -145,7 +145,7 @@ impl Places {
         options.open_on(self.group.clone()).unwrap()
     }
 
-    /// Everything that writes, once or more often.
+    /// Performs every kind of write at least once.
     fn write_all(&self) -> BTreeMap<String, Vec<u8>> {
         self.create().unwrap();
         for row in 1..4 {
@@ -196,12 +196,12 @@ fn two_writers_write_the_same_bytes() {
         let first = write(1000, 3);
         assert!(first.len() > 20);
         assert_eq!(first, write(1000, 3));
-        // Neither is in vain.
+        // Both clock and seed matter.
         assert!(first.keys().ne(write(2000, 3).keys()) && first.keys().ne(write(1000, 4).keys()));
     }
 }
 
-/// Each file's name carries a time of the clock, whenever that is.
+/// Every file name contains a time of the clock.
 #[test]
 fn names_have_the_clocks_time() {
     for start in [100, 1 << 45, (1 << 48) - 1000] {
@@ -260,7 +260,7 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
         is(&array.delete_cells(&Condition::field("value").gt(3.0f32), &Names::new()).unwrap_err(), clock);
     }
     assert!(whole.open().directory().fragments.is_empty() && whole.open().metadata().unwrap().is_empty());
-    // Who says when needs no clock to open, and who gives names no randomness to write.
+    // Opening at a given time needs no clock, and writing with given names needs no random bytes.
     let options = whole.options().environment(no_clock().with_randomness(Broken));
     is(&options.open_on(whole.array.clone()).unwrap_err(), true);
     let array = options.at(5000).open_on(whole.array.clone()).unwrap();
@@ -270,7 +270,8 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
     is(&encrypted.create().unwrap_err(), false);
 }
 
-/// Another library has changed the schema within the same millisecond, with a name that stands behind.
+/// Another library has changed the schema within the same millisecond, with a name that sorts after
+/// ours.
 #[test]
 fn a_clock_that_does_not_go_on_ends_the_wait() {
     let places = Places::new(environment(1000, 1), None);
@@ -292,7 +293,7 @@ fn a_clock_that_does_not_go_on_ends_the_wait() {
     evolve(with(steps(5000, 1))).unwrap();
 }
 
-/// Stands still, and can't wait.
+/// A clock that stands still and cannot wait.
 #[derive(Debug)]
 struct Stuck;
 
@@ -302,7 +303,7 @@ impl Clock for Stuck {
     }
 }
 
-/// Goes on while somebody waits, and is set back afterwards.
+/// A clock that advances during a wait and is then set back.
 #[derive(Debug)]
 struct Swings(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! What can be asked of fragments, columns and labels from outside, without footers and keys.
+//! The public accessors of fragments, columns and labels.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBu
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
 
-/// The arrays of all fixtures that need no key, with their names.
+/// Returns the arrays of all fixtures without a key, with their names.
 fn arrays() -> impl Iterator<Item = (String, Array)> {
     let open = tdb_testkit::fixtures::all().into_iter().filter(|fixture| !fixture.name().ends_with("-encrypted"));
     open.map(|fixture| (fixture.name().to_owned(), open_on(&fixture)))
@@ -27,7 +27,7 @@ fn batch(array: &Array, fields: &[&str]) -> Batch {
     query.batches().unwrap().next().unwrap().unwrap()
 }
 
-/// Cells, tiles and MBRs say the same in their ways, in every format.
+/// Cells, tiles and MBRs are consistent in every format.
 #[test]
 fn fragments_say_what_they_are() {
     let (mut dense, mut sparse) = (0, 0);
@@ -55,7 +55,7 @@ fn fragments_say_what_they_are() {
                     "{name}, tile {tile}"
                 );
             }
-            // The boxes of all tiles together are the box of the fragment.
+            // The union of the MBRs of all tiles is the box of the fragment.
             let boxes = (0..fragment.tile_count()).map(|tile| fragment.mbr(tile).unwrap().unwrap());
             let union = boxes.reduce(|union, next| union.into_iter().zip(next).map(hull).collect());
             assert_eq!(union, fragment.non_empty_coordinates(), "{name}");
@@ -73,7 +73,7 @@ fn hull((a, b): (RangeInclusive<Coordinate>, RangeInclusive<Coordinate>)) -> Ran
     Coordinate::Integer(low)..=Coordinate::Integer(number(a.end()).max(number(b.end())))
 }
 
-/// A range from an MBR can be asked for, and finds the cells of its tile.
+/// A range from an MBR is a valid query range and finds the cells of the tile.
 #[test]
 fn mbrs_are_coordinates() {
     for name in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-sparse-mixed", "v5-by-2.0.8-sparse-strings"] {
@@ -91,7 +91,7 @@ fn mbrs_are_coordinates() {
     }
 }
 
-/// What release 2.30.0 says that it would vacuum, of those fixtures that it reads.
+/// Fragments to be vacuumed according to release 2.30.0, for all fixtures readable by this release.
 #[test]
 fn fragments_that_a_vacuum_would_remove() {
     let with_replaced = [
@@ -113,7 +113,7 @@ fn fragments_that_a_vacuum_would_remove() {
     }
 }
 
-/// Before what was consolidated was there to take their place, fragments count.
+/// Fragments count until the time at which the consolidated fragment replaces them.
 #[test]
 fn fragments_are_replaced_from_some_time_on() {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated");
@@ -123,7 +123,7 @@ fn fragments_are_replaced_from_some_time_on() {
     assert_eq!(counts(&at(1_700_000_002_000)), (1, 3));
 }
 
-/// Slices hold the cells that they should, of every kind of field, and share the memory of the values.
+/// Slices of every kind of field hold the right cells and share the memory of the values.
 #[test]
 fn slices_of_batches() {
     let mut columns = 0;
@@ -143,7 +143,7 @@ fn slices_of_batches() {
                 assert_eq!(cells, expected, "{name}: {} of {range:?}", part.name());
                 let valid = expected.iter().filter(|cell| cell.is_some()).count();
                 assert_eq!(part.null_count(), part.len() - valid);
-                // Nothing is set behind the last cell.
+                // No bits are set after the last cell.
                 let bits =
                     part.validity().map(|bits| bits.iter().map(|bits| bits.count_ones() as usize).sum::<usize>());
                 assert!(bits.is_none_or(|bits| bits == valid), "{name}: {} of {range:?}", part.name());
@@ -159,7 +159,7 @@ fn slices_of_batches() {
     assert!(columns > 1000, "{columns}");
 }
 
-/// Buffers outlive the batch that they come from.
+/// Buffers outlive their batch.
 #[test]
 fn buffers_can_be_shared() {
     let array = named("v22-by-2.30.0-sparse-2d");
@@ -170,7 +170,7 @@ fn buffers_can_be_shared() {
     assert_eq!((values.as_ref(), values.as_ptr()), (&bytes[..], address));
 }
 
-/// Conditions take columns as they are.
+/// Conditions evaluate columns directly.
 #[test]
 fn conditions_over_columns() {
     let mut tested = 0;
@@ -190,7 +190,7 @@ fn conditions_over_columns() {
         }
     }
     assert!(tested > 10, "{tested} nulls");
-    // Offsets of columns count values, those of tiles bytes.
+    // Offsets of columns count values, while offsets of tiles count bytes.
     let array = named("v22-by-2.30.0-dense-labels");
     let label = array.label("name").unwrap();
     let names = batch(&label.array().clone().into(), &[&label.description().attribute]);
@@ -201,7 +201,8 @@ fn conditions_over_columns() {
     assert_eq!(truth, [false, true, true, true, true, true]);
 }
 
-/// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `name` increases along `x`: a, b, ba, c, d, zz at 0 to 5.
+/// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `name` increases along `x`: a, b, ba,
+/// c, d, zz at 0 to 5.
 #[test]
 fn labels_are_columns() {
     let array = named("v22-by-2.30.0-dense-labels");
@@ -215,7 +216,7 @@ fn labels_are_columns() {
     let text = |cell| String::from_utf8(names.cell(cell).unwrap().to_vec()).unwrap();
     assert_eq!((0..24).map(text).collect::<Vec<_>>(), ["a", "b", "ba", "c", "d", "zz"].repeat(4));
 
-    // In any order, with gaps, and of no cells.
+    // In any order, with gaps, and without cells.
     let some = array.read().select(["x"]).unwrap().range("x", 1..=1).unwrap().range("x", 5..=5).unwrap();
     let some = some.range("x", 3..=3).unwrap().range("y", 2..=3).unwrap();
     let some = some.batches().unwrap().next().unwrap().unwrap();
@@ -224,7 +225,7 @@ fn labels_are_columns() {
     assert_eq!((0..6).map(text).collect::<Vec<_>>(), ["b", "c", "zz"].repeat(2));
     let none = name.column(&some.column("x").unwrap().slice(2..2)).unwrap();
     assert_eq!((none.len(), none.offsets()), (0, Some(&[0][..])));
-    // Of the same type, but another dimension; no coordinates at all.
+    // Another dimension of the same type, and a column other than a dimension.
     for other in [cells.column("y").unwrap(), &heights] {
         let error = name.column(other).unwrap_err();
         assert!(matches!(&error, ArrayError::Label { name, .. } if name == "name"), "{error}");
@@ -232,7 +233,7 @@ fn labels_are_columns() {
     }
 }
 
-/// Labels are selected like fields, whether or not their dimensions are, and in whatever place.
+/// Labels can be selected like fields, at any position, with or without their dimensions.
 #[test]
 fn labels_are_selected() {
     let array = named("v22-by-2.30.0-dense-labels");
@@ -261,7 +262,7 @@ fn labels_are_selected() {
     assert!(error.contains("height"), "{error}");
 }
 
-/// Labels count as cells do: a batch with long ones has fewer cells.
+/// Labels count toward the batch size: long labels reduce the number of cells.
 #[test]
 fn labels_keep_to_the_budget() {
     let folder = tempfile::tempdir().unwrap();
@@ -289,7 +290,7 @@ fn labels_keep_to_the_budget() {
     let labels = array.label("long").unwrap();
     tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&long))]).unwrap();
 
-    // The labels themselves are read in several batches.
+    // The labels are read in several batches.
     let array = Array::open(&path).unwrap();
     let huge: Vec<String> = (0..10).map(|place| place.to_string().repeat(600_000)).collect();
     tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&huge))]).unwrap();
@@ -317,14 +318,14 @@ fn labels_keep_to_the_budget() {
         }
         assert_eq!(cells, 1000);
     }
-    // Without a budget too.
+    // Also with the default memory limit.
     let most = array.read().select(["long", "a"]).unwrap().batches().unwrap().map(|batch| batch.unwrap().memory());
     assert!(most.take(3).all(|bytes| bytes <= 8 << 20));
     let plan = array.read().select(["long", "a"]).unwrap().plan().unwrap();
     assert_eq!((plan.fields, plan.labels), (vec!["a".to_owned()], vec!["long".to_owned()]));
 }
 
-/// A definition that is read from an array of one format makes one of another.
+/// A definition read from an array of one format can be used for another format.
 #[test]
 fn definitions_of_other_formats() {
     let definition = named("v22-by-2.30.0-sparse-2d").definition().unwrap();
@@ -342,7 +343,7 @@ fn definitions_of_other_formats() {
         array.write().cells(&batch(&named("v22-by-2.30.0-sparse-2d"), &names(&array))).unwrap();
         assert_eq!(cells(&Array::open(&path).unwrap()), expected, "{version}");
     }
-    // What a format doesn't have is refused by name.
+    // A feature that the format lacks is rejected by name.
     let labelled = named("v22-by-2.30.0-dense-labels").definition().unwrap();
     let older = labelled.clone().with_version(FormatVersion::new(21).unwrap()).unwrap();
     assert!(older.labels().count() == 3 && older.labels().all(|(_, schema)| schema.version().number() == 21));

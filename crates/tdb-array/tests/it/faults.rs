@@ -1,5 +1,5 @@
-//! Every kind of change, broken at each of its operations in turn: afterwards the array, or the group, is as before or as
-//! after, and what is left behind is found and removed.
+//! Every kind of change, interrupted at each of its operations. Afterwards the array or group is in
+//! the old or the new state, and orphaned files are found and removed.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
 use tdb_types::{DataOrder, Datatype, FormatVersion, Scalar};
 
-/// The formats whose arrays differ in what lies where.
+/// Formats with distinct file layouts.
 const VERSIONS: [u32; 5] = [4, 9, 11, 16, 22];
 
 fn definition(version: u32) -> ArrayDefinition {
@@ -52,7 +52,7 @@ fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
     ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())
 }
 
-/// All that a reader can tell of an array.
+/// Returns everything that a reader sees of an array.
 fn state(disk: &MemoryStorage) -> String {
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let Ok(array) = open(&storage) else { return "no array".to_owned() };
@@ -62,7 +62,7 @@ fn state(disk: &MemoryStorage) -> String {
     format!("{definition:?} {:?} {fragments:?} {:?} {cells}", array.metadata().unwrap(), array.directory().deletes)
 }
 
-/// Breaks `change` at each of its operations, and in each way.
+/// Interrupts `change` at each of its operations, in every way.
 fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<dyn Storage>) -> Result<()>) {
     let disk = MemoryStorage::new();
     let plain: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -82,7 +82,8 @@ fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<d
             let now = state(&disk);
             assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}\nbefore {before}\nafter {after}");
             assert!(result.is_err() || now == after, "{what}, {fault:?} at {n}: it said that all is well");
-            // What is left is found; without it all is the same; and then the change can be made.
+            // Orphaned files are found. Their removal does not change the array. The change can
+            // then be made.
             if let Ok(array) = open(&plain) {
                 let leftovers = array.leftovers().unwrap();
                 array.remove_leftovers(&leftovers).unwrap();
@@ -95,7 +96,7 @@ fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<d
             }
         }
     }
-    // What was said to be done stays when power is lost right after.
+    // A completed change survives a loss of power.
     let disk = MemoryStorage::new();
     let plain: Arc<dyn Storage> = Arc::new(disk.clone());
     prepare(&plain);
@@ -142,7 +143,7 @@ fn evolution() {
     }
 }
 
-/// Writes two cells; `seed` says when.
+/// Writes two cells at the time `seed`.
 fn write(storage: &Arc<dyn Storage>, seed: u64) -> Result<()> {
     let (rows, values) = ([1i32, 2], [i32::try_from(seed).unwrap(); 2]);
     let cells = [("row", NewColumn::values(&rows)), ("a", NewColumn::values(&values))];
@@ -179,7 +180,7 @@ fn deletes() {
     check("cells", prepare, |storage| open(storage)?.delete_cells(&condition, &names(3)));
 }
 
-/// All that a reader can tell of a group.
+/// Returns everything that a reader sees of a group.
 fn group_state(disk: &MemoryStorage) -> String {
     match GroupOptions::new().between(TimeRange::ALL).open_on(Arc::new(disk.clone())) {
         Ok(group) => format!("{:?} {:?}", group.members(), group.metadata().unwrap()),
@@ -233,7 +234,8 @@ fn groups() {
     }
 }
 
-/// However many make the same array in one place at once: who isn't refused has an array, and nobody's cells are lost.
+/// Several concurrent creations of the same array: every successful one has an array, and no cells
+/// are lost.
 #[test]
 fn creations_at_once_lose_nothing() {
     for round in 0..40 {

@@ -1,5 +1,4 @@
-//! Reads with a condition: the cells of every fixture that fulfil random conditions, against a plain evaluator over all of its
-//! cells.
+//! Reads with random conditions of every fixture, compared with a plain evaluator over all cells.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -16,13 +15,13 @@ use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
-/// The cells of a field; `None` where they are null.
+/// The cells of a field. `None` for null.
 type Cells = Vec<Option<Vec<u8>>>;
 
 /// A cell, field by field.
 type Row = Vec<Option<Vec<u8>>>;
 
-/// A test of a field, without its value: which field, which cell's value, how.
+/// A test of a field: the field, the cells with the values to compare, and the kind of test.
 #[derive(Clone, Debug)]
 struct Seed {
     field: Index,
@@ -62,7 +61,7 @@ fn trees() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// An array and all of its cells.
+/// An array and all cells.
 struct Known {
     array: Array,
     names: Vec<String>,
@@ -80,7 +79,7 @@ impl Known {
         self.columns[0].len()
     }
 
-    /// The condition, and for each cell whether it is true, false, or neither.
+    /// Returns the condition, and for each cell true, false or `None` for unknown.
     fn condition(&self, tree: &Tree) -> (Condition, Vec<Option<bool>>) {
         match tree {
             Tree::Leaf(seed) => self.leaf(seed),
@@ -130,7 +129,7 @@ impl Known {
             return null(seed.cells.len().is_multiple_of(2));
         }
         let chosen: Vec<Vec<u8>> = seed.cells.iter().map(|at| values[at.index(values.len())].clone()).collect();
-        // What the condition says where the field has an enumeration.
+        // The value in the condition if the field has an enumeration.
         let shown = |cell: &Vec<u8>| match &enumeration {
             None => Some(cell.clone()),
             Some(enumeration) => {
@@ -142,7 +141,7 @@ impl Known {
         match seed.kind {
             Kind::Null { negated } => null(negated),
             Kind::Member { negated } => {
-                // An OR of `=`, which is not a comparison of bytes for floats.
+                // An OR of `=`, which for floats is not a comparison of bytes.
                 let equals = |cell: &Vec<u8>, value: &Vec<u8>| match kind.datatype {
                     Datatype::Float32 | Datatype::Float64 => compare(kind.datatype, Operator::Equal, cell, value),
                     _ => cell == value,
@@ -156,7 +155,7 @@ impl Known {
                 let ordered = enumeration.as_ref().is_none_or(|enumeration| enumeration.is_ordered());
                 let operator = if ordered { operator } else { Operator::NotEqual };
                 let holds = |cell: &Vec<u8>| compare(kind.datatype, operator, cell, &chosen[0]);
-                // Neither a comparison with a NaN nor its negation holds, but for `!=`.
+                // A comparison with NaN and its negation are both false, except for `!=`.
                 let judge = |cell: &Vec<u8>| {
                     let negation = compare(kind.datatype, operator.negation(), cell, &chosen[0]);
                     (holds(cell) != negation).then(|| holds(cell))
@@ -190,7 +189,7 @@ fn compare(datatype: Datatype, operator: Operator, cell: &[u8], value: &[u8]) ->
     }
 }
 
-/// As SQL has it: unknown unless one is false or all are true.
+/// Three-valued AND of SQL: false if one is false, true if all are true, else unknown.
 fn and(mut all: impl Iterator<Item = Option<bool>> + Clone) -> Option<bool> {
     if all.clone().any(|truth| truth == Some(false)) {
         return Some(false);
@@ -217,7 +216,7 @@ fn rows(columns: &[Cells]) -> Vec<Row> {
     (0..columns[0].len()).map(|cell| columns.iter().map(|cells| cells[cell].clone()).collect()).collect()
 }
 
-/// What a cell of an attribute shows that doesn't count.
+/// The fill value shown for a cell that does not match.
 fn fill(schema: &ArraySchema, field: FieldRef, cell: &Option<Vec<u8>>) -> Option<Vec<u8>> {
     let FieldRef::Attribute(index) = field else { return cell.clone() };
     let attribute = &schema.attributes()[index];
@@ -234,7 +233,7 @@ fn check(fixture: &Fixture, known: &Known, tree: &Tree, order: Order, budget: us
     let expected: Vec<Row> =
         all.iter().zip(&truth).filter(|(_, truth)| **truth == Some(true)).map(|(row, _)| row.clone()).collect();
     let compared = |query: tdb_array::Query, expected: &[Row]| {
-        // Some fields that the condition doesn't need, and not all that it does.
+        // Select some fields not needed by the condition, and omit some needed fields.
         let every_second = |part: usize| (0..known.names.len()).filter(move |place| part == 2 || place % 2 == part);
         for part in 0..3 {
             let places: Vec<usize> = every_second(part).collect();

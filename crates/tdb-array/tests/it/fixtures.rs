@@ -1,4 +1,4 @@
-//! Every query of every fixture: what the reference library read of arrays that it wrote, cell for cell.
+//! Every query of every fixture, compared cell by cell with the reference library.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use tdb_types::FormatVersion;
 use crate::queries::features::{self, Feature, of_versions};
 use crate::queries::{check, is_comparable, with_key};
 
-/// Budgets that make one batch, many, and one for each cell.
+/// Memory limits for a single batch, for many, and for one batch per cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];
 
-/// How an array is read: by how many threads, and from where.
+/// Number of threads, and the function that opens the array.
 type Way = (usize, fn(&Fixture, ArrayOptions) -> Result<Array, ArrayError>);
 
 const WAYS: [Way; 2] = [(1, open), (2, open_folder)];
@@ -37,8 +37,9 @@ fn sparse_arrays_of_older_releases_read_as_the_newest_reads_them() {
     check_these(fixtures::of_older_releases(), "sparse", 1300);
 }
 
-/// Versions 1 and 23: arrays of the versions beside them, whose schemas and metadata our serialisers wrote anew. Release
-/// 2.30.0 reads those of version 1; what those of version 23 hold it said before they became that.
+/// Arrays of versions 1 and 23, created from arrays of the neighboring versions by rewriting
+/// schemas and metadata. Release 2.30.0 reads the arrays of version 1. The expected values for
+/// version 23 come from the original arrays.
 #[test]
 fn arrays_of_versions_that_no_release_writes() {
     let ours = fixtures::of_older_releases().into_iter().filter(|fixture| fixture.entry().writer == fixtures::OURS);
@@ -61,7 +62,7 @@ fn arrays_of_versions_that_no_release_writes() {
     check_these(ours, "sparse", 11);
 }
 
-/// The whole of what the fixtures of a feature hold.
+/// Reads all fixtures of a feature completely.
 fn read_all(feature: &Feature) {
     read_these(feature.fixtures());
 }
@@ -86,7 +87,7 @@ fn open_folder(fixture: &Fixture, options: ArrayOptions) -> Result<Array, ArrayE
     with_key(options, fixture).open(fixture.array_dir())
 }
 
-/// Any nullable field, in arrays of any kind.
+/// Nullable fields in arrays of any kind.
 #[test]
 fn nullable_cells() {
     let nullable = |fixture: &Fixture| {
@@ -226,7 +227,7 @@ fn images() {
     read_all(&features::IMAGES);
 }
 
-/// Checks every query of these fixtures, of which there must be some.
+/// Checks every query of these fixtures. Requires at least `at_least` queries.
 fn check_these(fixtures: Vec<Fixture>, array_type: &str, at_least: usize) {
     let mut queries = 0;
     let mut failures = Vec::new();

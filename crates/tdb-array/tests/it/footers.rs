@@ -1,4 +1,4 @@
-//! Consolidated footers of fragments, and the fragments' own: what happens where the former, or the latter, or both can't be used.
+//! Consolidated footers and the fragments' own footers, with one or both unusable.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, FormatVersion, Limits};
 
-/// A sparse array of three fragments, of which a file has the footers of the first two.
+/// A sparse array of three fragments. A consolidated footers file covers the first two.
 struct Subject {
     storage: Arc<MemoryStorage>,
-    /// The file of consolidated footers.
+    /// Path of the consolidated footers file.
     copies: String,
     own: Vec<FragmentFooter>,
     cells: usize,
@@ -28,31 +28,31 @@ impl Subject {
         Self { copies: format!("__fragment_meta/{name}"), own, cells: cells(&array).unwrap(), storage }
     }
 
-    /// The names of all fragments.
+    /// Names of all fragments.
     fn fragments(&self) -> Vec<String> {
         self.storage.list("__fragments").unwrap().into_iter().map(|entry| entry.name).collect()
     }
 
-    /// Puts a file in place of that of the footers.
+    /// Replaces the consolidated footers file.
     fn replace(&self, bytes: Vec<u8>) {
         self.storage.insert(&self.copies, bytes).unwrap();
     }
 
-    /// The file with another version in the header of its tile.
+    /// Returns the file with another version in its header.
     fn stating(&self, version: u32) -> Vec<u8> {
         let mut bytes = self.storage.read(&self.copies).unwrap();
         bytes[..4].copy_from_slice(&version.to_le_bytes());
         bytes
     }
 
-    /// A sound file with these bytes as the footers of the first two fragments.
+    /// Returns a valid file with these bytes as the footers of the first two fragments.
     fn holding(&self, footers: [&[u8]; 2]) -> Vec<u8> {
         let names = self.fragments();
         let entries: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(footers).collect();
         ConsolidatedFooters::write_file(&entries, &mut GenericTileEncoder::new(FormatVersion::DEFAULT)).unwrap()
     }
 
-    /// The array is as if the file weren't there, and the file is named.
+    /// Checks that the array reads as if the file were missing, and that the file is reported.
     fn reads_its_own(&self, options: &ArrayOptions, category: ErrorCategory, says: &str) {
         for skips in [false, true] {
             let array = open(&self.storage, &options.clone().skip_damaged(skips)).unwrap();
@@ -70,7 +70,7 @@ fn options() -> ArrayOptions {
     ArrayOptions::new().threads(1)
 }
 
-/// The array, its fragments loaded.
+/// Opens the array and loads its fragments.
 fn open(storage: &Arc<MemoryStorage>, options: &ArrayOptions) -> Result<Array, ArrayError> {
     let array = options.clone().open_on(storage.clone())?;
     array.fragments()?;
@@ -98,7 +98,7 @@ fn copies_of_an_unknown_format_are_not_needed() {
 fn copies_beyond_the_limits_are_not_needed() {
     let subject = Subject::new();
     let sound = subject.storage.read(&subject.copies).unwrap();
-    // Sizes of the tile as it is stored, and without filters, that the file only states.
+    // Claimed sizes of the tile, filtered and unfiltered.
     for at in [4, 12] {
         for size in [1 << 40, u64::MAX] {
             let mut bytes = sound.clone();
@@ -107,7 +107,7 @@ fn copies_beyond_the_limits_are_not_needed() {
             subject.reads_its_own(&options(), ErrorCategory::Corrupt, "");
         }
     }
-    // A tile that is whole, but larger than this reader takes.
+    // A complete tile that exceeds the limit of this reader.
     let footer = vec![0; 100_000];
     subject.replace(subject.holding([&footer, &footer]));
     let limits = Limits::default().with_generic_tile_bytes(150_000);
@@ -127,13 +127,13 @@ fn footers_of_an_unknown_format_are_not_needed() {
         assert_eq!((footers(&array), cells(&array).unwrap()), (subject.own.clone(), subject.cells));
         let [damaged] = &array.damaged()[..] else { panic!("{:?}", array.damaged()) };
         let message = damaged.error.to_string();
-        // The format of a fragment is known by its name.
+        // The name of a fragment determines its format.
         assert_eq!(damaged.error.category(), ErrorCategory::Corrupt);
         assert!(message.contains(&subject.copies) && message.contains("found 24"), "{message}");
     }
 }
 
-/// Nothing can be read of it, and nothing else suffers: a copy of its footer alone says no more than how large everything is.
+/// The damaged fragment cannot be read, but others can. The copy of a footer holds only sizes.
 #[test]
 fn a_fragment_of_which_a_copy_alone_has_a_footer_is_an_error_by_name() {
     let (subject, lost) = (Subject::new(), Subject::new());
@@ -148,11 +148,11 @@ fn a_fragment_of_which_a_copy_alone_has_a_footer_is_an_error_by_name() {
         assert_eq!(error.category(), ErrorCategory::Unavailable);
         assert!(error.to_string().contains(&path), "{error}");
         assert!(array.fragments().unwrap()[1].rtree().unwrap_err().to_string().contains(&path));
-        // What the others have is as good as ever.
+        // Fragments other than the damaged one are not affected.
         let others = open(&subject.storage, &options().at(1_700_000_000_000)).unwrap();
         assert!(others.fragments().unwrap().iter().all(|fragment| fragment.name().as_str() != name));
         assert!(cells(&others).is_ok_and(|cells| cells > 0));
-        // Nor is there anything in place of a copy that can't be used.
+        // An unusable copy has no substitute.
         for damaged in [subject.stating(24), Vec::new()] {
             subject.replace(damaged);
             let error = open(&subject.storage, &options()).unwrap_err();
@@ -167,7 +167,7 @@ fn a_fragment_of_which_a_copy_alone_has_a_footer_is_an_error_by_name() {
     }
 }
 
-/// Releases 2.0 to 2.3 lose the end of a range of strings where it begins at the empty string.
+/// Releases 2.0 to 2.3 lose the end of a range of strings if the range begins at the empty string.
 #[test]
 fn where_strings_end_is_not_known_if_old_writers_begin_them_empty() {
     for (version, is_found) in [(9, true), (10, false)] {
@@ -182,7 +182,7 @@ fn where_strings_end_is_not_known_if_old_writers_begin_them_empty() {
         let fragment = open(&storage, &options()).unwrap().fragments().unwrap()[0].folder().to_owned();
         let path = format!("{fragment}/__fragment_metadata.tdb");
         let mut bytes = storage.read(&path).unwrap();
-        // The bytes of both strings, those of the first one, then both.
+        // Length of both strings, length of the first, then both strings.
         let range = [&2_u64.to_le_bytes()[..], &0_u64.to_le_bytes(), b"zz"].concat();
         let at = bytes.windows(range.len()).rposition(|window| window == range).unwrap();
         bytes[at + 16..at + 18].copy_from_slice(b"aa");

@@ -1,4 +1,5 @@
-//! Groups that no recipe makes: cycles, members elsewhere, details of both versions, groups of before release 2.8.
+//! Groups without a recipe: cycles, external members, details files of both versions, and groups
+//! from before release 2.8.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,7 @@ fn member(uri: &str, relative: bool, name: Option<&str>) -> GroupMember {
     }
 }
 
-/// Writes a detail file of a time into the group at the storage's root.
+/// Writes a details file with a timestamp into the group at the root of the storage.
 fn write(group: &dyn Storage, time: u64, version: DetailsVersion, members: Vec<GroupMember>) {
     let mut payload = ByteWriter::new();
     let members = members.into_iter().map(|member| GroupMember { version, ..member }).collect();
@@ -36,7 +37,7 @@ fn write(group: &dyn Storage, time: u64, version: DetailsVersion, members: Vec<G
     }
 }
 
-/// Makes a group with these members in a folder.
+/// Creates a group with these members in a folder.
 fn make(folder: &Path, members: Vec<GroupMember>) {
     fs::create_dir_all(folder).unwrap();
     write(&LocalStorage::new(folder), 1, DetailsVersion::Changes, members);
@@ -59,7 +60,7 @@ fn array_at(folder: &Path) {
     copy(tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d").array_dir(), folder);
 }
 
-/// The walk as lines: depth, name, what was found.
+/// Returns the walk as lines of depth, name and kind.
 fn walked(tree: tdb_array::GroupTree) -> Vec<String> {
     let kind = |kind: &NodeKind| match kind {
         NodeKind::Array => "array",
@@ -141,7 +142,7 @@ fn members_outside_say_so_and_are_not_followed_unless_asked() {
     let storage = group.member_storage(group.member("by path").unwrap()).unwrap();
     assert!(tdb_array::ArrayOptions::new().open_on(storage).is_ok());
 
-    // A storage that is no folder of this machine has no outside.
+    // A storage that is not a local folder has no outside.
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(real.join("group")));
     let group = GroupOptions::new().open_on(storage).unwrap();
     let error = group.member_storage(group.member("by dots").unwrap()).unwrap_err();
@@ -171,7 +172,8 @@ fn details_of_both_versions_count_in_the_order_of_their_times() {
     assert_eq!(keys(40), ["c", "named"]);
 }
 
-/// What the newest detail file of a group tells of its members: their keys, those that are deleted behind a minus.
+/// Returns the member keys in the newest details file of a group. Deleted members have a minus
+/// sign.
 fn newest_details(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder.join("__group")).unwrap();
     let newest = files.map(|file| file.unwrap().path()).max().unwrap();
@@ -181,7 +183,7 @@ fn newest_details(folder: &Path) -> Vec<String> {
     details.members.iter().map(told).collect()
 }
 
-/// Releases 2.15 to 2.17 list a member twice that they are told of twice.
+/// Releases 2.15 to 2.17 list a member twice if a details file repeats it.
 #[test]
 fn a_change_tells_what_has_changed_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +196,7 @@ fn a_change_tells_what_has_changed_and_no_more() {
     assert_eq!(newest_details(folder.path()), ["a", "b"]);
     change().add("c", true, None).remove("a").commit().unwrap();
     assert_eq!(newest_details(folder.path()), ["-a", "c"]);
-    // A name that is given anew is taken from its member first.
+    // A name to be reused is first removed from its current member.
     change().remove("b").add("a", true, Some("b")).commit().unwrap();
     assert_eq!(newest_details(folder.path()), ["-b", "b"]);
     let group = Group::open(folder.path()).unwrap();
@@ -239,6 +241,6 @@ fn what_is_no_group_is_refused() {
     make(&folder.path().join("a"), Vec::new());
     let details = fs::read_dir(folder.path().join("a/__group")).unwrap().next().unwrap().unwrap().path();
     fs::write(details, b"not a tile").unwrap();
-    // The walk goes on after a group that can't be read.
+    // The walk continues after an unreadable group.
     assert_eq!(walked(Group::open(folder.path()).unwrap().tree()), ["1 a damaged"]);
 }

@@ -1,10 +1,12 @@
-//! Arrays from strangers: every file of every fixture cut short, changed, and exchanged, one file at a time.
+//! Hostile arrays: every file of every fixture is truncated, changed and exchanged, one file at a
+//! time.
 //!
-//! Whatever the bytes, opening and reading must end, with cells or a typed error that blames the files, within the
-//! memory that limits and budget allow, and without writing.
+//! For any bytes, opening and reading must end with cells or with a typed error that blames the
+//! files. Memory must stay within the limits and the budget, and nothing may be written.
 //!
-//! The ordinary run samples. `TDB_HOSTILE=all cargo test --release -p tdb-array --test it hostile` cuts every file at every
-//! length and changes every byte of it; another value than `all` is a part of the names of the fixtures to do that to.
+//! The ordinary run samples. `TDB_HOSTILE=all cargo test --release -p tdb-array --test it hostile`
+//! truncates every file at every length and changes every byte. Another value than `all` selects
+//! fixtures by a part of the name.
 
 #![allow(clippy::unwrap_used, unreachable_pub)] // tests may panic
 
@@ -26,10 +28,11 @@ const SAMPLE: usize = 20;
 /// Cases per generic tile in the ordinary run.
 const PAYLOADS: usize = 3;
 
-/// A fixture of which the ordinary run takes more: it has strings and nulls, in fragments that lack fields.
+/// A fixture with more cases in the ordinary run: strings and nulls, in fragments without some
+/// fields.
 const THOROUGH: (&str, usize) = ("v22-by-2.30.0-dense-evolved", 60);
 
-/// The fixtures to attack, and whether with all there is.
+/// Returns the fixtures to attack, and `true` for an exhaustive run.
 fn chosen() -> (Vec<Fixture>, bool) {
     let part = std::env::var("TDB_HOSTILE").ok();
     let is_chosen = |name: &str| part.as_ref().is_none_or(|part| part == "all" || name.contains(part));
@@ -133,7 +136,8 @@ fn made_up_arrays_are_read_or_refused() {
     watch.finish(cases, 100);
 }
 
-/// Sizes come from whoever keeps the files: listings, open files, files with holes. Nothing is allocated because of them.
+/// False sizes in listings, in open files and in sparse files on disk. Readers must not allocate
+/// memory based on them.
 #[test]
 fn lies_about_sizes_are_survived() {
     let (fixtures, all) = chosen();

@@ -1,4 +1,4 @@
-//! Encrypted arrays, with the right key, a wrong one, or none.
+//! Encrypted arrays with the right key, a wrong key, and no key.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn open(storage: &Arc<MemoryStorage>, key: Option<[u8; 32]>) -> Result<Array, Ar
     }
 }
 
-/// That the key is what is wrong, and how.
+/// Checks that the error reports this problem with the key.
 fn check(error: &ArrayError, wanted: KeyProblem, name: &str) {
     assert!(matches!(error, ArrayError::Key { problem, .. } if *problem == wanted), "{name}: {error:?}");
     assert_eq!((error.key_problem(), error.category()), (Some(wanted), ErrorCategory::Key), "{name}");
@@ -47,7 +47,8 @@ fn the_key_is_missing_wrong_or_not_needed() {
     assert!(encrypted >= 30 && clear >= 300, "{encrypted} encrypted, {clear} in clear");
 }
 
-/// When the schema went together with the key, what doesn't is damaged, or was put there by somebody without it.
+/// If the key fits the schema, a file that does not decrypt is damaged or was added without the
+/// key.
 #[test]
 fn damage_is_not_blamed_on_the_key() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-encrypted");
@@ -56,9 +57,10 @@ fn damage_is_not_blamed_on_the_key() {
     for path in fixture.array_files().filter(|path| path.ends_with(".tdb")) {
         let storage = fixture.array_storage();
         let mut bytes = fixture.read(path);
-        // A tag: of metadata behind the first tile's header, of cells behind the first chunk's, past IVs and lengths.
+        // Position of an authentication tag: in metadata after the header of the first tile, in
+        // cells after the header of the first chunk, past IVs and lengths.
         let at = if path.ends_with("__fragment_metadata.tdb") { 57 + 20 + 8 + 20 } else { 20 + 8 + 20 };
-        // Offsets of strings that carry their own are a tile without chunks, which there is nothing to encrypt of.
+        // The offsets file of strings with embedded offsets has no chunks and nothing to encrypt.
         if at >= bytes.len() {
             continue;
         }
@@ -81,7 +83,7 @@ fn schema_of(fixture: &fixtures::Fixture) -> String {
     fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap().to_owned()
 }
 
-/// That the error says which file is in clear and which is not, and blames no key.
+/// Checks that the error names the clear and the encrypted file, and does not blame the key.
 fn check_partly(error: &ArrayError, [clear, encrypted]: [&str; 2]) {
     let ArrayError::PartlyEncrypted { clear: in_clear, encrypted: other } = error else { panic!("{error:?}") };
     assert!(in_clear.contains(clear) && other.contains(encrypted), "{error}");
@@ -90,7 +92,8 @@ fn check_partly(error: &ArrayError, [clear, encrypted]: [&str; 2]) {
     assert!(text.contains("is not encrypted, but") && !text.contains("give"), "{text}");
 }
 
-/// A schema in clear among encrypted ones is foreign: no key is needless, and none is missing from it.
+/// A clear schema among encrypted ones is foreign. The error blames neither a superfluous nor a
+/// missing key.
 #[test]
 fn a_schema_in_clear_among_encrypted_ones() {
     let (encrypted, clear) =
@@ -107,7 +110,7 @@ fn a_schema_in_clear_among_encrypted_ones() {
     check_partly(&open(None), ["the array's schema", &schema_of(&encrypted)]);
 }
 
-/// The only schema replaced by itself in clear: what is encrypted is the rest.
+/// The only schema is replaced by a clear copy. The rest is encrypted.
 #[test]
 fn the_only_schema_in_clear() {
     for fixture in ["v22-by-2.30.0-sparse-encrypted", "v22-by-2.30.0-dense-enumeration-encrypted"] {

@@ -1,4 +1,4 @@
-//! What a query finds out about parts of tiles saves later ones work, and changes nothing of what they give.
+//! Recorded bounds of blocks reduce the work of later queries and do not change their results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tdb_storage::MemoryStorage;
 use tdb_types::{Datatype, Scalar};
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
-/// Halves between these are coordinates along `x`.
+/// Number of columns. The coordinate along `x` is half the column.
 const WIDTH: i64 = 400;
 
 struct Random(u64);
@@ -25,10 +25,10 @@ impl Random {
     }
 }
 
-/// The value of each cell by its row, and by twice its column.
+/// Value by row and by twice the column.
 type Cells = BTreeMap<(i64, i64), i64>;
 
-/// An array with tiles of many blocks: rows on both sides of zero, columns that are numbers with a fraction.
+/// An array with many blocks per tile. Rows are on both sides of zero. Columns are fractions.
 fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
     let y = Dimension::new("y", Datatype::Int64, Scalar::I64(-200), Scalar::I64(199));
     let x = Dimension::new("x", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
@@ -37,7 +37,7 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
         false => (y, x),
     };
     let value = Attribute::new("value", Datatype::Int64);
-    // Without filters what is read is what is looked at.
+    // Without filters, the bytes read equal the bytes inspected.
     let schema =
         SchemaBuilder::sparse().dimension(y).dimension(x).attribute(value).coords_filters(FilterPipeline::default());
     let schema = schema.capacity(15_000).build().unwrap();
@@ -57,7 +57,7 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
     (storage, all)
 }
 
-/// The cells of a query, sorted.
+/// Returns the cells of a query, sorted.
 fn cells(query: Query) -> Vec<((i64, i64), i64)> {
     let mut cells = Vec::new();
     for batch in query.batches().unwrap() {
@@ -98,7 +98,7 @@ fn boxes_of_an_open_array() {
 fn points_read_less_when_blocks_are_known() {
     let (storage, all) = array(1, true);
     let bytes_of = |array: &Array, place: &(i64, i64), value: &i64| {
-        // So that the sections of the fragment's metadata don't count.
+        // Load the sections of the metadata first.
         let query = || array.read().range("y", place.0..=place.0).unwrap();
         query().plan().unwrap();
         let before = array.counters().bytes;
@@ -113,6 +113,6 @@ fn points_read_less_when_blocks_are_known() {
         bytes_of(&array, place, value);
     }
     let again: u64 = some.iter().map(|(place, value)| bytes_of(&array, place, value)).sum();
-    // What lies next to wanted bytes comes along.
+    // Bytes adjacent to the needed bytes are read too.
     assert!(again * 3 < first * 2, "{first} bytes at first, {again} when all blocks are known");
 }

@@ -5,14 +5,14 @@ use std::ops::RangeBounds;
 use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, ErrorCategory};
 use tdb_types::Scalar;
 
-/// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `day` decreases along `x`: 100, 50, 10, 0, -5, -6 at 0 to 5.
-/// `name` increases along `x`: a, b, ba, c, d, zz.
+/// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `day` decreases along `x`: 100, 50,
+/// 10, 0, -5, -6 at 0 to 5. `name` increases along `x`: a, b, ba, c, d, zz.
 fn array() -> Array {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-dense-labels");
     ArrayOptions::new().open_on(fixture.array_storage()).unwrap()
 }
 
-/// The coordinates that a range of labels stands for.
+/// Returns the coordinates that correspond to a range of labels.
 fn coordinates<C: Into<Coordinate> + Clone>(label: &str, range: impl RangeBounds<C>) -> Option<(i32, i32)> {
     let array = array();
     let label = array.label(label).unwrap();
@@ -24,7 +24,8 @@ fn coordinates<C: Into<Coordinate> + Clone>(label: &str, range: impl RangeBounds
     label.keys(range).unwrap().map(|(first, last)| (value(first), value(last)))
 }
 
-/// What release 2.30.0 reads of `a`, which counts from 0 in row-major order, with a range of one label set.
+/// Values of `a` that release 2.30.0 reads with a range of one label. `a` counts from 0 in
+/// row-major order.
 #[test]
 fn as_the_reference_library_reads_them() {
     fn read<C: Into<Coordinate> + Clone>(label: &str, range: impl RangeBounds<C>) -> Vec<i32> {
@@ -39,7 +40,7 @@ fn as_the_reference_library_reads_them() {
     assert_eq!(read("day", -4..=60), [1, 2, 3, 7, 8, 9, 13, 14, 15, 19, 20, 21]);
     assert_eq!(read("name", "b"..="c"), [1, 2, 3, 7, 8, 9, 13, 14, 15, 19, 20, 21]);
     assert_eq!(read("name", "aa"..="bz"), [1, 2, 7, 8, 13, 14, 19, 20]);
-    // Where no label lies in a range, it fails too: "Range contained no values".
+    // If no label is within a range, the reference library fails too: "Range contained no values".
 }
 
 #[test]

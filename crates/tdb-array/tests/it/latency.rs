@@ -1,4 +1,5 @@
-//! What reading costs where each request takes a while: how many round trips in sequence, not how many requests.
+//! Cost of reads on storage with high latency: the number of sequential round trips, not of
+//! requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +12,11 @@ use tdb_testkit::hostile::seeded_mutations;
 use tdb_testkit::{LatentStorage, fixtures};
 use tdb_types::{Datatype, Layout, Scalar};
 
-/// So long that threads which begin together are seen to do so on a busy machine as well.
+/// Long enough that concurrent requests overlap even on a busy machine.
 const LATENCY: Duration = Duration::from_millis(120);
 const BYTES_PER_SECOND: u64 = 1 << 40;
 
-/// Cells of a fragment.
+/// Cells per fragment.
 const CELLS: i64 = 1000;
 
 fn line(sparse: bool, fragments: i64) -> ArraySchema {
@@ -30,7 +31,7 @@ fn line(sparse: bool, fragments: i64) -> ArraySchema {
         .unwrap()
 }
 
-/// Fragments one behind the other.
+/// Writes disjoint fragments in sequence.
 fn written(sparse: bool, fragments: i64) -> Arc<MemoryStorage> {
     let storage = create(&line(sparse, fragments));
     let array = array_on(&storage, 1);
@@ -83,7 +84,7 @@ fn round_trips_do_not_depend_on_the_number_of_fragments() {
     }
 }
 
-/// Opening, writing and closing asks as much of an array of many fragments as of one of few.
+/// Opening, writing and closing takes the same requests for many fragments as for few.
 #[test]
 fn small_writes_take_no_more_as_fragments_grow_in_number() {
     let storage = create(&line(true, 1));
@@ -105,7 +106,8 @@ fn small_writes_take_no_more_as_fragments_grow_in_number() {
     assert_eq!(array_on(&storage, 1).fragments().unwrap().len(), 50);
 }
 
-/// What is more than may be on its way at once comes window by window, the next one while the last one is read.
+/// Reads beyond the prefetch limit proceed window by window. The next window is requested while the
+/// last is read.
 #[test]
 fn large_reads_are_read_ahead() {
     let schema = {
@@ -128,7 +130,8 @@ fn large_reads_are_read_ahead() {
         cells += batch.len() as i64;
     }
     assert_eq!(cells, 3 << 20);
-    // 24 MiB, of which 8 may be in memory, in windows of a third of that: nine, and the sections before them.
+    // 24 MiB, of which 8 may be in memory, in windows of 8/3 MiB: nine windows, after the metadata
+    // sections.
     let trips = storage.take_trips();
     assert!(trips <= 12, "{trips}");
     assert!(storage.take_requests() <= 40);
@@ -145,7 +148,7 @@ fn bytes(batch: &Batch) -> Vec<Bytes> {
     batch.columns().iter().map(column).collect()
 }
 
-/// All cells of an array, or why not.
+/// Returns all cells of an array, or the error message.
 fn all_cells(options: &ArrayOptions, storage: Arc<dyn Storage>) -> Result<Vec<Vec<Bytes>>, String> {
     let array = options.open_on(storage).map_err(|error| error.to_string())?;
     let order = if array.schema().cell_order() == Layout::Hilbert { Order::Global } else { Order::RowMajor };
@@ -157,8 +160,8 @@ fn at_once(storage: &Arc<dyn Storage>) -> Arc<dyn Storage> {
     Arc::new(LatentStorage::new(storage.clone(), Duration::ZERO, BYTES_PER_SECOND))
 }
 
-/// Damaged files are errors, or give the cells that they give elsewhere: what is fetched ahead comes from ranges and sizes that
-/// nobody has looked at.
+/// Damaged files cause errors, or the same cells as on local storage. Prefetched ranges and sizes
+/// are not validated.
 #[test]
 fn damaged_arrays_are_errors() {
     let options = ArrayOptions::new().threads(2);
@@ -180,7 +183,7 @@ fn damaged_arrays_are_errors() {
                         read += 1;
                     }
                     (Err(_), Err(_)) => refused += 1,
-                    // Of what isn't read nobody asks whether it is there.
+                    // On storage with latency, the size of an unread file is not checked.
                     (Err(error), Ok(_)) if error.contains("fewer than the") => refused += 1,
                     (expected, got) => panic!("{name}: {path}: {:?} but {:?}", expected.map(drop), got.map(drop)),
                 }
@@ -190,7 +193,7 @@ fn damaged_arrays_are_errors() {
     assert!(read > 20 && refused > 100, "{read} {refused}");
 }
 
-/// Arrays of every release read the same as from a storage that answers at once.
+/// Arrays of every release read the same as on local storage.
 #[test]
 fn all_fixtures_read_the_same() {
     let mut compared = 0;

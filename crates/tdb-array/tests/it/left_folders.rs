@@ -1,4 +1,4 @@
-//! Folders that a store names, though nothing is in them.
+//! Empty folders, still listed by a store.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{Entry, EntryKind, MemoryStorage, ReadProfile, Result, Storage, StorageError, forward_storage};
 use tdb_types::{Datatype, Scalar};
 
-/// A storage that names folders, of which it knows nothing when they are listed.
+/// A storage with folders in the listing that cannot be listed themselves.
 #[derive(Debug)]
 struct Naming {
     inner: Arc<dyn Storage>,
@@ -62,7 +62,7 @@ const STORE: ReadProfile = ReadProfile::new(0, 1 << 20, 8);
 fn nothing_is_in_a_folder_that_a_store_names() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let store = naming(&inner, FOLDERS, STORE);
-    // Of an array that was there once.
+    // An array with folders of a deleted array.
     CreateOptions::new().create_on(&store, &definition()).unwrap();
     let array: Array = ArrayOptions::new().open_on(store).unwrap();
     assert!(array.fragments().unwrap().is_empty() && array.listing().unwrap().commits.is_empty());
@@ -77,7 +77,7 @@ fn a_group_without_members_is_one() {
     assert!(group.members().is_empty());
 }
 
-/// On the disk a folder is there or it isn't.
+/// On local storage, a listed folder must exist.
 #[test]
 fn a_folder_that_goes_from_the_disk_is_missed() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());

@@ -1,4 +1,4 @@
-//! Tests of the public interface of `tdb-array`, one program.
+//! Tests of the public API of `tdb-array`, in a single program.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 #![allow(clippy::duplicate_mod)] // benches and unit tests include the support modules one by one
 

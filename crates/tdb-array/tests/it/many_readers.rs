@@ -1,4 +1,4 @@
-//! Several queries on one open array at the same time.
+//! Concurrent queries on one open array.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -15,7 +15,7 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 
 const THREADS: usize = 8;
 
-/// Fragments that overlap.
+/// Writes overlapping fragments.
 fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
     let x =
         Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999)).with_tile_extent(Scalar::I64(100));
@@ -47,7 +47,7 @@ fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
     storage
 }
 
-/// Queries of all kinds.
+/// Returns queries of all kinds.
 fn query(array: &Array, number: usize) -> Query {
     let query = array.read().select(["x", "a", "b", "t"]).unwrap();
     let order = [Order::RowMajor, Order::Global, Order::ColMajor][number % 3];
@@ -64,7 +64,7 @@ fn query(array: &Array, number: usize) -> Query {
     }
 }
 
-/// The bytes of all cells, column by column.
+/// Returns the bytes of all cells, column by column.
 fn cells(query: Query) -> Vec<Vec<u8>> {
     let batches: Vec<Batch> = query.batches().unwrap().map(Result::unwrap).collect();
     let columns = batches.first().map_or(0, |batch| batch.columns().len());
@@ -79,7 +79,7 @@ fn threads_read_what_one_reads() {
         let alone: Vec<_> = (0..THREADS).map(|number| cells(query(&array_on(&storage, 1), number))).collect();
         assert!(alone.iter().all(|columns| columns.len() == 4 && !columns[0].is_empty()));
         for threads in [1, 3] {
-            // Nothing of it is loaded when they begin.
+            // Metadata is not loaded at the start.
             let array = array_on(&storage, threads);
             let begin = Barrier::new(THREADS);
             thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn threads_read_what_one_reads() {
     }
 }
 
-/// Counts how many reads are under way, which take a while.
+/// Counts the concurrent reads of a slow storage.
 #[derive(Clone, Debug)]
 struct Slow {
     inner: Arc<dyn Storage>,
@@ -139,14 +139,14 @@ impl Storage for Slow {
     }
 }
 
-/// Two queries that need statistics of different fields don't wait for each other's.
+/// Two queries with statistics of distinct fields do not block each other.
 #[test]
 fn no_lock_is_held_while_statistics_are_read() {
     let storage = written(false, 1);
     let slow = Slow { inner: storage, now: Arc::default(), most: Arc::default() };
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(slow.clone())).unwrap();
     let plan = |condition: Condition| array.read().filter(condition).plan().unwrap();
-    // All but the statistics of tiles of these fields is there.
+    // Load everything except the tile statistics of these fields.
     plan(field("t").eq("t7"));
     slow.most.store(0, SeqCst);
     let begin = Barrier::new(2);

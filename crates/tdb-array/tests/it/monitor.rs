@@ -1,4 +1,4 @@
-//! Queries that are cancelled, and how far queries say that they are.
+//! Cancelled queries, and the progress of queries.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
 use tdb_testkit::{LatentStorage, fixtures};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
-/// Cancels a monitor in the middle of a read.
+/// A storage that cancels a monitor during a read.
 #[derive(Clone, Debug)]
 struct Cancelling {
     inner: Arc<dyn Storage>,
@@ -22,9 +22,9 @@ struct Cancelling {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The read in which it is cancelled, counted from 1.
+    /// Number of the read that cancels, counted from 1.
     at: AtomicU64,
-    /// How many reads of files there were.
+    /// Number of file reads.
     reads: AtomicU64,
     monitor: OnceLock<Monitor>,
 }
@@ -65,7 +65,7 @@ impl Storage for Cancelling {
     }
 }
 
-/// Cells of the one tile.
+/// Cells of the only tile.
 const CELLS: i64 = 1 << 20;
 
 /// An array with one large tile.
@@ -85,17 +85,17 @@ fn filled(sparse: bool) -> Arc<MemoryStorage> {
     storage
 }
 
-/// Takes all batches; the error that ended it.
+/// Reads all batches. Returns the first error.
 fn run(query: Query) -> Result<usize, ArrayError> {
     query.batches()?.map(|batch| batch.map(|batch| batch.len())).sum()
 }
 
-/// What reading takes that is cancelled in its read number `at`, and the same without: reads.
+/// Returns the number of reads and the result of a query cancelled in read `at`.
 fn reads(storage: &Arc<MemoryStorage>, at: u64, query: impl Fn(&Array) -> Query) -> (u64, Result<usize, ArrayError>) {
     let inner: Arc<dyn Storage> = storage.clone();
     let storage = Cancelling { inner, shared: Arc::default() };
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
-    // What is known of the array isn't part of it.
+    // Load the metadata first.
     query(&array).plan().unwrap();
     let monitor = Monitor::new();
     storage.shared.monitor.set(monitor.clone()).unwrap();
@@ -112,7 +112,7 @@ fn a_query_ends_within_a_tile() {
         let query = |array: &Array| array.read().select(["a"]).unwrap().budget(1 << 30);
         let (all, cells) = reads(&storage, u64::MAX, query);
         assert_eq!(cells.unwrap() as i64, CELLS);
-        // The tile is one of many chunks, each of which is read for itself.
+        // The tile consists of many chunks, each read separately.
         assert!(all > 50, "{all} reads");
         for at in [1, 2, 20, all - 1] {
             let (done, result) = reads(&storage, at, query);
@@ -140,7 +140,7 @@ fn what_was_cancelled_stays_so_and_nothing_else_is() {
     .join()
     .unwrap();
     assert!(one.is_cancelled() && !other.is_cancelled());
-    // Batches may be at hand already; nobody wants them.
+    // Batches that are already complete are not returned.
     assert!(matches!(cancelled.next(), Some(Err(ArrayError::Cancelled))));
     assert!(cancelled.next().is_none());
     assert!(matches!(query().monitor(&one).plan(), Err(ArrayError::Cancelled)));
@@ -157,7 +157,7 @@ fn requests_ahead_are_given_up() {
     let storage = create(&schema);
     let values: Vec<i64> = (0..4_000_000).map(|x| x * x).collect();
     array_on(&storage, 1).write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
-    // With a small budget 8 MiB of 32 MB are asked for at once, and more when those were read.
+    // With a small memory limit, 8 MiB of 32 MB are requested at once, and more as those are read.
     let latent = LatentStorage::new(storage, Duration::from_millis(20), 1 << 30);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(latent)).unwrap();
     let monitor = Monitor::new();
@@ -165,14 +165,15 @@ fn requests_ahead_are_given_up() {
     batches.next().unwrap().unwrap();
     monitor.cancel();
     assert!(matches!(batches.next(), Some(Err(ArrayError::Cancelled))));
-    // What was asked for comes to its end, and nothing more is asked for, while the ended query still lives.
+    // Pending requests complete, but no further requests follow, even while the cancelled query is
+    // alive.
     std::thread::sleep(Duration::from_millis(500));
     let fetched = array.counters().bytes;
     assert!((1 << 20..20 << 20).contains(&fetched), "{fetched}");
     drop(batches);
 }
 
-/// Reads to the end, and sees that progress moves on and ends at what was planned.
+/// Reads to the end. Checks that progress advances and ends at the planned values.
 fn follow(query: Query, what: &str) {
     let monitor = Monitor::new();
     let plan = query.plan().unwrap();
@@ -212,7 +213,7 @@ fn progress_ends_at_what_was_planned() {
             }
             let what = format!("{} {order}", fixture.name());
             follow(query(), &what);
-            // Tiles are unfiltered again and again.
+            // Tiles are unfiltered repeatedly.
             follow(query().budget(1), &what);
             followed += 1;
         }
@@ -235,7 +236,7 @@ fn progress_with_conditions_ends_at_what_was_planned() {
     }
 }
 
-/// Two fragments of a sparse array, one over the other.
+/// Two overlapping fragments of a sparse array.
 fn many_tiles() -> Arc<MemoryStorage> {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(9999));
     let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 1 }]);

@@ -1,5 +1,6 @@
-//! Run lengths of strings in arrays of formats 1 to 11, to which fragments of format 22 are added up to 6: the reference
-//! library goes by the schema's version, and so looks for offsets in a file of their own.
+//! RLE strings in arrays of formats 1 to 11. Arrays up to format 6 receive fragments of format 22.
+//! The reference library decides by the schema's version and therefore expects a separate offsets
+//! file.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tdb_storage::{EntryKind, MemoryStorage, Storage};
 
 const WORDS: [&str; 5] = ["a", "bb", "bb", "ccc", "ccc"];
 
-/// The bytes of the only file of this name.
+/// Returns the bytes of the only file with this name.
 fn file(storage: &dyn Storage, folder: &str, name: &str) -> Option<Vec<u8>> {
     let below = |entry: &str| if folder.is_empty() { entry.to_owned() } else { format!("{folder}/{entry}") };
     storage.list(folder).unwrap().into_iter().find_map(|entry| match entry.kind {

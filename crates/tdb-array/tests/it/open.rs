@@ -1,4 +1,4 @@
-//! Every fixture opens, and what it says of itself is what its schema and footers say.
+//! Every fixture opens and matches its schema and footers.
 
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory};
 

@@ -1,4 +1,4 @@
-//! Opening an array once more: what is still there isn't read again, and whatever has changed is seen.
+//! Opening an array again: unchanged files are not read again, and every change is visible.
 
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ fn cells(array: &Array) -> Vec<(i32, i64)> {
     all
 }
 
-/// An array that somebody else looks at anew as well: what it gives opened again is what it gives opened anew, and the one before stays.
+/// An array that is opened again, and for comparison opened anew. Earlier snapshots must not
+/// change.
 struct Seen {
     storage: Arc<dyn Storage>,
     counting: CountingStorage,
@@ -62,7 +63,8 @@ impl Seen {
         Self { storage: storage.clone(), counting, last }
     }
 
-    /// Looks again; listings, and files opened or read before a cell is.
+    /// Opens the array again. Returns the number of listings, and of files opened or read before
+    /// the first cell.
     fn again(&mut self) -> (u64, u64) {
         let before = cells(&self.last);
         self.counting.take();
@@ -100,12 +102,12 @@ fn nothing_is_read_again_and_what_is_new_is() {
     for start in [0, 100, 200] {
         write(&storage, &[start, start + 1], &[1, 2]);
     }
-    // The folder of footers that were put together is looked into for more than one.
+    // The folder of consolidated footers is listed only for more than one new fragment.
     assert_eq!(seen.again(), (4, 3));
     assert_eq!(seen.again(), (3, 0));
     write(&storage, &[1, 300], &[7, 8]);
     assert_eq!(seen.again(), (3, 1));
-    // What was found out since is known to both: nothing but cells is read then.
+    // Both snapshots share cached metadata. The plan then reads nothing.
     let counting = seen.counting.clone();
     seen.last.read().plan().unwrap();
     counting.take();
@@ -119,7 +121,7 @@ fn nothing_is_read_again_and_what_is_new_is() {
 fn a_snapshot_stays_one() {
     let storage = create();
     write(&storage, &[1, 2], &[1, 2]);
-    // Nothing of it was looked at before others wrote.
+    // No metadata was loaded before others wrote.
     let first = open(&storage);
     write(&storage, &[2, 3], &[7, 8]);
     let second = first.opened_again(None).unwrap();
@@ -138,7 +140,7 @@ fn deletes_and_schemas() {
     seen.again();
     assert_eq!(cells(&seen.last), [(1, 1), (3, 3)]);
     assert_eq!(seen.last.statistics("a").unwrap().cells.exact(), None);
-    // The delete was read, and isn't read again.
+    // The delete was read before and is not read again.
     let again = seen.last.opened_again(None).unwrap();
     seen.counting.take();
     again.statistics("a").unwrap();
@@ -161,7 +163,7 @@ fn fragments_that_were_replaced_or_removed() {
     write(&storage, &[1, 2], &[1, 2]);
     write(&storage, &[11, 12], &[3, 4]);
     let mut seen = Seen::of(&storage);
-    // As a vacuum does after a consolidation: the fragment goes with its commit.
+    // As in a vacuum after consolidation: the fragment is deleted with its commit.
     let name = seen.last.fragments().unwrap()[0].name().as_str().to_owned();
     storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
     let again = seen.last.opened_again(None).unwrap();
@@ -169,7 +171,7 @@ fn fragments_that_were_replaced_or_removed() {
     storage.remove_folder(&format!("__fragments/{name}")).unwrap();
     let again = seen.last.opened_again(None).unwrap();
     assert_eq!((cells(&again), again.read().cell_count().unwrap()), (vec![(11, 3), (12, 4)], Stated::Exact(2)));
-    // Another one in the place of a fragment, under its name: the same file as somewhere else, and longer.
+    // Replaces a fragment by a longer one of the same name.
     let other = create_with(10);
     let x: Vec<i32> = (0..500).collect();
     let a: Vec<i64> = x.iter().map(|x| i64::from(x * x)).collect();
@@ -191,7 +193,8 @@ fn fragments_that_were_replaced_or_removed() {
     seen.last = again.opened_again(None).unwrap();
     assert_eq!(cells(&seen.last).len(), 500);
     assert_eq!(seen.last.read().cell_count().unwrap(), Stated::Exact(500));
-    // Its metadata gone, but committed: opening it again says what opening it anew does.
+    // The metadata of a committed fragment is missing. Opening again fails with the same error as
+    // opening anew.
     storage.remove_file(&format!("{to}/__fragment_metadata.tdb")).unwrap();
     let anew =
         ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap().fragments().map(<[_]>::len).unwrap_err();
@@ -248,7 +251,7 @@ fn other_times() {
     assert_eq!(cells(&between.opened_again(None).unwrap()).len(), 3);
 }
 
-/// All arrays that others wrote: with commits that were consolidated, of old layouts, encrypted, with enumerations.
+/// Arrays of every kind: with consolidated commits, old layouts, encryption and enumerations.
 #[test]
 fn every_fixture() {
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
@@ -266,7 +269,7 @@ fn every_fixture() {
                 array.schema().enumerations().iter().map(|reference| reference.name.clone()).collect();
             let enumerations: Vec<_> = names.iter().map(|name| array.enumeration(name).unwrap()).collect();
             let written = array.fragments().unwrap().iter().map(|fragment| fragment.folder().to_owned());
-            // As text: a NaN is no other NaN.
+            // Compared as text, since NaN is unequal to NaN.
             format!("{:?}", (written.collect::<Vec<_>>(), array.statistics_of_all(), enumerations))
         };
         let first = all(&array);

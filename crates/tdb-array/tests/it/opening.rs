@@ -1,4 +1,4 @@
-//! What opening asks of its storage, and what it makes of damaged arrays.
+//! Requests made by opening an array, and the handling of damaged arrays.
 
 #![allow(clippy::duplicate_mod)] // both writers of arrays have the module of places
 
@@ -23,7 +23,7 @@ fn memory(fixture: &str) -> Arc<MemoryStorage> {
     fixtures::named(fixture).array_storage()
 }
 
-/// The array, its fragments loaded.
+/// Loads the fragments.
 fn loaded(array: Result<Array, ArrayError>) -> Result<Array, ArrayError> {
     let array = array?;
     array.fragments()?;
@@ -38,7 +38,7 @@ fn open_what_is_sound(storage: &Arc<MemoryStorage>) -> Array {
     loaded(ArrayOptions::new().threads(1).skip_damaged(true).open_on(storage.clone())).unwrap()
 }
 
-/// Lists, opens, reads.
+/// Returns the number of lists, opens and reads.
 fn requests(array: &Array) -> (u64, u64, u64) {
     let counters = array.counters();
     (counters.lists, counters.opens, counters.reads)
@@ -57,7 +57,7 @@ fn cells(array: &Array) -> usize {
 fn footers_are_read_when_somebody_asks() {
     let array = ArrayOptions::new().threads(1).open_on(memory(CONSOLIDATED)).unwrap();
     assert_eq!((array.directory().fragments.len(), array.damaged().len()), (3, 0));
-    // The schema is read; the list of what was consolidated is asked for its size.
+    // The schema is read. The size of the consolidated file is requested.
     assert_eq!(requests(&array), (3, 2, 1));
     assert_eq!(array.fragments().unwrap().len(), 3);
     assert_eq!(requests(&array), (4, 4, 3));
@@ -67,12 +67,12 @@ fn footers_are_read_when_somebody_asks() {
 
 #[test]
 fn a_listing_per_folder_and_a_read_per_schema_and_footer() {
-    // The array's folder, schemas, commits; one schema, two footers.
+    // The array's folder, schemas and commits. One schema, two footers.
     assert_eq!(requests(&open(&memory(PLAIN)).unwrap()), (3, 3, 3));
-    // Consolidated footers of two of three fragments: their folder is listed, their file read in place of two footers.
-    // Of commits only such that aren't empty are asked for their size, as opening them does: here one.
+    // Consolidated footers of two of three fragments. The folder is listed, and the file is read
+    // instead of two footers. Only commits that are not empty are opened for their size, here one.
     assert_eq!(requests(&open(&memory(CONSOLIDATED)).unwrap()), (4, 4, 3));
-    // Footers of fragments that don't count at the time are left alone.
+    // Footers of fragments outside of the time range are not read.
     let early = ArrayOptions::new().threads(1).at(1_700_000_000_000).open_on(memory(CONSOLIDATED)).unwrap();
     assert_eq!((early.fragments().unwrap().len(), requests(&early)), (1, (3, 3, 2)));
 }
@@ -107,7 +107,7 @@ fn damaged_consolidated_footers_are_named_and_not_needed() {
     let name = storage.list("__fragment_meta").unwrap().swap_remove(0).name;
     let path = format!("__fragment_meta/{name}");
     let sound = storage.read(&path).unwrap();
-    // Of the two footers, each under the other's name; a footer that is none; a file that is none.
+    // Both footers exchanged, an invalid footer, and an invalid file.
     let fragments: Vec<String> =
         open(&storage).unwrap().fragments().unwrap().iter().map(|f| f.name().to_string()).collect();
     let of = |footers: [(&str, &[u8]); 2]| {
@@ -117,7 +117,7 @@ fn damaged_consolidated_footers_are_named_and_not_needed() {
     let nonsense = of([(&fragments[0], &[0xff; 90]), (&fragments[1], &[0; 90])]);
     for damaged in [nonsense, sound[..sound.len() - 1].to_vec(), Vec::new()] {
         storage.insert(&path, damaged).unwrap();
-        // What stands in it stands in the fragments themselves, too.
+        // The fragments themselves store the same footers.
         for array in [open(&storage).unwrap(), open_what_is_sound(&storage)] {
             let footers: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.footer().clone()).collect();
             assert_eq!(footers, own);
@@ -129,7 +129,7 @@ fn damaged_consolidated_footers_are_named_and_not_needed() {
             }
         }
     }
-    // A fragment that is damaged itself is an error all the same.
+    // A damaged fragment is an error nevertheless.
     let metadata = metadata_of(&storage, 1);
     storage.insert(&metadata, Vec::new()).unwrap();
     let error = open(&storage).unwrap_err();
@@ -180,7 +180,7 @@ fn a_commit_where_the_format_has_none_is_an_error() {
     {
         let storage = memory(PLAIN);
         storage.insert(path, Vec::new()).unwrap();
-        // In the array's own folder a commit means nothing without a fragment beside it.
+        // In the array's root, a commit without a fragment has no meaning.
         if let Some(fragment) = path.strip_suffix(".ok") {
             assert_eq!(open(&storage).unwrap().fragments().unwrap().len(), 2);
             storage.insert(&format!("{fragment}/a0.tdb"), Vec::new()).unwrap();
@@ -289,7 +289,7 @@ fn sparse_fragments_of_dense_arrays_are_single_cells() {
     }
 }
 
-/// Arrays of all formats, of which no release writes 1 and 23, read as they were written.
+/// Arrays of all formats read as written, including formats 1 and 23, which no release writes.
 #[test]
 fn sparse_arrays_of_every_format() {
     for version in FormatVersion::all() {
@@ -311,7 +311,7 @@ fn sparse_arrays_of_every_format() {
     }
 }
 
-/// Before format 5 space tiles didn't count where coordinates are floating-point numbers.
+/// Before format 5, space tiles did not count if coordinates were floating-point numbers.
 #[test]
 fn cells_of_old_arrays_with_float_coordinates_come_once() {
     let dimension = |name: &str| {
@@ -375,12 +375,12 @@ fn line(schema: SchemaBuilder, version: u32) -> ArraySchema {
         .unwrap()
 }
 
-/// The ordered key of a coordinate.
+/// Ordered key of a coordinate.
 fn key(value: i32) -> u64 {
     tdb_types::ordered_key(Scalar::I32(value).physical(), &value.to_le_bytes())
 }
 
-/// A sparse array with a fragment of 20 cells from each of these places on.
+/// A sparse array with a fragment of 20 cells from each of these coordinates.
 fn sparse(version: u32, fragments: &[i32]) -> Arc<MemoryStorage> {
     let schema = line(SchemaBuilder::sparse(), version);
     let storage = sparse_support::write_array(&schema, &[]);
@@ -409,8 +409,8 @@ fn sparse_fragment(storage: &MemoryStorage, schema: &ArraySchema, time: u64, pla
     sparse_support::write_fragment(storage, schema, schema_name, &fragment, time as usize);
 }
 
-/// Lists with an entry for each tile take memory only if there are bytes that may be so many tiles: small files of metadata
-/// may claim any number.
+/// Lists with an entry per tile must not take memory unless the data files have enough bytes for
+/// that many tiles. Small metadata files may claim any number.
 #[test]
 fn more_tiles_than_their_file_can_hold_are_refused_unread() {
     const TILES: usize = 100_000;

@@ -1,5 +1,5 @@
-//! Dense and sparse arrays whose domain ends where the datatype does, so that the last tile may end beyond it: random
-//! writes, and random reads against what was written.
+//! Dense and sparse arrays whose domain ends with the datatype, so that the last tile may extend
+//! beyond it. Compares random writes with random reads.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, FormatV
 const TYPES: [Datatype; 6] =
     [Datatype::Int8, Datatype::UInt8, Datatype::Int16, Datatype::UInt16, Datatype::Int32, Datatype::UInt32];
 
-/// What tests know of a dimension: ordered keys, and cells per tile.
+/// A dimension: ordered keys of its ends, and cells per tile.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     low: u64,
@@ -30,7 +30,7 @@ struct Axis {
 
 type Ranges = Vec<(u64, u64)>;
 
-/// An array, the boxes that are written one after the other, and what is asked.
+/// An array, the boxes to write in sequence, and the queries.
 #[derive(Clone, Debug)]
 struct Case {
     dense: bool,
@@ -46,12 +46,12 @@ fn greatest(datatype: Datatype) -> u64 {
     u64::MAX >> (64 - 8 * datatype.size())
 }
 
-/// Domains that end with the datatype, some of which begin with it but for one coordinate.
+/// Domains that end with the datatype. Some of them also begin with it, except for one coordinate.
 fn any_axis(datatype: Datatype, most: u64) -> impl Strategy<Value = Axis> {
     let greatest = greatest(datatype);
     let whole = if most > 200 && greatest == 255 { 3 } else { 0 };
     let size = prop_oneof![7 => 1..=most.min(20), whole => Just(255u64)];
-    // Of an extent below half of the type the sign is told, too.
+    // If the extent is below half of the type, the sign varies too.
     size.prop_flat_map(move |size| (Just(size), 1..=size.min(greatest / 2), any::<bool>())).prop_map(
         move |(size, extent, is_top)| {
             let low = if is_top { greatest - size + 1 } else { 0 };
@@ -135,7 +135,7 @@ impl Case {
         cells
     }
 
-    /// Writes all boxes; gives what cells then hold.
+    /// Writes all boxes. Returns the resulting cells.
     fn write(&self, array: &Array) -> BTreeMap<Vec<u64>, i32> {
         let mut written = BTreeMap::new();
         for (number, (ranges, is_col)) in (1..).zip(&self.boxes) {
@@ -167,7 +167,7 @@ impl Case {
         NewColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None)
     }
 
-    /// What is read, with coordinates.
+    /// Returns the cells read, with coordinates.
     fn read(&self, array: &Array, ranges: &Ranges, order: Order, budget: usize) -> Vec<(Vec<u64>, i32, Vec<u8>)> {
         let mut query = array.read();
         for (index, (first, last)) in ranges.iter().enumerate() {
@@ -223,7 +223,7 @@ fn open(storage: &Arc<dyn Storage>, threads: usize) -> Array {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// In every format version, order and budget, up to the last cell of the last tile.
+    /// In every format version, order and memory limit, up to the last cell of the last tile.
     #[test]
     fn what_is_written_at_the_end_of_a_datatype_comes_back(case in any_case()) {
         let storage = create(case.schema());
@@ -268,7 +268,7 @@ fn numbers(query: Query) -> Vec<i32> {
         .collect()
 }
 
-/// The arrays of vector indexes are so.
+/// The layout of vector index arrays.
 #[test]
 fn all_numbers_from_zero_on_in_tiles_of_many() {
     let storage = create(line(0, i32::MAX, 250_000).build().unwrap());
@@ -285,7 +285,7 @@ fn all_numbers_from_zero_on_in_tiles_of_many() {
     assert_eq!((&all[..2], &all[all.len() - 3..]), (&[8, 9][..], &[1, 2, 3][..]));
 }
 
-/// Global order takes whole tiles, of which the last one has none in the domain.
+/// Global order consists of complete tiles, but the last tile has no end in the domain.
 #[test]
 fn streams_are_of_whole_tiles() {
     let storage = create(line(i32::MAX - 24, i32::MAX, 10).build().unwrap());
@@ -307,7 +307,7 @@ fn streams_are_of_whole_tiles() {
     assert_eq!(read, (0..20).chain([i32::MIN; 5]).collect::<Vec<_>>());
 }
 
-/// A current domain within the last tile bounds what is read and written.
+/// A current domain within the last tile limits reads and writes.
 #[test]
 fn a_current_domain_in_the_last_tile() {
     let current = DimRange::between(Scalar::I32(i32::MAX - 3), Scalar::I32(i32::MAX - 1)).unwrap();
@@ -317,7 +317,7 @@ fn a_current_domain_in_the_last_tile() {
     assert_eq!(numbers(open(&storage, 1).read()), [1, 2, 3]);
 }
 
-/// Early releases made such arrays of 64 bits too, which no release makes since: they open, and are read.
+/// Only early releases created 64-bit arrays of this kind. Such arrays can be opened and read.
 #[test]
 fn domains_of_64_bits_that_end_with_the_datatype() {
     let low = i64::MAX - 24;
@@ -348,7 +348,7 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
     assert_eq!(array.fragments().unwrap()[0].tile_count(), 2);
 }
 
-/// What release 2.30.0 crashes on, and so isn't among the answers of the fixtures.
+/// Release 2.30.0 crashes on these reads. Therefore the fixtures have no expected values for them.
 #[test]
 fn last_tiles_of_fixtures() {
     let open = |name: &str| ArrayOptions::new().open_on(fixtures::named(name).array_storage()).unwrap();
@@ -384,7 +384,7 @@ fn last_tiles_of_fixtures() {
     }
 }
 
-/// Labels lie in an array of the same domain and tiles.
+/// Labels are in an array with the same domain and tiles.
 #[test]
 fn labels_of_the_last_tile() {
     let schema = line(i32::MAX - 24, i32::MAX, 10)

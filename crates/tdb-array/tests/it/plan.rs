@@ -1,4 +1,4 @@
-//! What queries touch, and how many requests that takes: lost laziness shows here.
+//! Plans of queries and the number of requests. Detects lost laziness.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ fn requests(counters: Counters) -> String {
     format!("{lists} listings, {opens} files opened, {reads} reads, {bytes} bytes")
 }
 
-/// The plan of a query, and the requests that opening, planning and reading make. `ranges` are of integer dimensions.
+/// Returns the plan of a query, and the requests of opening, planning and reading. `ranges` are on
+/// integer dimensions.
 fn trace(fixture: &str, fields: &[&str], ranges: &[(&str, i64, i64)], order: Order) -> String {
     let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
     let (array, storage) = open(&fixture);
@@ -58,7 +59,7 @@ fn sparse_box() {
     insta::assert_snapshot!(trace("sparse-2d", &["a"], &ranges, Order::Global));
 }
 
-/// The same for a query of any kind.
+/// Like [`trace`], for any kind of query.
 fn trace_of(fixture: &str, query: impl Fn(&Array) -> Query) -> String {
     let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
     let (array, storage) = open(&fixture);

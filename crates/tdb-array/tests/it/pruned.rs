@@ -1,4 +1,4 @@
-//! Tiles that are left out by their statistics and boxes: exactly those that hold no cell that fulfils the condition, and no
+//! Tiles excluded by statistics and MBRs: exactly the tiles without a matching cell and without a
 //! cell that hides another.
 
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use tdb_types::{Datatype, Scalar};
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 
-/// An array of one dimension `x`, whose tiles have four cells each.
+/// An array with one dimension `x` and four cells per tile.
 fn builder(is_dense: bool) -> SchemaBuilder {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(4));
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(4) };
     builder.dimension(x)
 }
 
-/// Writes cells at these places, whose attributes are `columns`.
+/// Writes cells at these coordinates, with these attributes.
 fn write(storage: &Arc<MemoryStorage>, time: u64, places: &[i32], columns: Vec<(&'static str, NewColumn<'static>)>) {
     let array = array_on(storage, 1);
     let mut cells = NewCells::new();
@@ -37,7 +37,7 @@ fn column<const N: usize>(values: impl IntoIterator<Item = [u8; N]>) -> NewColum
     NewColumn::owned(values.into_iter().flatten().collect(), None, None)
 }
 
-/// The places of the cells that fulfil a condition.
+/// Returns the coordinates of matching cells.
 fn places(query: Query) -> Vec<i32> {
     let mut places = Vec::new();
     for batch in query.only_matching().select(["x"]).unwrap().batches().unwrap() {
@@ -47,7 +47,7 @@ fn places(query: Query) -> Vec<i32> {
     places
 }
 
-/// How many tiles are left out of each fragment: all of those that are dismissed as a whole.
+/// Returns the number of excluded tiles per fragment. All tiles of an excluded fragment count.
 fn left_out(array: &Array, query: Query) -> Vec<u64> {
     let plan = query.only_matching().plan().unwrap();
     let fragments = array.fragments().unwrap();
@@ -60,7 +60,8 @@ fn left_out(array: &Array, query: Query) -> Vec<u64> {
     out.collect()
 }
 
-/// Checks the cells in all orders, and that of the one fragment of `cells` just the tiles without such a cell are left out.
+/// Checks the cells in all orders. Checks that exactly the tiles without a match are excluded, in
+/// the only fragment.
 fn check(storage: &Arc<MemoryStorage>, condition: &Condition, holds: &[bool], is_exact: bool) {
     let array = array_on(storage, 1);
     let expected: Vec<i32> = (0..).zip(holds).filter(|(_, holds)| **holds).map(|(place, _)| place).collect();
@@ -80,7 +81,7 @@ fn check(storage: &Arc<MemoryStorage>, condition: &Condition, holds: &[bool], is
 fn bounds_are_values_that_cells_have() {
     for is_dense in [false, true] {
         let storage = create(&builder(is_dense).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
-        // Tiles of one value each and of several; the last one isn't full.
+        // Tiles with one value and with several. The last tile is not full.
         let cells = [0, 1, 2, 3, 4, 5, 6, 7, 5, 5, 5, 5, -9, -8, -8, -7, 7, 8, 9];
         let at: Vec<i32> = (0..19).collect();
         write(&storage, 1, &at, vec![("a", column(cells.map(i32::to_le_bytes)))]);
@@ -94,7 +95,7 @@ fn bounds_are_values_that_cells_have() {
                     Operator::Equal => cell == value,
                     Operator::NotEqual => cell != value,
                 });
-                // Between least and greatest value there may be any.
+                // Any value may occur between minimum and maximum.
                 let is_exact = operator != Operator::Equal;
                 check(&storage, &field("a").compare(operator, value), &holds, is_exact);
             }
@@ -131,7 +132,7 @@ fn a_newer_cell_that_fails_hides_an_older_one_that_does_not() {
         let storage = create(&builder.build().unwrap());
         let old: Vec<i32> = (0..8).collect();
         write(&storage, 1, &old, vec![("a", column([1_i32; 8].map(i32::to_le_bytes)))]);
-        // Of these tiles, which are ruled out by their statistics, only the second one lies over nothing.
+        // Statistics exclude these tiles, but only the second overlaps no older cell.
         let new = [2, 3, 4, 5, 50, 51, 52, 53];
         write(&storage, 2, &new, vec![("a", column([100_i32; 8].map(i32::to_le_bytes)))]);
         let array = array_on(&storage, 1);
@@ -192,7 +193,7 @@ fn characters_compare_with_their_sign() {
     }
 }
 
-/// Where no tile can have such a cell, nothing is read of any field.
+/// If no tile can match, no field is read.
 #[test]
 fn what_no_tile_can_meet_reads_nothing() {
     for is_dense in [false, true] {
@@ -202,7 +203,7 @@ fn what_no_tile_can_meet_reads_nothing() {
         for condition in [field("a").gt(99), field("x").lt(0), field("a").lt(7) & field("x").gt(7)] {
             let array = array_on(&storage, 1);
             let query = array.read().filter(condition);
-            // Metadata is read by then.
+            // Load the metadata first.
             left_out(&array, query.clone());
             let before = array.counters();
             assert_eq!(places(query), [0i32; 0]);
@@ -211,8 +212,8 @@ fn what_no_tile_can_meet_reads_nothing() {
     }
 }
 
-/// Of the condition's fields only tiles are read whose statistics don't say that all cells fulfil it, and of other fields only
-/// tiles with a cell that does.
+/// Reads the condition's fields only in tiles with inconclusive statistics, and other fields only
+/// in tiles with a match.
 #[test]
 fn what_is_known_is_not_read() {
     for is_dense in [false, true] {
@@ -226,14 +227,14 @@ fn what_is_known_is_not_read() {
             let query = array.read().order(Order::Unordered).select([field]).unwrap();
             let query = condition.into_iter().fold(query, Query::filter);
             let read = || query.clone().batches().unwrap().for_each(|batch| drop(batch.unwrap()));
-            // The second time metadata is there.
+            // The second read finds the metadata loaded.
             read();
             let before = array.counters().bytes;
             read();
             array.counters().bytes - before
         };
         assert!(bytes("a", None) > 0);
-        // No cell is 5, which only the cells say.
+        // No cell is 5, but only the cells show this.
         assert_eq!(bytes("b", Some(field("a").eq(5))), bytes("a", None), "dense: {is_dense}");
         if !is_dense {
             assert_eq!(bytes("b", Some(field("a").lt(10))), bytes("b", None));
@@ -241,7 +242,7 @@ fn what_is_known_is_not_read() {
     }
 }
 
-/// Statistics are of the values that were written; through a filter that rounds them, others are read.
+/// Statistics describe the written values. A rounding filter changes the values.
 #[test]
 fn values_that_filters_change_are_not_judged_by_statistics() {
     use tdb_filters::{Filter, FilterPipeline};

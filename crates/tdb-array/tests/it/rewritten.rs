@@ -1,5 +1,5 @@
-//! Fragments that real releases of the reference library wrote, written again from their cells: the same files, and in
-//! them the same bytes.
+//! Fragments of real releases of the reference library, written again from their cells. The result
+//! must have the same files with the same bytes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,22 +18,22 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Feature, FormatVersion, Limits, Scalar};
 
-/// What was compared, so that the test can't pass by comparing nothing.
+/// Counts of comparisons. The test fails if they are too low.
 #[derive(Debug, Default)]
 struct Compared {
     fragments: u32,
-    /// Fragments of arrays to which only newer ones are added: their cells come back.
+    /// Fragments of arrays that accept only newer fragments. Only cells are compared.
     newer: u32,
     data: u32,
-    /// Data files that differ by what a filter leaves open.
+    /// Data files with differences that a filter permits.
     free: u32,
-    /// Data files that differ from those of older releases: compressors changed, and so did what is written where no cells
-    /// are.
+    /// Data files that differ from older releases, because compressors and padding have changed.
     by_older: u32,
-    /// Those among them of formats 1 to 6, which differ by their compressors alone.
+    /// Data files among them of formats 1 to 6, which differ by compression only.
     by_first: u32,
     metadata: u32,
-    /// Metadata that differ by the lengths of such files, and by what the library is known to get wrong.
+    /// Metadata with differences due to the lengths of such files, or due to known errors of the
+    /// reference library.
     explained: u32,
     versions: BTreeSet<u32>,
 }
@@ -43,19 +43,21 @@ fn what_was_written_is_written_again() {
     let mut compared = Compared::default();
     let mut problems = Vec::new();
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
-        // Encryption is never the same twice. Format 1 is read by the reference library as it lies there.
+        // Encryption is never reproducible. Among the fixtures by this library, only format 1 is
+        // compared, because the reference library reads these fixtures as stored.
         if (fixture.entry().writer == fixtures::OURS && !fixture.name().starts_with("v1-"))
             || fixture.expected().encryption_key.is_some()
         {
             continue;
         }
-        // Cells that were said to be in global order and aren't are written in order.
+        // Cells that were wrongly declared as globally ordered are written in order.
         if fixture.entry().recipe.starts_with("sparse-unsorted") {
             continue;
         }
         let array = ArrayOptions::new().between(TimeRange::ALL).open_on(fixture.array_storage()).unwrap();
         for fragment in array.fragments().unwrap() {
-            // What is added to arrays older than validity is of today's format, unless another is asked for.
+            // Arrays older than validity receive fragments of the current format, unless another is
+            // requested.
             let newer = (!fragment.schema().version().has(Feature::Validity)).then_some(FormatVersion::DEFAULT);
             for version in newer.into_iter().chain([fragment.footer().version()]) {
                 let Some(ours) = rewritten(&fixture, fragment, version) else { continue };
@@ -76,8 +78,9 @@ fn what_was_written_is_written_again() {
     assert!(compared.free < 10 && compared.metadata > 300, "{compared:?}");
 }
 
-/// The reference library goes over a row in one go, and stops where the sum leaves its range; over cells that are given in
-/// another order than they are stored in it goes one by one, and goes on from the end of the range.
+/// The reference library sums a row at once and stops at an overflow. If cells are given in another
+/// order than stored, the reference library sums one by one and continues from the end of the
+/// range.
 #[test]
 fn sums_that_leave_their_range() {
     let side = |name, high: u8| {
@@ -102,21 +105,22 @@ fn sums_that_leave_their_range() {
     assert_eq!(sum(Order::ColMajor, [7, 0, 1, 0, -10, 0]), -2);
 }
 
-/// The files of a fragment, by their names.
+/// Files of a fragment by name.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The same cells, written by us into an empty array of the same schema, in this version; none if writers don't write such
-/// fragments.
+/// Writes the same cells into an empty array of the same schema, in this version. Returns `None`
+/// for fragments that writers do not produce.
 fn rewritten(fixture: &Fixture, fragment: &Fragment, version: FormatVersion) -> Option<Files> {
     let (schema, name, header) = (fragment.schema(), fragment.name(), fragment.footer().header());
     let is_plain = name.start() == name.end() && !header.has_timestamps && schema.version() == header.version;
-    // How images are packed is up to whoever writes them. Sparse fragments of dense arrays are written no more.
+    // The encoding of images is up to the writer. Sparse fragments of dense arrays are no longer
+    // written.
     let is_image =
         |attribute: &Attribute| attribute.filters().filters.iter().any(|filter| matches!(filter, Filter::WebP(_)));
     if !is_plain || schema.attributes().iter().any(is_image) || header.dense != schema.is_dense() {
         return None;
     }
-    // The fragment as the only one; its commit may have been gathered with others.
+    // Isolate the fragment, whose commit may be consolidated with others.
     let theirs = Arc::new(MemoryStorage::new());
     let folder = format!("{}/", fragment.folder());
     copy(fixture, &theirs, |path| path.starts_with(&folder) || is_of_schema(path, &header.schema_name));
@@ -159,12 +163,12 @@ fn copy(fixture: &Fixture, to: &MemoryStorage, wanted: impl Fn(&str) -> bool) {
     }
 }
 
-/// Writes all cells of an array of one fragment into another.
+/// Writes all cells of an array with one fragment into another array.
 fn write(from: &Array, to: &Array, version: FormatVersion) {
     let default =
         if to.schema().version().has(Feature::Validity) { to.schema().version() } else { FormatVersion::DEFAULT };
     let write = to.write();
-    // Nothing has to be said of the version that is taken anyway.
+    // Leave the default version implicit.
     let write = if version == default { write } else { write.version(version) };
     let mut write = write.names(Names::new().at(from.fragments().unwrap()[0].name().start()).seeded(1)).any_utf8();
     for (dimension, range) in ranges(from) {
@@ -173,7 +177,7 @@ fn write(from: &Array, to: &Array, version: FormatVersion) {
     assert_eq!(write.cells(&cells(from)).unwrap().fragments.len(), 1);
 }
 
-/// All cells of an array of one fragment.
+/// Returns all cells of an array with one fragment.
 fn cells(array: &Array) -> Batch {
     let (schema, mut query) = (array.schema(), array.read());
     for (dimension, range) in ranges(array) {
@@ -189,7 +193,7 @@ fn cells(array: &Array) -> Batch {
     batches.remove(0)
 }
 
-/// Where the one fragment of a dense array lies.
+/// Returns the domain of the only fragment of a dense array.
 fn ranges(array: &Array) -> Vec<(String, RangeInclusive<Scalar>)> {
     let domain = array.fragments().unwrap()[0].non_empty_domain().filter(|_| array.schema().is_dense());
     let ranges = domain.into_iter().flat_map(|domain| array.schema().dimensions().iter().zip(&domain.0));
@@ -224,7 +228,8 @@ fn compare(fixture: &Fixture, fragment: &Fragment, ours: &Files, compared: &mut 
     }
     let [theirs_bytes, ours_bytes] = [&theirs, ours];
     let [theirs, ours] = [&theirs, ours].map(|files| metadata(fragment, &files[FRAGMENT_METADATA_FILE]));
-    // Of what later releases wrote the newest writes some with other chunks, and so do we.
+    // The newest release cuts some chunks differently than releases in between, and so does this
+    // library.
     let is_cut_alike = |name: &&String| *name != FRAGMENT_METADATA_FILE && !fragment.version().has(Feature::Validity);
     for name in theirs_bytes.keys().filter(is_cut_alike) {
         let [a, b] = [(&theirs, theirs_bytes), (&ours, ours_bytes)]
@@ -243,7 +248,7 @@ fn compare(fixture: &Fixture, fragment: &Fragment, ours: &Files, compared: &mut 
     }
 }
 
-/// How many bytes each chunk of each tile of a data file has before the filters.
+/// Returns the unfiltered bytes of each chunk of each tile of a data file.
 fn chunks(fragment: &Fragment, file: &FragmentFile, name: &str, bytes: &[u8]) -> Vec<Vec<u32>> {
     let (schema, scheme) = (fragment.schema(), NameScheme::of(fragment.version()));
     let slots = *file.footer.slots();
@@ -265,9 +270,10 @@ fn chunks(fragment: &Fragment, file: &FragmentFile, name: &str, bytes: &[u8]) ->
     tiles.collect()
 }
 
-/// Whether a filter of a data file leaves open what its bytes are: how hard gzip and LZ4 look for matches is up to whoever
-/// writes them, and bit-width reduction writes half of each window's least value from memory that nobody has set. So does
-/// the library where no cells are in a tile that ends beyond the datatype.
+/// `true` if a filter of a data file leaves some bytes unspecified. The matches that gzip and LZ4
+/// find are up to the encoder. Bit-width reduction writes half of each window's minimum from
+/// uninitialized memory. The reference library also writes uninitialized memory in tiles that
+/// extend beyond the datatype.
 fn leaves_room(fragment: &Fragment, file: &str) -> bool {
     if has_tiles_beyond(fragment) {
         return true;
@@ -277,7 +283,7 @@ fn leaves_room(fragment: &Fragment, file: &str) -> bool {
     filters(fragment, file).iter().any(is_free)
 }
 
-/// Whether tiles of the fragment end beyond the datatype.
+/// `true` if tiles of the fragment extend beyond the datatype.
 fn has_tiles_beyond(fragment: &Fragment) -> bool {
     let Tiles::Dense(grid) = fragment.footer().tiles() else { return false };
     let mut dimensions = fragment.schema().dimensions().iter().zip(grid.dimensions());
@@ -287,7 +293,7 @@ fn has_tiles_beyond(fragment: &Fragment) -> bool {
     })
 }
 
-/// The filters of a data file.
+/// Returns the filters of a data file.
 fn filters(fragment: &Fragment, file: &str) -> Vec<Filter> {
     let (schema, scheme) = (fragment.schema(), NameScheme::of(fragment.version()));
     let fields = fragment.footer().slots().iter().flat_map(|field| Part::ALL.map(|part| (field, part)));
@@ -313,7 +319,7 @@ fn metadata(fragment: &Fragment, bytes: &[u8]) -> FragmentFile {
     FragmentFile::parse(bytes, folder, schema, &mut GenericTileDecoder::new(Limits::default()), None).unwrap()
 }
 
-/// What differs that neither lengths of filtered tiles nor a statistic that can't be relied on explain.
+/// Returns a difference that neither lengths of filtered tiles nor unreliable statistics explain.
 fn difference(schema: &ArraySchema, theirs: &FragmentFile, ours: &FragmentFile) -> Option<String> {
     let footer = &theirs.footer;
     let header: fn(&FragmentFile) -> &FooterHeader = |file| file.footer.header();
@@ -346,7 +352,7 @@ fn difference(schema: &ArraySchema, theirs: &FragmentFile, ours: &FragmentFile) 
     None
 }
 
-/// Which of the statistics differs, although theirs can be relied on.
+/// Returns the first reliable statistic that differs.
 fn other_statistic(theirs: &ValueStatistics<'_>, ours: &ValueStatistics<'_>) -> Option<&'static str> {
     fn differs<T: PartialEq + Copy>(theirs: Statistic<T>, ours: Statistic<T>) -> bool {
         theirs.trusted().is_some() && theirs.stored() != ours.stored()
@@ -360,7 +366,7 @@ fn other_statistic(theirs: &ValueStatistics<'_>, ours: &ValueStatistics<'_>) -> 
     values.into_iter().find_map(|(what, differs)| differs.then_some(what))
 }
 
-/// Which of many NaNs a sum is was up to the compiler.
+/// The compiler determines which of many NaNs a sum is.
 fn are_nan(a: Statistic<Sum>, b: Statistic<Sum>) -> bool {
     [a, b].iter().all(|sum| matches!(sum.stored(), Some(Sum::F64(sum)) if sum.is_nan()))
 }

@@ -1,4 +1,5 @@
-//! Points, boxes and ranges: the cells of every fixture that random selections hold, against a plain evaluator over all of its cells.
+//! Points, boxes and ranges: random selections of every fixture, compared with a plain evaluator
+//! over all cells.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -12,7 +13,7 @@ use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
 
-/// A cell, field by field; dimensions first.
+/// A cell, field by field, dimensions first.
 type Row = Vec<Option<Vec<u8>>>;
 type Ends = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
@@ -31,8 +32,8 @@ impl Random {
     }
 }
 
-/// What is wanted: cells in one of the ranges of each dimension that has some, and in one of the boxes and points, if any are
-/// given. Coordinates are the bytes of cells.
+/// A selection: cells inside a range of each dimension that has ranges, and inside a box or at a
+/// point, if any. Coordinates are bytes of cells.
 #[derive(Debug, Default)]
 struct Selection {
     ranges: Vec<Vec<Ends>>,
@@ -68,7 +69,7 @@ fn is_in(dimension: &Dimension, (start, end): &Ends, value: &[u8]) -> bool {
 }
 
 impl Selection {
-    /// How often a cell is given.
+    /// `true` if the selection contains a cell.
     fn holds(&self, schema: &ArraySchema, row: &Row) -> bool {
         let value = |dimension: usize| row[dimension].as_deref().unwrap();
         let all = || schema.dimensions().iter().enumerate();
@@ -142,7 +143,7 @@ fn coordinates(dimension: &Dimension, (start, end): &Ends) -> (Bound<Coordinate>
     (start.as_ref().map(coordinate), end.as_ref().map(coordinate))
 }
 
-/// An array and all of its cells.
+/// An array and all cells.
 struct Known {
     array: Array,
     names: Vec<String>,
@@ -159,7 +160,8 @@ impl Known {
         Self { array, names, rows }
     }
 
-    /// A coordinate: of a cell most often, else an end of the domain, or another one near a cell.
+    /// Returns a coordinate: usually a cell's, else an end of the domain or a coordinate near a
+    /// cell.
     fn coordinate(&self, index: usize, random: &mut Random) -> Vec<u8> {
         let dimension = &self.array.schema().dimensions()[index];
         let of_cell = |random: &mut Random| self.rows[random.below(self.rows.len())][index].clone().unwrap();
@@ -200,7 +202,7 @@ impl Known {
             4 => (Bound::Included(a.clone()), Bound::Included(a)),
             _ => (Bound::Included(a), Bound::Included(b)),
         };
-        // Ranges must hold something.
+        // Ranges must not be empty.
         let given = self.array.read().range(dimension.name(), coordinates(dimension, &ends));
         if given.is_ok() { ends } else { (Bound::Unbounded, Bound::Unbounded) }
     }
@@ -212,7 +214,7 @@ impl Known {
             let count = random.below(if single { 2 } else { 4 });
             let mut ranges: Vec<Ends> = (0..count).map(|_| self.ends(index, random)).collect();
             if random.one_in(4) {
-                // The same once more.
+                // Repeat a range.
                 ranges.extend(ranges.first().cloned());
             }
             selection.ranges.push(ranges);
@@ -293,7 +295,7 @@ fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget:
     let only = |row: &Row| places.iter().map(|place| row[*place].clone()).collect::<Row>();
     let mut expected: Vec<Row> = expected.iter().map(only).collect();
     let mut found = found;
-    // Cells with equal coordinates come in any order.
+    // Cells with equal coordinates have no order.
     if order != Order::Unordered && schema.allows_duplicates() && places.len() > 1 {
         let coordinates = |rows: &[Row]| rows.iter().map(|row| row[..schema.dim_count()].to_vec()).collect::<Vec<_>>();
         assert!(coordinates(&found) == coordinates(&expected), "{context}");
@@ -306,7 +308,7 @@ fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget:
     !expected.is_empty() && is_set
 }
 
-/// Parts that went to another process as bytes have all cells together, each as often as the query.
+/// Checks that serialized parts together have all cells, each as often as the query.
 fn check_parts(array: &Array, parts: &[QueryPart], all: &[Row], context: &str) {
     let mut found = Vec::new();
     for part in parts {
@@ -345,7 +347,7 @@ fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
     assert!(compared > 100, "{compared}");
 }
 
-/// A sparse array of two dimensions, with a cell at each pair of even coordinates, in two fragments.
+/// A sparse array of two dimensions with cells at even coordinates, in two fragments.
 fn even(dense: bool) -> (tempfile::TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
@@ -367,7 +369,7 @@ fn even(dense: bool) -> (tempfile::TempDir, Array) {
     let all = (-50..50).step_by(step).flat_map(|y| (-50..50).step_by(step).map(move |x| (y, x, y * 100 + x)));
     write(&all.collect::<Vec<_>>());
     if !dense {
-        // A newer cell, which hides an older one.
+        // A newer cell that hides an older cell.
         write(&[(10, 20, 7)]);
     }
     let array = Array::open(&path).unwrap();
@@ -386,16 +388,16 @@ fn points_are_a_zip_and_a_set() {
     for order in [Order::RowMajor, Order::Global] {
         assert_eq!(values(array.read().order(order).points(points).unwrap()), [-5050, 7, 4752], "{order}");
     }
-    // Points add up, also with boxes; ranges and conditions intersect with them.
+    // Points and boxes add up. Ranges and conditions restrict them.
     let query = array.read().order(Order::RowMajor).points(points).unwrap().points([("y", &[0i32]), ("x", &[0i32])]);
     let query = query.unwrap().boxes([QueryBox::new().range("y", -2..=0).range("x", ..=-48)]).unwrap();
     assert_eq!(values(query.clone()), [-5050, -250, -248, -50, -48, 0, 7, 4752]);
     assert_eq!(values(query.clone().range("x", -49..).unwrap()), [-248, -48, 0, 7, 4752]);
     let condition = |text: &str| text.parse::<tdb_condition::Condition>().unwrap();
     assert_eq!(values(query.clone().filter(condition("a > -50 and x > -50"))), [-48, 0, 7, 4752]);
-    // A cell that a newer one hides doesn't come back because that one isn't wanted.
+    // A hidden cell does not reappear if the newer cell does not match.
     assert_eq!(values(query.filter(condition("a > 1000"))), [4752]);
-    // No points are no cells.
+    // An empty list of points selects no cells.
     assert_eq!(values(array.read().points([("y", &[0i32; 0]), ("x", &[0i32; 0])]).unwrap()), [0i32; 0]);
     assert_eq!(values(array.read().boxes([]).unwrap()), [0i32; 0]);
 }

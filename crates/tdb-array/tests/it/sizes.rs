@@ -1,5 +1,5 @@
-//! Sizes that aren't what they seem: files of a terabyte that take a few blocks on the disk, and lists of very many very
-//! short names. Neither may take memory or time beyond the bytes that are there and the limits.
+//! Misleading sizes: files of a terabyte that occupy a few blocks, and lists of many short names.
+//! Memory and time must be bounded by the actual bytes and the limits.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -18,10 +18,10 @@ use tdb_types::{ByteWriter, FormatVersion, Limits};
 
 const TERABYTE: u64 = 1 << 40;
 
-/// Most that reading a small fixture takes beside what limits allow, with a budget that is small as well.
+/// Memory for reading a small fixture with a small budget, in addition to the limits.
 const SMALL: u64 = 32 << 20;
 
-/// The files of a fixture's array on a disk.
+/// The files of a fixture's array on disk.
 struct OnDisk(Fixture);
 
 impl OnDisk {
@@ -29,7 +29,7 @@ impl OnDisk {
         Self(fixtures::named(fixture))
     }
 
-    /// The first file whose path ends so, in the order of names.
+    /// Returns the first file whose path has this suffix, in order of names.
     fn find(&self, end: &str) -> PathBuf {
         fn find(folder: &Path, end: &str) -> Option<PathBuf> {
             let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -42,7 +42,7 @@ impl OnDisk {
         find(self.0.array_dir(), end).unwrap()
     }
 
-    /// Opens the array and reads all of it; how long that took, what it allocated at most, and what came of it.
+    /// Opens and reads the array. Returns the time, the peak of allocations and the result.
     fn read(&self, order: Order) -> (Duration, u64, Result<usize, ArrayError>) {
         let start = Instant::now();
         let mut result = Ok(0);
@@ -59,12 +59,14 @@ impl OnDisk {
         Ok(cells)
     }
 
-    /// The array must be refused, soon and with little memory, by an error that names the file.
+    /// Checks that the array is rejected quickly, with little memory, and with an error naming the
+    /// file.
     fn is_refused(&self, file: &Path, what: &str) {
         assert_eq!(self.survives(file, what), 0, "{what}: cells were read");
     }
 
-    /// The array must be read or refused, soon and with little memory; how many cells were read.
+    /// Checks that the array is read or rejected quickly and with little memory. Returns the number
+    /// of cells.
     fn survives(&self, file: &Path, what: &str) -> usize {
         let of_order = |order| {
             let (elapsed, peak, result) = self.read(order);
@@ -82,7 +84,7 @@ impl OnDisk {
     }
 }
 
-/// Makes the file so large without taking room for it.
+/// Extends the file without allocating disk space.
 fn stretch(path: &Path, size: u64) {
     OpenOptions::new().write(true).open(path).unwrap().set_len(size).unwrap();
 }
@@ -93,7 +95,7 @@ fn put(path: &Path, at: u64, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// Replaces a number wherever it stands in the file's last bytes.
+/// Replaces a number throughout the last bytes of the file.
 fn replace_number(path: &Path, old: u64, new: u64) {
     let mut bytes = fs::read(path).unwrap();
     let start = bytes.len().saturating_sub(2000);
@@ -115,7 +117,7 @@ fn metadata_files_of_a_terabyte() {
         put(&file, TERABYTE - 8, &(TERABYTE >> 3).to_le_bytes());
         array.is_refused(&file, "a footer of much");
     }
-    // Formats whose metadata is read whole, or whose footer is found otherwise.
+    // Formats with metadata read completely, or with another location of the footer.
     for fixture in ["v2-by-1.5.1-dense", "v3-by-1.6.3-dense", "v5-by-2.0.8-sparse-strings"] {
         let array = OnDisk::of(fixture);
         let file = array.find("__fragment_metadata.tdb");
@@ -140,7 +142,7 @@ fn other_files_of_a_terabyte() {
     array.is_refused(&schema, "schema");
 }
 
-/// Footers say how large data files are, and thereby where the last tile ends.
+/// Footers determine the size of data files, and thereby the end of the last tile.
 #[test]
 fn tiles_of_a_terabyte() {
     let fixtures = [
@@ -163,7 +165,8 @@ fn tiles_of_a_terabyte() {
             array.is_refused(&file, &format!("{fixture} {end} of {size}"));
         }
     }
-    // The last chunks of the last tile hold cells outside of the array's domain, which nobody looks for.
+    // The last chunks of the last tile hold cells outside of the array's domain, which are never
+    // read.
     let array = OnDisk::of("v22-by-2.30.0-dense-var-partial");
     let file = array.find("/a0_var.tdb");
     let is = fs::metadata(&file).unwrap().len();
@@ -172,7 +175,7 @@ fn tiles_of_a_terabyte() {
     assert!(array.survives(&file, "values that nobody looks for") > 0);
 }
 
-/// A tile that claims more chunks than anybody could want, all of which are holes.
+/// A tile that claims a huge number of chunks, all of them holes.
 #[test]
 fn chunks_without_end() {
     for (fixture, end) in [
@@ -194,14 +197,14 @@ fn memory(fixture: &str) -> Arc<MemoryStorage> {
     fixtures::named(fixture).array_storage()
 }
 
-/// What opening allocates beside the storage, per byte of the files, and what came of it.
+/// Returns the memory for opening per byte of the files, and the result.
 fn cost(storage: &Arc<MemoryStorage>, bytes: usize) -> (f64, Result<Array, ArrayError>) {
     let mut result = None;
     let peak = peak_while(|| result = Some(loaded(ArrayOptions::new().threads(1).open_on(storage.clone()))));
     (peak as f64 / bytes as f64, result.unwrap())
 }
 
-/// Many short names, each another one, between `before` and `after`.
+/// Returns many distinct short names between `before` and `after`.
 fn names(count: u32, before: &str, after: &str) -> Vec<u8> {
     (0..count).map(|index| format!("{before}{index:x}{after}\n")).collect::<String>().into_bytes()
 }
@@ -212,7 +215,7 @@ const NAME: &str = "__commits/__1_1_00000000000000000000000000000001_22";
 fn many_short_names_cost_a_small_multiple_of_their_bytes() {
     const COUNT: u32 = 200_000;
     for (extension, bytes, most) in [
-        // As short as names of fragments that aren't there can be, and as short as those that count elsewhere can be.
+        // The shortest possible names of missing fragments, and the shortest that count elsewhere.
         ("con", names(COUNT, "__commits/__1_1_", "_22.wrt"), 14.0),
         ("con", names(COUNT, "__", "_1.wrt"), 14.0),
         ("con", names(COUNT, "__1_1_", "_11.ok"), 8.0),
@@ -233,14 +236,14 @@ fn many_short_names_cost_a_small_multiple_of_their_bytes() {
     }
 }
 
-/// The array, its fragments loaded.
+/// Loads the fragments.
 fn loaded(array: Result<Array, ArrayError>) -> Result<Array, ArrayError> {
     let array = array?;
     array.fragments()?;
     Ok(array)
 }
 
-/// The first fragment that isn't there ends opening: all others aren't looked for.
+/// The first missing fragment ends the opening. The others are not checked.
 #[test]
 fn the_first_missing_fragment_ends_opening() {
     let storage = memory("v22-by-2.30.0-sparse-1d");
@@ -263,7 +266,7 @@ fn many_small_changes_of_metadata_cost_a_small_multiple_of_their_bytes() {
     for index in 0..200_000_u32 {
         payload.extend_from_slice(&[4, 0, 0, 0]);
         payload.extend_from_slice(&index.to_le_bytes());
-        // Deleted, or a value of no numbers.
+        // Deleted keys, or values without numbers.
         if index % 2 == 0 { payload.push(1) } else { payload.extend_from_slice(&[0, 0, 0, 0, 0, 0]) }
     }
     let storage = memory("v22-by-2.30.0-sparse-1d");
@@ -297,8 +300,8 @@ fn many_small_members_cost_a_small_multiple_of_their_bytes() {
     assert!(times < 20.0, "{times} times its bytes");
 }
 
-/// Files of consolidated metadata are held until the array is open: together they take no more than one may, and the footers in
-/// those that would are read from the fragments.
+/// Consolidated footers are held until the array is open. Together they must fit into the limit for
+/// one file. Footers in further files are read from the fragments.
 #[test]
 fn footers_of_many_files_keep_to_the_limit_together() {
     let storage = memory("v22-by-2.30.0-sparse-2d");
@@ -324,7 +327,7 @@ fn footers_of_many_files_keep_to_the_limit_together() {
     assert_eq!((array.fragments().unwrap().len(), array.damaged().len()), (2, 0));
 }
 
-/// Each footer within the limit, but all of them waiting for the schemas that they name.
+/// Each footer is within the limit, but all footers wait for schemas.
 #[test]
 fn large_footers_of_many_fragments_are_not_kept_together() {
     const LARGE: usize = 700 << 10;
@@ -333,7 +336,7 @@ fn large_footers_of_many_fragments_are_not_kept_together() {
     let sound = storage.read(&format!("__fragments/{first}/__fragment_metadata.tdb")).unwrap();
     let (rest, len) = sound.split_last_chunk().unwrap();
     let footer = &rest[rest.len() - u64::from_le_bytes(*len) as usize..];
-    // A footer that is followed by bytes which belong to none.
+    // A footer followed by unrelated bytes.
     let mut large = footer.to_vec();
     large.resize(LARGE, 0);
     large.extend_from_slice(&(LARGE as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! What budgets far below a tile's size cost.
+//! Cost of memory limits far below the size of a tile.
 
 use std::sync::Arc;
 
@@ -54,10 +54,10 @@ fn dense() -> Arc<MemoryStorage> {
     storage
 }
 
-/// A column of a whole result: the bytes of all values, and for each cell its length and whether it is null.
+/// A column of a result: the bytes of all values, and the length and nullness of each cell.
 type Whole = (Vec<u8>, Vec<(usize, bool)>);
 
-/// Reads everything: the bytes that were read for it, and the columns.
+/// Reads everything. Returns the bytes read, and the columns.
 fn read(array: &Array, order: Order, budget: usize) -> (u64, Vec<Whole>) {
     let before = array.counters().bytes;
     let mut whole: Vec<Whole> = Vec::new();
@@ -73,8 +73,9 @@ fn read(array: &Array, order: Order, budget: usize) -> (u64, Vec<Whole>) {
     (array.counters().bytes - before, whole)
 }
 
-/// However small batches are, tiles are unfiltered a few times at most: where all of them fit into the memory that is used
-/// in any case (one fragment), where they don't (three), and in dense arrays, in the order of the tile and across it.
+/// With small batches, tiles are unfiltered a few times at most. This holds whether all tiles fit
+/// into the minimum memory (one fragment) or not (three), and in dense arrays, along and across the
+/// order of tiles.
 #[test]
 fn tiles_are_not_unfiltered_for_each_small_batch() {
     for (name, storage, most) in [("one", sparse(1), 3), ("three", sparse(3), 5), ("dense", dense(), 8)] {

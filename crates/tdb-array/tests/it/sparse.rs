@@ -1,4 +1,5 @@
-//! Sparse reads against a plain model: overlapping fragments, times, deletions, all orders, several ranges, small budgets.
+//! Sparse reads compared with a plain model: overlapping fragments, timestamps, deletions, all
+//! orders, several ranges, small memory limits.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tdb_array::{Aggregate, ArrayOptions, Batch, Stated};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
 use tdb_types::Limits;
 
-/// How many cases: fewer where they are slow.
+/// Number of cases, lower in debug builds.
 const CASES: u32 = if cfg!(debug_assertions) { 300 } else { 10_000 };
 
 proptest! {
@@ -24,7 +25,7 @@ proptest! {
         case.check(&batches)?;
     }
 
-    /// Aggregates, and the parts of a query, have the cells of a read: each as often as the read gives it.
+    /// Aggregates and parts of a query have the same cells as a read, each as often.
     #[test]
     fn aggregates_and_parts_have_the_cells_of_a_read(case in cases(), parts in 1..5_usize) {
         let array = case.array();
@@ -43,7 +44,7 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// Tiles that there is no room for are unfiltered again for each batch: that changes nothing in what they hold.
+    /// Tiles beyond the memory limit are unfiltered again for each batch, with the same result.
     #[test]
     fn reads_the_same_with_little_room(mut case in cases()) {
         case.budget = case.budget.min(100);
@@ -58,11 +59,11 @@ proptest! {
         }
     }
 
-    /// A plan with everything in one batch lists exactly the bytes that reading then asks for.
+    /// A plan with a single batch lists exactly the bytes that the read requests.
     #[test]
     fn a_plan_is_what_is_read(mut case in cases()) {
         case.budget = 64 << 20;
-        // What is found to be in no order is read once more.
+        // Unordered fragments would be read twice.
         case.fragments.iter_mut().for_each(|fragment| {
             fragment.stored = Stored::Global;
             fragment.arrange(&case.schema);
@@ -78,14 +79,14 @@ proptest! {
         let after = storage.counters();
         let read = after.bytes - before.bytes;
         prop_assert!(read <= plan.bytes(), "{} bytes were read, and planned were\n{}", read, plan);
-        // Where nothing is left out, nothing is left unread either.
+        // If no cell is excluded, everything planned is read.
         let planned: u64 = plan.fragments.iter().flat_map(|fragment| &fragment.tiles).map(|tile| tile.cells).sum();
         if cells as u64 == planned {
             prop_assert_eq!(read, plan.bytes(), "planned was\n{}", plan);
         }
     }
 
-    /// Whatever the bytes are, reading ends, with cells or with an error.
+    /// For any bytes, a read ends with cells or with an error.
     #[test]
     fn damaged_files_are_no_danger(
         case in cases(),
@@ -107,12 +108,12 @@ fn read_all(case: &Case, array: &tdb_array::Array) {
     let query = case.query(array);
     let _ = query.plan();
     if let Ok(batches) = query.batches() {
-        // A damaged count may stand for very many cells, which come in small batches.
+        // A damaged count may produce very many small batches.
         batches.take(1000).for_each(drop);
     }
 }
 
-/// Changes bytes of a file of a fragment, or cuts it short.
+/// Changes bytes of a file of a fragment, or truncates it.
 fn damage(storage: &MemoryStorage, file: &Index, changes: &[(Index, u8)], cut: Option<&Index>) {
     let folders = storage.list("__fragments").unwrap();
     let files: Vec<String> = folders

@@ -1,4 +1,4 @@
-//! Boxes of sparse arrays whose tiles have many chunks: the cells, and what it takes to read them.
+//! Boxes of sparse arrays with many chunks per tile: the cells, and the cost of reading them.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::CountingStorage;
 use tdb_types::{Datatype, Scalar};
 
-/// Cells along x; along y there are fewer.
+/// Cells along x. Fewer along y.
 const WIDTH: i64 = 250;
 
-/// Tiles of 40,000 cells: five chunks of each dimension, three of what is nullable.
+/// Tiles of 40,000 cells: five chunks per dimension, three per nullable part.
 fn schema(filters: &[Filter]) -> ArraySchema {
     let axis = |name| Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(999));
     let filters = FilterPipeline::new(filters.to_vec());
@@ -53,7 +53,7 @@ fn fragment(time: u64, rows: std::ops::Range<i64>) -> NewFragment {
     }
 }
 
-/// An old fragment with 100,000 cells, and a newer one over ten rows of it.
+/// An old fragment of 100,000 cells, and a newer fragment over ten rows.
 fn array(filters: &[Filter], fragments: usize, threads: usize) -> (CountingStorage, Array) {
     let fragments = &[fragment(1, 0..400), fragment(2, 155..165)][..fragments];
     let storage = CountingStorage::new(write_array(&schema(filters), fragments));
@@ -114,7 +114,7 @@ fn boxes_of_tiles_with_many_chunks() {
     }
 }
 
-/// Of attributes the chunks are read that hold wanted cells, of x those around the rows that are wanted.
+/// Reads chunks of attributes that hold matching cells, and chunks of x around the matching rows.
 #[test]
 fn a_small_box_takes_few_chunks() {
     let (storage, array) = array(&[], 1, 1);
@@ -123,6 +123,6 @@ fn a_small_box_takes_few_chunks() {
     let before = storage.counters().bytes;
     assert_eq!(read(&array, &wanted, Order::RowMajor, 1 << 20), expected(&wanted, 1));
     let bytes = storage.counters().bytes - before;
-    // One of the tile's y, and at most two chunks of everything else.
+    // One chunk of the tile's y, and at most two chunks of every other field.
     assert!(bytes < planned.bytes() * 2 / 3, "{bytes} of {} bytes were read", planned.bytes());
 }

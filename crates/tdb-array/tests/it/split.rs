@@ -1,4 +1,5 @@
-//! Parts of queries: together they have the query's cells, each once, also elsewhere and after others have written.
+//! Parts of queries: together they have the query's cells, each once, also in another process and
+//! after later writes.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ fn rows(query: Query) -> Vec<Row> {
     rows
 }
 
-/// The cells of each part, which has gone to another process as bytes.
+/// Returns the cells of each part, after a round trip through bytes.
 fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
     let read = |part: &QueryPart| {
         let sent = QueryPart::from_bytes(&part.to_bytes()).unwrap();
@@ -44,7 +45,7 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// The cells of the parts, after a check that together they are the query's.
+/// Checks that the parts together have the query's cells. Returns the cells of each part.
 fn check(query: &Query, parts: usize) -> Vec<Vec<Row>> {
     let split = query.split(parts).unwrap();
     assert!(!split.is_empty() && split.len() <= parts.max(1), "{} parts instead of {parts}", split.len());
@@ -63,7 +64,7 @@ proptest! {
         let array = case.array();
         let query = case.query(&array);
         let found = check(&query, parts);
-        // Cells with the same coordinates are in one part.
+        // Cells with equal coordinates are in the same part.
         let dimensions = case.schema.dim_count();
         let coordinates = |rows: &[Row]| rows.iter().map(|row| row[..dimensions].to_vec()).collect::<std::collections::BTreeSet<_>>();
         let all: Vec<_> = found.iter().map(|rows| coordinates(rows)).collect();
@@ -80,7 +81,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes are, they are refused, or a part that can be written again.
+    /// Any bytes are rejected, or form a part that survives a round trip.
     #[test]
     fn damaged_parts(place in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let (_folder, array) = grid(false);
@@ -96,7 +97,7 @@ proptest! {
     }
 }
 
-/// Ranges by dimension, or nothing for all, a condition and an order.
+/// Ranges by dimension, or `None` for all, a condition and an order.
 #[derive(Clone, Debug)]
 struct Wanted {
     ranges: Vec<Vec<(i32, i32)>>,
@@ -109,7 +110,7 @@ struct Wanted {
 #[derive(Clone, Debug)]
 struct DenseCase {
     schema: ArraySchema,
-    /// What each fragment wrote.
+    /// The box of each fragment.
     fragments: Vec<Vec<(i32, i32)>>,
     queries: Vec<(Wanted, usize)>,
 }
@@ -204,7 +205,7 @@ impl Wanted {
     }
 }
 
-/// 100 times 60 cells in tiles of 10 times 10, in two fragments; every second one if sparse.
+/// 100 by 60 cells in tiles of 10 by 10, in two fragments. Every second cell if sparse.
 fn grid(dense: bool) -> (tempfile::TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
@@ -228,7 +229,8 @@ fn grid(dense: bool) -> (tempfile::TempDir, Array) {
     (folder, array)
 }
 
-/// No part has more than twice its share where there are tiles enough, and no dense tile is read by two parts.
+/// With enough tiles, no part has more than twice its share, and no dense tile is read by two
+/// parts.
 #[test]
 fn parts_are_balanced() {
     for dense in [true, false] {
@@ -245,11 +247,11 @@ fn parts_are_balanced() {
                 assert_eq!(split.iter().map(tiles).sum::<usize>(), 60, "{parts} parts");
             }
         }
-        // Of what is asked for, not of all.
+        // Shares are based on the requested cells, not on all cells.
         let query = array.read().range("y", 40..60).unwrap().range("x", 20..).unwrap();
         let cells: Vec<usize> = check(&query, 4).iter().map(Vec::len).collect();
         assert!(cells.len() == 4 && cells.iter().all(|cells| (150..=250).contains(cells)), "{cells:?}");
-        // Tiles that the condition leaves out weigh nothing.
+        // Tiles excluded by the condition have no weight.
         let query = array.read().filter(field("a").ge(8000)).only_matching();
         let cells: Vec<usize> = check(&query, 2).iter().map(Vec::len).collect();
         assert!(cells.iter().all(|cells| (400..=800).contains(cells)), "{cells:?}");
@@ -331,7 +333,7 @@ fn what_asks_for_nothing_has_a_part() {
     assert_eq!(check(&empty.read(), 5), [Vec::<Row>::new()]);
 }
 
-/// Whatever is written after the split, consolidated or deleted, the parts read what was there.
+/// Parts read the original snapshot despite later writes, consolidations and deletes.
 #[test]
 fn parts_are_of_one_snapshot() {
     let (folder, array) = grid(false);
@@ -344,7 +346,7 @@ fn parts_are_of_one_snapshot() {
     };
     let read = || sorted(open().unwrap().into_iter().flat_map(rows).collect());
     assert_eq!(read(), all);
-    // Written at the same time as what was there.
+    // Written at the same time as existing fragments.
     let time = array.time().end;
     let cells = || NewCells::new().with("y", &[10i32]).with("x", &[20i32]).with("a", &[-1i32]);
     Array::open(&path).unwrap().write().names(Names::new().at(time)).cells(cells()).unwrap();
@@ -352,7 +354,7 @@ fn parts_are_of_one_snapshot() {
     assert_eq!(read(), all);
     Array::open(&path).unwrap().reopened().unwrap().delete_cells(&field("a").gt(3000), &Names::new()).unwrap();
     assert_eq!(read(), all);
-    // The array that was split, opened at another time.
+    // The original array, opened at another time.
     let later = Array::open(&path).unwrap().reopened().unwrap();
     let read_on = |array: &Array| sorted(rows_of(&array_parts(&parts), array).concat());
     assert_eq!(read_on(&later), all);

@@ -1,5 +1,5 @@
-//! Queries divided by the values of a field: both halves together give the query's cells, each of them once, and the first one has those that come
-//! first, of few tiles.
+//! Queries split by the values of a field. Both halves together have the query's cells, each once.
+//! The first half has the first values, in few tiles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 
 const FIELDS: [&str; 6] = ["x", "i", "f", "s", "n", "u"];
 
-/// A thousand cells, in a hundred tiles of a sparse array or a dense one's.
+/// A thousand cells, in a hundred tiles of a sparse array or the tiles of a dense array.
 fn array(builder: SchemaBuilder) -> Array {
     let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9_999)).with_tile_extent(Scalar::I32(10));
@@ -52,7 +52,7 @@ fn array(builder: SchemaBuilder) -> Array {
     open()
 }
 
-/// The cells as rows of bytes.
+/// Returns the cells as rows of bytes.
 fn rows(query: &Query) -> Vec<Vec<Option<Vec<u8>>>> {
     let mut all = Vec::new();
     for batch in query.clone().only_matching().batches().unwrap() {
@@ -76,7 +76,7 @@ fn all_firsts() -> impl Iterator<Item = FirstValues> {
     [false, true].into_iter().flat_map(|greatest| [false, true].map(|nulls| FirstValues { greatest, nulls }))
 }
 
-/// How many could be divided.
+/// Returns the number of splits that succeed.
 fn check(query: &Query, names: &[&str]) -> usize {
     let whole = rows(query);
     let mut divided = 0;
@@ -103,7 +103,7 @@ fn halves_are_the_whole() {
     let dense = array(SchemaBuilder::dense());
     let shown = dense.read().select(FIELDS).unwrap().range("x", 0..1200).unwrap();
     assert!(shown.split_by_value("i", FirstValues::default()).unwrap().is_none());
-    // Tiles of strings, and of values that may hide a NaN, are known too seldom.
+    // Tiles of strings, and of values that may hide a NaN, rarely have usable statistics.
     assert!(check(&shown.only_matching(), &FIELDS[1..]) >= 4);
 }
 
@@ -116,7 +116,7 @@ fn the_first_half_is_in_few_tiles_and_the_rest_in_none() {
         let (one, other) = query.split_by_value(name, first).unwrap().unwrap();
         let tiles = one.plan().unwrap().tile_count();
         assert!(16 <= tiles && tiles < all / 2, "{name}: {tiles} of {all}");
-        // What the tenth row of the first half rules out of the others.
+        // Excluded by the tenth row of the first half.
         let rows = rows(&one.select([name]).unwrap());
         let mut values: Vec<i128> = rows.iter().map(|row| number(row[0].as_deref().unwrap(), name)).collect();
         values.sort_unstable();
@@ -132,7 +132,7 @@ fn the_first_half_is_in_few_tiles_and_the_rest_in_none() {
         let left = other.filter(narrower).plan().unwrap().tile_count();
         assert!(left <= tiles, "{name}: {left} of {all}");
     }
-    // Few tiles aren't worth it.
+    // Few tiles are not worth a split.
     let few = query.clone().range("x", 0..200).unwrap();
     assert!(few.split_by_value("i", FirstValues::default()).unwrap().is_none());
     assert!(query.split_by_value("nothing", FirstValues::default()).is_err());
@@ -150,7 +150,7 @@ fn every_fixture() {
         let schema = array.schema().clone();
         for name in schema.fields().filter_map(|field| schema.field_name(field)) {
             for first in all_firsts() {
-                // Most have too few tiles; none is an error.
+                // Most have too few tiles. Errors must not occur.
                 array.read().only_matching().split_by_value(name, first).unwrap();
             }
         }

@@ -1,4 +1,4 @@
-//! What metadata alone says of cells: nothing but what the aggregates of all cells are, and without a look at them.
+//! Statistics from metadata alone. They must equal the aggregates of all cells.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn value(found: &Batch) -> Option<Vec<u8>> {
     found.columns()[0].cell(0).map(<[u8]>::to_vec)
 }
 
-/// How many of a field's statistics are exact; each that is, is the aggregate.
+/// Returns the number of exact statistics of a field. Each must equal the aggregate.
 fn check(query: &Query, name: &str) -> usize {
     let found = query.statistics(name).unwrap();
     let aggregate = |aggregate: Aggregate| value(query.clone().aggregate([aggregate]).unwrap().batch());
@@ -45,14 +45,14 @@ fn check(query: &Query, name: &str) -> usize {
     exact
 }
 
-/// What a look at each cell gives: the cells in groups by the first dimension, for which none are left out by metadata.
+/// Aggregates over the cells, in groups by the first dimension, computed without metadata.
 #[derive(Debug)]
 struct Looked {
     cells: u64,
     count: u64,
     nulls: u64,
     bounds: Option<Summary>,
-    /// Unless a group's doesn't fit.
+    /// `None` if the total of a group does not fit.
     total: Option<Total>,
 }
 
@@ -94,7 +94,7 @@ fn look(query: &Query, schema: &ArraySchema, name: &str) -> Looked {
     looked
 }
 
-/// That what is exact is what a look at each cell gives; how many statistics are.
+/// Checks that exact statistics equal the aggregates over the cells. Returns their number.
 fn compare(query: &Query, schema: &ArraySchema, name: &str) -> usize {
     let (found, looked) = (query.statistics(name).unwrap(), look(query, schema, name));
     let is = |what: &str, stated: &Stated<u64>, looked: u64| match stated {
@@ -143,7 +143,7 @@ fn every_fixture_as_a_look_at_each_cell_gives() {
         };
         let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
         let schema = array.schema().clone();
-        // Of what nobody wrote there may be more than anybody looks at.
+        // A domain may have too many unwritten cells to visit.
         let Some(sides) = array.non_empty_coordinates().unwrap() else { continue };
         let mut sides = schema.dimensions().iter().zip(sides);
         let Ok(query) = sides.try_fold(array.read(), |query, (dimension, side)| query.range(dimension.name(), side))
@@ -159,9 +159,9 @@ fn every_fixture_as_a_look_at_each_cell_gives() {
                 all += 6;
             }
         }
-        // All at once are what they are one by one, and what a second look gives.
+        // Statistics requested together equal separate requests and a second request.
         let one_by_one: Vec<_> = names.iter().map(|name| query.statistics(name).unwrap()).collect();
-        // As text: a NaN is no other NaN.
+        // Compared as text, since NaN is unequal to NaN.
         assert_eq!(
             format!("{:?}", query.statistics_of(&names).unwrap()),
             format!("{one_by_one:?}"),
@@ -186,7 +186,7 @@ fn every_fixture() {
         let schema = array.schema().clone();
         for name in schema.fields().filter_map(|field| schema.field_name(field)) {
             exact += check(&array.read(), name);
-            // A box around a fragment's cells has whole tiles.
+            // A box around a fragment's cells consists of complete tiles.
             let some = array.fragments().unwrap().first().and_then(tdb_array::Fragment::non_empty_coordinates);
             if let Some(sides) = some {
                 let mut sides = schema.dimensions().iter().zip(sides);
@@ -233,7 +233,7 @@ fn why_it_is_not_known() {
         (found.sum, found.min),
         (Stated::Exact(Some(Sum::I64(40))), Stated::Exact(Some(5i64.to_le_bytes().to_vec())))
     );
-    // A box of whole tiles, and one that cuts a tile.
+    // A box of complete tiles, and a box that cuts a tile.
     let within = |end: i32| query(&storage).range("x", 1..=end).unwrap().statistics("i").unwrap().cells;
     assert_eq!((within(4), within(5)), (Stated::Exact(4), Stated::Unknown(WhyUnknown::PartOfTile)));
     let filtered = |least: i64| query(&storage).filter(field("i").ge(least)).statistics("i").unwrap().cells;
@@ -283,12 +283,12 @@ fn ends_of_dimensions_are_those_of_boxes() {
     write(&storage, &[1000 - 2, 401], &[1.0; 2], &[5; 2]);
     let overlap = Stated::Unknown(WhyUnknown::Overlap);
     assert_eq!(ends(&open(&storage)).1, overlap);
-    // Of deleted cells nobody knows which they were.
+    // Metadata does not identify deleted cells.
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
     open(&storage).delete_cells(&field("i").eq(7), &Names::new()).unwrap();
     assert_eq!(ends(&open(&storage)).1, Stated::Unknown(WhyUnknown::Deletes));
-    // The boxes of dense tiles are of more than was written.
+    // The MBRs of dense tiles extend beyond the written cells.
     let storage = create(SchemaBuilder::dense());
     let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
     open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
@@ -326,16 +326,17 @@ fn whole_fragments_take_no_look_at_tiles() {
     assert_eq!((found[0].min.clone(), found[0].max.clone()), (exact(-50i64), exact(149i64)));
     assert_eq!((found[1].min.clone(), found[1].max.clone()), (exact(0i32), exact(199i32)));
     assert_eq!(found[0].sum, Stated::Exact(Some(Sum::I64((-50..150).sum()))));
-    // The totals came with the footer.
+    // The totals were read with the footer.
     assert_eq!((after.opens - before.opens, after.reads - before.reads), (0, 0));
-    // Totals of floats of several tiles can't be relied on, those of the tiles can: they are read once.
+    // Totals of floats over several tiles are unreliable, but totals of single tiles are reliable
+    // and read once.
     let floats = || array.statistics("f").unwrap();
     assert_eq!((floats().min, floats().max), (exact(0.0f64), exact(99.5f64)));
     let read = counting.counters().reads - after.reads;
     assert!(read <= 4 && counting.counters().opens == after.opens, "{read}");
     assert_eq!(floats().cells, Stated::Exact(200));
     assert_eq!(counting.counters().reads - after.reads, read);
-    // A box cuts the fragment, but no tile.
+    // A box that cuts the fragment but no tile.
     let cut = array.read().range("x", 10..=19).unwrap().statistics_of(["i", "x", "f"]).unwrap();
     assert_eq!(
         (cut[0].max.clone(), cut[1].min.clone(), cut[2].max.clone()),
@@ -346,7 +347,7 @@ fn whole_fragments_take_no_look_at_tiles() {
 
 #[test]
 fn what_totals_hide() {
-    // Two sums that leave their type together: tiles know theirs, totals don't.
+    // The sum of both tiles overflows. The tiles have exact sums, but the total does not.
     let storage = create(SchemaBuilder::sparse().capacity(1));
     write(&storage, &[1, 2, 3], &[1.0; 3], &[i64::MAX, 5, -7]);
     assert_eq!(
@@ -361,7 +362,7 @@ fn what_totals_hide() {
     write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, i64::MAX - 9, 5]);
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!((found.sum, found.max), (Stated::Unknown(WhyUnknown::TooLarge), exact(i64::MAX - 9)));
-    // A NaN behind a sum that stopped at the end of its type, which the next tile brings back from there.
+    // A NaN after a sum that saturated. The next tile brings the sum back into the range.
     for order in [[f64::MAX, f64::MAX, f64::NAN, -1.0, -2.0, -3.0], [-1.0, -2.0, -3.0, f64::NAN, f64::MAX, f64::MAX]] {
         let storage = create(SchemaBuilder::sparse().capacity(3));
         write(&storage, &[1, 2, 3, 4, 5, 6], &order, &[1; 6]);
@@ -373,22 +374,22 @@ fn what_totals_hide() {
 
 #[test]
 fn fragments_that_do_not_meet() {
-    // Their boxes meet, their tiles don't.
+    // The boxes of the fragments intersect, but their tiles do not.
     let storage = create(SchemaBuilder::sparse().capacity(2));
     write(&storage, &[1, 2, 101, 102], &[1.0; 4], &[1, 2, 3, 4]);
     write(&storage, &[51, 52, 151, 152], &[1.0; 4], &[5, 6, 7, 8]);
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!((found.cells, found.max), (Stated::Exact(8), exact(8i64)));
-    // A third one lies between two cells of a tile: nobody knows without a look.
+    // The cell of a third fragment is between two cells of a tile. Metadata is then inconclusive.
     write(&storage, &[152, 153], &[1.0; 2], &[9, 9]);
     let overlap = Stated::Unknown(WhyUnknown::Overlap);
     assert_eq!(open(&storage).statistics("i").unwrap().cells, overlap);
-    // Where it isn't asked for, it doesn't matter.
+    // Outside of the query, the overlap does not matter.
     let below = open(&storage).read().range("x", 0..=151).unwrap().statistics("i").unwrap();
     assert_eq!(below.cells, Stated::Unknown(WhyUnknown::PartOfTile));
     let below = open(&storage).read().range("x", 0..=149).unwrap().statistics("i").unwrap();
     assert_eq!((below.cells, below.max), (Stated::Exact(6), exact(6i64)));
-    // Duplicates hide nothing.
+    // With duplicates, no cell is hidden.
     let storage = create(SchemaBuilder::sparse().allows_duplicates(true));
     write(&storage, &[1, 1, 2], &[1.0; 3], &[1, 2, 3]);
     write(&storage, &[1, 2], &[1.0; 2], &[9, -9]);
@@ -487,14 +488,14 @@ fn no_time_is_null() {
             }
         };
         let seven = |value: i64| if nullable { None } else { Some(value) };
-        // Tiles without, with some, and of nothing but NaT; 7 is null where that may be.
+        // Tiles without NaT, with some, and with NaT only. 7 is null in nullable fields.
         put(0, &[5, 9, NAT, 3, NAT, NAT]);
         put(10, &[NAT, NAT, NAT, 7]);
         let query = open(&storage).read().range("x", 0..=13).unwrap();
         let query = if dense { query.filter(field("x").le(5i32) | field("x").ge(10i32)) } else { query };
         for name in ["d", "t"] {
             let exact = check(&query, name) + compare(&query, open(&storage).schema(), name);
-            // Metadata doesn't say how many cells fulfil a condition.
+            // Metadata does not show how many cells meet a condition.
             assert!(dense || exact > 0, "{name}");
             let known = [5, 9, 3].into_iter().chain(seven(7));
             let count = known.clone().count() as u64;
@@ -508,7 +509,7 @@ fn no_time_is_null() {
                 Aggregate::count_distinct(name),
                 Aggregate::median(name),
             ];
-            // By metadata where it is enough, of each alone and of all together; and by a look at each cell.
+            // From metadata where it suffices, separately and together, and from the cells.
             let is_negative = field(name).ne(-1i64) | field(name).is_null();
             for query in [query.clone(), query.clone().filter(is_negative)] {
                 let all = query.clone().aggregate(asked.clone()).unwrap();
@@ -538,7 +539,7 @@ fn no_time_is_null() {
                 assert_eq!(groups.columns()[1].values::<u64>().unwrap()[last], 10 - count);
             }
         }
-        // Statistics say how many are null where a tile has no others.
+        // Statistics include the null count if a tile has only nulls.
         let nothing = open(&storage).read().range("x", 10..=11).unwrap();
         let found = nothing.statistics("d").unwrap();
         assert_eq!((found.count, found.nulls), (Stated::Exact(0), Stated::Exact(2)));
@@ -550,7 +551,7 @@ fn no_time_is_null() {
         let some = open(&storage).read().range("x", 2..=3).unwrap();
         assert!(matches!(some.statistics("d").unwrap().nulls, Stated::Unknown(_)));
     }
-    // A coordinate is never null.
+    // Coordinates are never null.
     let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
     let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
     let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
@@ -579,14 +580,14 @@ fn dense_fragments() {
         (found.cells, found.count, found.min, found.sum),
         (Stated::Exact(1000), Stated::Exact(150), exact(-4i64), Stated::Exact(Some(Sum::I64(-100))))
     );
-    // All of three tiles of the first are written over: nothing of them counts.
+    // Three tiles of the first fragment are completely overwritten and do not count.
     put(30, 30, 9);
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.count, found.max, found.sum),
         (Stated::Exact(150), exact(9i64), Stated::Exact(Some(Sum::I64(140))))
     );
-    // A part of a tile: what that fragment has of it is known to be so many cells, and no more.
+    // A part of a tile: only its number of cells is known.
     put(205, 3, 7);
     let found = open(&storage).statistics("i").unwrap();
     assert!(matches!(found.max, Stated::Unknown(_)), "{found:?}");
@@ -647,7 +648,7 @@ fn a_fragment_of_other_dimensions_is_an_error() {
     CreateOptions::new().create_on(&two, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     let cells = NewCells::new().with("x", &[1, 5][..]).with("y", NewColumn::strings(["a", "b"]));
     open(&two).write().cells(cells.with("f", &[1.0f64; 2]).with("i", &[1i64, 2])).unwrap();
-    // The other array's fragment and its schema are put among those of the first.
+    // Adds the fragment and the schema of the other array to the first.
     for folder in ["__schema", "__commits", "__fragments"] {
         for entry in two.list(folder).unwrap() {
             let path = format!("{folder}/{}", entry.name);
@@ -665,7 +666,7 @@ fn a_fragment_of_other_dimensions_is_an_error() {
             }
         }
     }
-    // By either schema.
+    // With either schema.
     let array = open(&storage);
     for path in array.schema_paths() {
         let error = array.by_schema(path).unwrap().read().statistics_of(["i", "x"]).unwrap_err();

@@ -1,4 +1,4 @@
-//! Boxes of a dense array that appear at once.
+//! Boxes of a dense array that become visible atomically.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use tdb_array::{Array, ArrayError, NewCells, NewColumn, Order};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
-/// Tiles of 4 × 3 cells, of a number and a text that may be null.
+/// Tiles of 4 × 3 cells with a number and a nullable string.
 fn create(path: &Path) {
     let side = |name, extent| {
         Dimension::new(name, Datatype::Int32, Scalar::I32(-10), Scalar::I32(99)).with_tile_extent(Scalar::I32(extent))
@@ -17,7 +17,7 @@ fn create(path: &Path) {
     Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
 }
 
-/// The cells that count from a number on.
+/// Returns cells with ascending numbers.
 fn cells(first: i32, count: usize) -> NewCells<'static> {
     let numbers: Vec<i32> = (first..).take(count).collect();
     let texts = numbers.iter().map(|number| (number % 3 != 0).then(|| number.to_string()));
@@ -25,7 +25,7 @@ fn cells(first: i32, count: usize) -> NewCells<'static> {
     NewCells::new().with("a", NewColumn::owned(bytes, None, None)).with("s", NewColumn::optional_strings(texts))
 }
 
-/// y, x, a and s of all cells in a box, row by row.
+/// Returns `a` of all cells in a box, in row-major order.
 fn read(path: &Path, y: std::ops::RangeInclusive<i32>, x: std::ops::RangeInclusive<i32>) -> Vec<i32> {
     let query = Array::open(path).unwrap().read().select(["a"]).unwrap().order(Order::RowMajor);
     let batches = query.range("y", y).unwrap().range("x", x).unwrap().batches().unwrap();
@@ -45,7 +45,7 @@ fn boxes_appear_at_once() {
     let written = writer.commit().unwrap();
     assert_eq!((written.cells, written.fragments.len()), (60, 2));
     assert!(read(&path, -10..=1, 5..=9).into_iter().eq(0..60));
-    // They have the same time: whoever looks at a time sees both or none.
+    // Equal timestamps: a reader at any time sees both or neither.
     let array = Array::open(&path).unwrap();
     let times: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().start()).collect();
     assert_eq!(times[0], times[1]);
@@ -86,7 +86,7 @@ fn what_is_wrong_is_said_and_nothing_is_committed() {
         let mut writer = begin();
         let error = push(&mut writer).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
-        // Nothing more is taken.
+        // The writer accepts no further boxes.
         assert!(writer.push_box([0..=1, 0..=1], cells(0, 4)).is_err());
         assert!(writer.commit().is_err());
     }

@@ -1,4 +1,5 @@
-//! Values that a filter cannot represent: each write refuses them, names the cell, and leaves nothing.
+//! Values that a filter cannot represent. Every write rejects such values, names the cell, and
+//! leaves no files.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ fn scaled(offset: f64) -> Attribute {
     Attribute::new("a", Datatype::Float32).with_filters(filters(offset))
 }
 
-/// Checks that the error names this cell and value, and that the array is as it was.
+/// Checks that the error names this cell and value, and that the array is unchanged.
 fn refused(result: Result<(), ArrayError>, cell: u64, value: &str, storage: &Arc<MemoryStorage>) {
     let error = result.unwrap_err();
     let ArrayError::Cells(CellsError::Cell {
@@ -70,7 +71,7 @@ fn streams_refuse_values_that_the_filter_cannot_represent() {
     for (cell, portion) in [(0, 3), (30, 3), (30, 40), (39, 1)] {
         let storage = create(&schema(false, scaled(0.0)));
         let mut writer = array_on(&storage, 2).write().budget(1).global_order().unwrap();
-        // Global order: tile by tile.
+        // Global order, tile by tile.
         let place = |cell: i32| (cell / 32 * 4 + cell / 4 % 4, cell / 16 % 2 * 4 + cell % 4);
         let numbers: Vec<i32> = (0..40).collect();
         let mut pushed = Ok(());
@@ -109,7 +110,7 @@ fn dense_writes_refuse_values_that_the_filter_cannot_represent() {
     refused(result.and_then(|()| writer.commit().map(|_| ())), 50, "128.0", &storage);
 }
 
-/// Zeros, with which dense tiles are padded, do not fit; nor does what null cells hold.
+/// Neither the zeros that pad dense tiles nor the content of null cells can be represented.
 #[test]
 fn values_that_nobody_reads_may_be_lost() {
     let storage = create(&schema(true, scaled(1000.0).nullable(false)));
@@ -139,7 +140,8 @@ fn integers_and_shuffled_bytes_are_no_floats_to_scale() {
     }
 }
 
-/// What was read of a filter is stored again; cells that nobody wrote have a fill value that the filter can't represent.
+/// Values read through a filter can be stored again. Unwritten cells have a fill value that the
+/// filter cannot represent.
 #[test]
 fn consolidation_refuses_to_change_values() {
     for (second, is_refused) in [(2..=3, false), (5..=6, true)] {

@@ -1,4 +1,4 @@
-//! Files that go between their listing and their reading, since somebody vacuums the array.
+//! Files deleted between listing and reading by a concurrent vacuum.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,8 @@ use tdb_types::{Datatype, Scalar};
 
 const LISTED: &str = "__commits/__1_1_00000000000000000000000000000001_22.con";
 
-/// A storage of which a file goes as soon as somebody wants to read it; it is listed so often again.
+/// A storage without a listed file. The first `again` attempts to open the file fail. The next
+/// attempt also removes the file from the listing.
 #[derive(Debug)]
 struct Vanishing {
     inner: Arc<dyn Storage>,

@@ -25,8 +25,8 @@ fn layouts() -> impl Strategy<Value = Layout> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Sorted by us, or streamed in order in batches of any size under any budget, by one thread or several: the same
-    /// bytes, which hold the cells.
+    /// Sorted by the writer, or streamed in order, in batches of any size, with any memory limit
+    /// and number of threads. The bytes are identical and hold the cells.
     #[test]
     fn sparse_cells_come_back(rows in rows(), order in layouts(), batch in 1..20usize, budget in 1..5000usize) {
         let rows = unique(rows);
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(files(&storage, ""), files(&again, ""));
     }
 
-    /// Fragments of a bounded size hold the same cells.
+    /// Fragments of limited size hold the same cells.
     #[test]
     fn sparse_streams_are_cut(rows in rows(), batch in 1..70usize, max in 1..4000u64) {
         let rows = unique(rows);
@@ -69,7 +69,7 @@ proptest! {
         }
     }
 
-    /// The last of several cells of equal coordinates stays, or all do.
+    /// Keeps the last of several cells with equal coordinates, or all of them.
     #[test]
     fn duplicates_are_treated_as_told(rows in rows(), batch in 1..20usize) {
         let mut last = BTreeMap::new();
@@ -94,7 +94,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Boxes written over each other: each place has the cell that was written last.
+    /// Overlapping boxes: the last written cell counts.
     #[test]
     fn dense_boxes_come_back(
         tiles in prop::sample::select(vec![Layout::RowMajor, Layout::ColMajor]),
@@ -122,7 +122,7 @@ proptest! {
         prop_assert_eq!(files(&storages[0], ""), files(&storages[1], ""));
     }
 
-    /// In global order: the same bytes as in another order, and as many fragments as are asked for.
+    /// In global order: the same bytes as in another order, and the requested number of fragments.
     #[test]
     fn dense_streams_come_back(
         tiles in prop::sample::select(vec![Layout::RowMajor, Layout::ColMajor]),
@@ -135,7 +135,7 @@ proptest! {
         let ranges = [(-3, 8), (-3, 5), (-3, 2)];
         let (places, cells) = box_cells(ranges, false, 11);
         array_on(&storage, 1).write().names(names(5)).cells(grid_columns(&cells)).unwrap();
-        // What is stored, tile by tile.
+        // Stored order, tile by tile.
         let tile = |place: &[i64; 3]| [(place[0] + 3) / 4, (place[1] + 3) / 3, (place[2] + 3) / 2];
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|cell| {

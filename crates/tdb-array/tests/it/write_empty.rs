@@ -1,4 +1,4 @@
-//! Writes of no cells, and batches without cells within streams.
+//! Writes without cells, and empty batches within streams.
 
 use crate::two_arrays::*;
 use tdb_array::{Array, ArrayError, CellsError, Duplicates, GlobalWriter, NewCells, NewColumn};
@@ -6,14 +6,14 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
-/// Rows as the array stores them.
+/// Returns the rows in global order.
 fn in_global_order(schema: &ArraySchema, rows: &[Row]) -> Vec<Row> {
     let storage = create(schema);
     array_on(&storage, 1).write().cells(columns(rows)).unwrap();
     rows_of(&array_on(&storage, 1))
 }
 
-/// The array of [`sparse_schema`], whose cells must lie in a part of the domain that holds neither its lowest key nor
+/// The array of [`sparse_schema`] with a current domain that contains neither the lowest key nor
 /// the empty string.
 fn bounded_schema() -> ArraySchema {
     let schema = sparse_schema(false, Layout::RowMajor);
@@ -53,7 +53,7 @@ fn empty_batches_of_sparse_streams_change_nothing() {
             files(&storage, "")
         };
         assert_eq!(written(&rows, true), written(&rows, false));
-        // A write of no cells makes no fragment.
+        // A write without cells creates no fragment.
         assert_eq!(written(&[], true), files(&create(&schema), ""));
         let storage = create(&schema);
         assert_eq!(array_on(&storage, 1).write().cells(columns(&[])).unwrap().fragments.len(), 0);
@@ -80,7 +80,7 @@ fn empty_batches_of_dense_streams_change_nothing() {
     assert_eq!(written(true), written(false));
 }
 
-/// Offsets of no cells are one number, which must lie within the values like any other.
+/// Without cells, offsets consist of one number, which must be within the values nevertheless.
 #[test]
 fn offsets_of_no_cells_are_checked() {
     let lists = Attribute::new("lists", Datatype::Int64).with_cell_val_num(CellValNum::Var);
@@ -103,7 +103,7 @@ fn offsets_of_no_cells_are_checked() {
             }
         }
     }
-    // No cells, somewhere within values that are there.
+    // No cells, at an offset within existing values.
     let cells = NewCells::new().with("s", NewColumn::bytes(b"ab").with_offsets(&[2]));
     array.write().cells(cells.with("lists", NewColumn::bytes(&value).with_offsets(&[1]))).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Cells that can't be written, and writes that break off: an error, and no trace.
+//! Cells that cannot be written, and interrupted writes: an error and no files.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn cells_of_equal_coordinates_are_not_kept_where_the_array_does_not_allow_it() {
     assert_eq!(files(&storage, ""), before);
 }
 
-/// Refused, naming the cell, and without a trace.
+/// Rejected with the number of the cell, and without files.
 #[test]
 fn bad_cells_are_refused() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
@@ -64,7 +64,7 @@ fn bad_cells_are_refused() {
     ];
     assert_eq!(files(&storage, ""), before);
     insta::assert_snapshot!(errors.join("\n"));
-    // What all of them had beside the one that is wrong.
+    // Without the wrong cell, the rest is valid.
     array.write().cells(columns(&some_rows())).unwrap();
     assert_eq!(rows_of(&array_on(&storage, 1)).len(), 4);
 }
@@ -115,7 +115,7 @@ fn a_stream_that_is_dropped_leaves_nothing() {
     assert_eq!(files(&storage, ""), before);
 }
 
-/// However long strings are: nothing tells before how long they will be.
+/// Holds for strings of any length, since their length is not known in advance.
 #[test]
 fn streams_keep_to_the_budget() {
     const BUDGET: usize = 1 << 20;
@@ -155,7 +155,7 @@ fn dense_writes_that_cannot_be() {
     assert_eq!(files(&storage, ""), before);
 }
 
-/// What labels promise.
+/// The order that dimension labels require.
 #[test]
 fn values_that_promise_an_order_keep_it() {
     let x = Dimension::new("x", Datatype::UInt8, Scalar::U8(0), Scalar::U8(3)).with_tile_extent(Scalar::U8(4));
@@ -170,7 +170,7 @@ fn values_that_promise_an_order_keep_it() {
     assert_eq!(write(&[1.0, 1.0, 1.5, 3.0]).unwrap().cells, 4);
 }
 
-/// Breaks a write at each of its operations in turn: what is on the disk is read as before, or as after.
+/// Interrupts a write at each of its operations. The files on disk read as before or as after.
 fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Result<(), ArrayError>) {
     let open = |storage: Arc<dyn Storage>| ArrayOptions::new().threads(1).open_on(storage).unwrap();
     let sound = FaultyStorage::sound(disk_of());
@@ -191,11 +191,11 @@ fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Re
             } else {
                 assert!(fragments > open(disk_of()).fragments().unwrap().len(), "{fault:?} {n}");
             }
-            // Whatever is left reads.
+            // Remaining files can be read.
             drop(open(disk.clone()).read().batches().unwrap().collect::<Result<Vec<_>, _>>().unwrap());
         }
     }
-    // What was said to be written stays when power is lost right after.
+    // A completed write survives a loss of power.
     let disk = disk_of();
     let faulty = FaultyStorage::new(disk.clone(), Fault::LosesPower, sound.changes());
     write(&open(Arc::new(faulty.clone()))).unwrap();
@@ -215,7 +215,7 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
     };
     breaks(sparse, |array| array.write().names(names(5)).cells(columns(&rows)).map(drop));
     breaks(sparse, |array| stream(array.write().names(names(5)).budget(1), &rows, 9).map(drop));
-    // Several fragments, which come into being at once.
+    // Several fragments that become visible atomically.
     breaks(sparse, |array| {
         let written = stream(array.write().names(names(5)).budget(1).max_fragment_size(300), &rows, 9)?;
         assert!(written.fragments.len() > 1);
@@ -226,7 +226,7 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
     breaks(dense, |array| array.write().names(names(5)).cells(grid_columns(&cells)).map(drop));
 }
 
-/// The promise holds from one batch of a stream to the next.
+/// The order is checked across the batches of a stream.
 #[test]
 fn streams_keep_promises_across_batches() {
     let x = Dimension::new("x", Datatype::UInt8, Scalar::U8(0), Scalar::U8(7)).with_tile_extent(Scalar::U8(2));
@@ -241,7 +241,7 @@ fn streams_keep_promises_across_batches() {
     );
 }
 
-/// One cell would need a tile of more bytes than any may have: told before anything is written.
+/// A single cell would need a tile beyond the limit. The error comes before anything is written.
 #[test]
 fn tiles_that_nobody_can_hold_are_refused() {
     let wide = Dimension::new("x", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1 << 62));
@@ -256,14 +256,15 @@ fn tiles_that_nobody_can_hold_are_refused() {
     assert_eq!(files(&storage, ""), before);
 }
 
-/// A tile that readers with the same limits couldn't hold isn't written, in any order of cells or kind of array.
+/// A tile that readers with the same limits would reject is not written, for any order and kind of
+/// array.
 #[test]
 fn tiles_beyond_the_limits_are_refused() {
     let limited = |storage: &Arc<MemoryStorage>, bytes| {
         let options = ArrayOptions::new().threads(1).limits(Limits::default().with_tile_bytes(bytes));
         options.open_on(Arc::clone(storage) as Arc<dyn Storage>).unwrap()
     };
-    // The tile of four cells has 32 bytes of numbers, and 2,000 of text.
+    // The tile of four cells has 32 bytes of numbers and 2,000 bytes of text.
     let rows: Vec<Row> =
         some_rows().into_iter().map(|row| (row.0, row.1, row.2, Some("x".repeat(500)), row.4)).collect();
     let storage = create(&sparse_schema(false, Layout::RowMajor));
@@ -278,7 +279,7 @@ fn tiles_beyond_the_limits_are_refused() {
     limited(&storage, 2_000).write().cells(columns(&rows)).unwrap();
     assert_eq!(rows_of(&limited(&storage, 2_000)).len(), 4);
 
-    // A dense one has 24 cells.
+    // A dense tile has 24 cells.
     let storage = create(&dense_schema(Layout::RowMajor, Layout::RowMajor));
     let (_, mut cells) = box_cells([(-3, 0), (-3, -1), (-3, -2)], false, 3);
     cells.iter_mut().for_each(|cell| cell.1 = Some("x".repeat(100)));
@@ -293,7 +294,7 @@ fn tiles_beyond_the_limits_are_refused() {
     assert_eq!(write(2_400).unwrap().cells, 24);
 }
 
-/// Where the text is short, it's the offsets that reach the limit.
+/// With short text, the offsets reach the limit first.
 #[test]
 fn offsets_beyond_the_limits_are_refused() {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(5));

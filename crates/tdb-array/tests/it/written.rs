@@ -1,5 +1,5 @@
-//! The cells of every fixture, written anew by this library into arrays of the same format version: they read as the
-//! reference library reads the fixtures.
+//! The cells of every fixture, written by this library into arrays of the same format version. They
+//! read as the reference library reads the fixtures.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,22 +21,23 @@ use crate::queries::{check, is_comparable, with_key};
 
 const BUDGET: usize = 64 << 20;
 
-/// The greatest mean squared error of images with loss: those of the fixtures are noise, edges and slopes.
+/// Maximum mean squared error of lossy images. The images of the fixtures are noise, edges and
+/// slopes.
 const MOST_LOSS: f64 = 200.0;
 
-/// An array that this library wrote, like a fixture.
+/// An array written by this library, equivalent to a fixture.
 struct Copy {
     fixture: Fixture,
     storage: Arc<dyn Storage>,
 }
 
 impl Copy {
-    /// A new array of the fixture's schema, without cells.
+    /// Creates an array with the fixture's schema, without cells.
     fn empty(fixture: &Fixture) -> Self {
         Self::make(fixture, &open(fixture).definition().unwrap())
     }
 
-    /// The same of another format version.
+    /// Like [`empty`](Self::empty), in another format version.
     fn empty_at(fixture: &Fixture, version: FormatVersion) -> Self {
         let old = open(fixture).definition().unwrap();
         let schema = SchemaBuilder::from(old.schema().clone()).version(version).build().unwrap();
@@ -58,13 +59,13 @@ impl Copy {
         Self { fixture: fixture.clone(), storage }
     }
 
-    /// The array with the cells of the fixture, in several fragments over each other.
+    /// Writes the cells of the fixture in several overlapping fragments.
     fn filled(self) -> Self {
         self.fill().unwrap_or_else(|error| panic!("{}: {error}", self.fixture.name()));
         self
     }
 
-    /// The fixture itself, whose cells were written once more, by this library.
+    /// The fixture itself, with all cells written once more by this library.
     fn appended(fixture: &Fixture) -> Self {
         Self { fixture: fixture.clone(), storage: fixture.array_storage() }.filled()
     }
@@ -77,7 +78,7 @@ impl Copy {
         self.open(ArrayOptions::new()).unwrap()
     }
 
-    /// Writes the fixture's cells, and the values of its labels.
+    /// Writes the fixture's cells and the values of its labels.
     fn fill(&self) -> Result<(), ArrayError> {
         let (from, to) = (open(&self.fixture), self.array());
         fill(&from, &to)?;
@@ -88,11 +89,11 @@ impl Copy {
         Ok(())
     }
 
-    /// Every query of the fixture.
+    /// Checks every query of the fixture.
     fn check(&self) {
         for query in self.fixture.expected().queries.iter().filter(|query| is_comparable(query)) {
             if query.timestamps.is_some() {
-                continue; // all was written at other times
+                continue; // the copy has other timestamps
             }
             let checked = check(&|options| self.open(options), query, BUDGET, 2);
             checked.unwrap_or_else(|why| panic!("{}, {}: {why}", self.fixture.name(), query.name));
@@ -104,12 +105,13 @@ fn open(fixture: &Fixture) -> Array {
     with_key(ArrayOptions::new(), fixture).open_on(fixture.array_storage()).unwrap()
 }
 
-/// Writes the cells of one array into another, in several fragments that lie over each other where that changes nothing.
+/// Writes the cells of an array into another, in several fragments. They overlap if this does not
+/// change the result.
 fn fill(from: &Array, to: &Array) -> Result<(), ArrayError> {
     if from.schema().is_dense() { fill_dense(from, to) } else { fill_sparse(from, to) }
 }
 
-/// All cells that were written, then the later half of them on the first dimension once more.
+/// Writes all written cells, then the later half along the first dimension once more.
 fn fill_dense(from: &Array, to: &Array) -> Result<(), ArrayError> {
     let Some(domain) = from.non_empty_domain().unwrap() else { return Ok(()) };
     let schema = from.schema();
@@ -130,7 +132,7 @@ fn fill_dense(from: &Array, to: &Array) -> Result<(), ArrayError> {
     Ok(())
 }
 
-/// Several fragments, the first of which is written again at the end if that adds no cells.
+/// Writes several fragments, and repeats the first at the end if this adds no cells.
 fn fill_sparse(from: &Array, to: &Array) -> Result<(), ArrayError> {
     let all = sparse_batches(from, BUDGET);
     let bytes: usize = all.iter().flat_map(Batch::columns).map(|column| column.bytes().len()).sum();
@@ -150,7 +152,7 @@ fn sparse_batches(array: &Array, budget: usize) -> Vec<Batch> {
     query.select(names).unwrap().batches().unwrap().map(Result::unwrap).collect()
 }
 
-/// Writes all fixtures of a feature anew, and reads them.
+/// Writes all fixtures of a feature anew and reads them.
 fn write_all(feature: &Feature) {
     write_these(feature.fixtures());
 }
@@ -159,7 +161,7 @@ fn write_these(fixtures: Vec<Fixture>) {
     for fixture in fixtures {
         let version = open(&fixture).schema().version();
         compare(&Copy::empty(&fixture).filled(), version);
-        // The versions that no release writes; all that those beside them have.
+        // Versions that no release writes, with all fixtures of the neighboring versions.
         let beside = match version.number() {
             2 => FormatVersion::new(1).unwrap(),
             22 => FormatVersion::MAX,
@@ -279,7 +281,7 @@ fn encryption() {
     write_all(&features::ENCRYPTION);
 }
 
-/// Any nullable field, in arrays of any kind.
+/// Nullable fields in arrays of any kind.
 #[test]
 fn nullable_cells() {
     let nullable = |fixture: &Fixture| {
@@ -289,8 +291,8 @@ fn nullable_cells() {
     write_these(of_versions(&[7..=23], nullable));
 }
 
-/// Those with loss come near to the cells of the fixture, which are images with loss themselves; all other cells are as
-/// they were.
+/// Lossy images are close to the cells of the fixture, which are lossy themselves. All other cells
+/// are equal.
 #[test]
 fn images() {
     write_these(features::IMAGES.fixtures().into_iter().filter(|fixture| !loses_pixels(fixture)).collect());
@@ -346,7 +348,7 @@ fn later_releases() {
     let mut seen = 0;
     for fixture in of_versions(&[1..=23], |fixture| !loses_pixels(fixture)) {
         let array = open(&fixture);
-        // A cell that is there twice would be a third one.
+        // A repeated cell would become a third.
         if array.schema().allows_duplicates() {
             continue;
         }
@@ -363,7 +365,7 @@ fn later_releases() {
     assert!(seen > 300, "{seen} arrays");
 }
 
-/// An attribute added, another dropped, cells written before and after.
+/// One attribute added, another dropped, cells written before and after.
 #[test]
 fn evolved_schemas() {
     for fixture in features::SPARSE_CELLS.fixtures() {
@@ -387,7 +389,7 @@ fn evolved_schemas() {
     }
 }
 
-/// In every format: the schema becomes one of a format that has current domains.
+/// In every format: the schema is upgraded to a format with current domains.
 #[test]
 fn arrays_without_a_current_domain_get_one() {
     let mut seen = 0;
@@ -449,8 +451,8 @@ fn entries(metadata: &Metadata) -> Vec<(Vec<u8>, MetadataValue)> {
     metadata.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// All keys of the fixtures' metadata, put anew, and one of them deleted. Arrays of before there was metadata get it as those
-/// that release 2.30.0 gave it.
+/// Writes all metadata of the fixtures anew, and deletes a key. Arrays from before metadata existed
+/// get it in the form that release 2.30.0 writes.
 #[test]
 fn metadata_of_arrays() {
     let first = fixtures::named("v4-by-1.7.7-dense-metadata");
@@ -467,7 +469,7 @@ fn metadata_of_arrays() {
         assert_eq!(entries(copy.array().metadata().unwrap()), wanted, "{}", fixture.name());
         let files = copy.storage.list("__meta").unwrap();
         let [file] = &files[..] else { panic!("{files:?}") };
-        // Releases from 1.7 on, whose format is 4, read it.
+        // Releases from 1.7 on, with format 4, read it.
         let header = copy.storage.read(&format!("__meta/{}", file.name)).unwrap();
         assert_eq!(header[..4], [4, 0, 0, 0], "{}", fixture.name());
         copy.array().write_metadata().delete(wanted[0].0.clone()).commit().unwrap();
@@ -488,7 +490,7 @@ fn metadata_of_arrays() {
     }
 }
 
-/// Members removed from the groups of every release, and others added; metadata put beside.
+/// Removes and adds members in the groups of every release, and adds metadata.
 #[test]
 fn groups() {
     let groups = fixtures::groups().into_iter().chain(fixtures::groups_of_older_releases());

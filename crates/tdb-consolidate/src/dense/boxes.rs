@@ -1,16 +1,17 @@
-//! A dense array cut into boxes of tiles.
+//! Boxes of tiles of a dense array.
 
 use tdb_fragment::DenseGrid;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{Layout, saturating_len};
 use tdb_write::Target;
 
-/// Of each dimension the first tile and how many, counted from the first of the grid.
+/// First tile and number of tiles along each dimension, relative to the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TileBox(pub(super) Vec<(u64, u64)>);
 
 impl TileBox {
-    /// The cells of the tiles that lie in the domain, and whether these are all.
+    /// Returns the cells of the tiles that are within the domain. The flag is `true` if the tiles
+    /// are completely within the domain.
     pub(super) fn region(&self, grid: &DenseGrid, target: &Target, domain: &NdRange) -> (NdRange, bool) {
         let dimensions = grid.dimensions().iter().zip(target.schema.dimensions());
         let mut is_whole = true;
@@ -29,7 +30,7 @@ impl TileBox {
 }
 
 impl TileBox {
-    /// The two halves of a box of several tiles, of which one follows the other in the order of tiles.
+    /// Splits a box of several tiles into two halves that are consecutive in tile order.
     pub(super) fn halves(&self, order: Layout) -> Option<(Self, Self)> {
         let several = |along: &usize| self.0[*along].1 > 1;
         let along = match order {
@@ -43,7 +44,7 @@ impl TileBox {
         Some((one, other))
     }
 
-    /// The tiles in their order, each by its place in the array's grid.
+    /// Iterates over the tiles in order, as indices in the grid of the array.
     pub(super) fn tiles(&self, grid: &DenseGrid) -> impl Iterator<Item = Vec<u64>> {
         let count: u64 = self.0.iter().map(|(_, count)| count).product();
         let mut along: Vec<usize> = (0..self.0.len()).collect();
@@ -63,13 +64,14 @@ impl TileBox {
     }
 }
 
-/// Boxes of tiles that follow each other in the order of tiles, each of about as many cells as may be held.
+/// Boxes of tiles, consecutive in tile order, each with as many cells as memory permits.
 pub(super) struct Boxes {
-    /// The dimensions, the slowest first, and how many tiles there are along each.
+    /// Dimensions with their numbers of tiles, slowest first.
     dimensions: Vec<(usize, u64)>,
-    /// Which of them is cut; those behind it are whole, of those before it a box has one tile.
+    /// Level of the dimension that is cut. Faster dimensions are complete. A box has one tile along
+    /// slower dimensions.
     cut: usize,
-    /// How many tiles a box has along it.
+    /// Tiles per box along the cut dimension.
     step: u64,
     next: Option<Vec<u64>>,
 }
@@ -81,7 +83,7 @@ impl Boxes {
         if grid.order() == Layout::ColMajor {
             dimensions.reverse();
         }
-        // Cells are there as they were read, and again as tiles before and behind the filters.
+        // Cells are in memory as read, and as tiles before and after the filters.
         let tile = saturating_len(grid.cells_per_tile()).saturating_mul(target.cell_size()).saturating_mul(4).max(1);
         let mut tiles = (budget / tile).max(1) as u64;
         let mut cut = dimensions.len() - 1;

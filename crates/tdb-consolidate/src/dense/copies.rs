@@ -1,4 +1,4 @@
-//! Which tiles can be taken from a fragment as they are stored.
+//! Selection of tiles that can be copied in filtered form.
 
 use tdb_fragment::{DenseGrid, Tiles};
 use tdb_rtree::NdRange;
@@ -8,32 +8,32 @@ use tdb_write::{EncodedTile, Target};
 use super::boxes::TileBox;
 use crate::copied::{CopiedField, has_same_order};
 
-/// Where the tiles of a box come from.
+/// The origin of the tiles of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Their cells have to be read.
+    /// The cells must be read.
     Read,
-    /// From this fragment, as they are stored.
+    /// The tiles are copied from the fragment with this index.
     Copied(usize),
 }
 
-/// The fragments that are joined, and what can be copied from them.
+/// The fragments to consolidate, with the tiles to copy.
 #[derive(Debug)]
 pub(super) struct Copies<'a> {
     target: &'a Target,
-    /// Of the new fragment.
+    /// Grid of the new fragment.
     grid: &'a DenseGrid,
     domain: &'a NdRange,
-    /// The oldest first, with those that have no cells left out.
+    /// Fragments with cells, oldest first.
     sources: Vec<Source>,
 }
 
-/// A fragment.
+/// A fragment to consolidate.
 #[derive(Debug)]
 struct Source {
     fragment: Fragment,
     bounds: NdRange,
-    /// One per field of the new fragment; none if some field is stored in another way.
+    /// A field per field of the new fragment. `None` if at least one field is stored differently.
     fields: Option<Vec<CopiedField>>,
 }
 
@@ -54,21 +54,22 @@ impl<'a> Copies<'a> {
         Ok(Self { target, grid, domain, sources })
     }
 
-    /// Cuts a box into parts that follow each other in the order of tiles.
+    /// Divides a box into parts that are consecutive in tile order.
     pub(super) fn divide(&self, tiles: TileBox) -> Vec<(TileBox, Part)> {
         let all: Vec<usize> = (0..self.sources.len()).collect();
         self.parts(tiles, &all)
     }
 
-    /// `candidates` are the fragments that may have cells of the box.
+    /// `candidates` lists the fragments that may have cells in the box.
     fn parts(&self, tiles: TileBox, candidates: &[usize]) -> Vec<(TileBox, Part)> {
         let (region, is_whole) = tiles.region(self.grid, self.target, self.domain);
         let touching = |source: &usize| self.sources[*source].bounds.intersects(&region);
         let touching: Vec<usize> = candidates.iter().copied().filter(touching).collect();
         let newest = touching.last().map(|source| (*source, &self.sources[*source]));
         match newest {
-            // All of the box's cells are the newest fragment's. Of tiles that reach out of the domain only the newer releases'
-            // own writes have statistics that leave out what lies there (`Distrust::EdgeTile`): their cells are counted anew.
+            // The newest fragment owns all cells of the box. Tiles that extend beyond the domain
+            // are recomputed: only fragments written directly by newer releases have statistics
+            // without the cells outside of the domain (`Distrust::EdgeTile`).
             Some((source, Source { bounds, fields: Some(_), .. })) if bounds.contains(&region) => {
                 if is_whole {
                     return vec![(tiles, Part::Copied(source))];
@@ -84,14 +85,14 @@ impl<'a> Copies<'a> {
         };
         let mut parts = self.parts(one, &touching);
         parts.extend(self.parts(other, &touching));
-        // Many cells are read at once, if none of the tiles is copied.
+        // If no tile is copied, read all cells at once.
         match parts.iter().all(|(_, part)| *part == Part::Read) {
             true => vec![(tiles, Part::Read)],
             false => parts,
         }
     }
 
-    /// For each field the tiles of a box, as the fragment stores them.
+    /// Returns the stored tiles of a box for each field.
     pub(super) fn encoded(&self, source: usize, tiles: &TileBox) -> Result<Vec<Vec<EncodedTile>>> {
         let Source { fragment, fields, .. } = &self.sources[source];
         let (Tiles::Dense(grid), Some(fields)) = (fragment.footer().tiles(), fields) else {

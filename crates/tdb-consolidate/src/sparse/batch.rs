@@ -1,7 +1,7 @@
-//! The next cells of all open tiles at once.
+//! Batches of the next cells of all open tiles.
 //!
-//! Where fragments overlap so much that each cell comes from another one, sorting many of their cells is less work than
-//! asking for each which tile has the next.
+//! If fragments interleave, sorting many cells at once is faster than a search for the next tile
+//! per cell.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use tdb_cells::order::words::{Places, Words};
 use super::heads::Head;
 use super::tile::{Loaded, Rules};
 
-/// Cells of open tiles in order.
+/// Sorted cells of open tiles.
 #[derive(Debug)]
 pub(super) struct Batch<K: Key> {
     sorter: Sorter<K::Entry>,
     entries: Entries<K::Entry>,
-    /// The cells instead of entries, if their keys are close enough to each other.
+    /// Sorted cells as compact words instead of entries, if the range of keys is small enough.
     words: Words,
-    /// For each of the heads, where those of its cells end that are here.
+    /// End of the taken cells for each head.
     ends: Vec<usize>,
 }
 
@@ -32,18 +32,18 @@ impl<K: Key> Default for Batch<K> {
     }
 }
 
-/// Up to where cells may be taken.
+/// Limits of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reach<K> {
-    /// Before this key.
+    /// Exclusive upper bound of the keys.
     pub(super) below: Option<K>,
-    /// So many cells of each tile.
+    /// Maximum number of cells per tile.
     pub(super) most: usize,
 }
 
 impl<K: Key> Batch<K> {
-    /// Takes the cells that come before everything else that there is: before what a reach says, and before the next tile of
-    /// each source, which `goes_on` tells. How many these are.
+    /// Takes and sorts the cells before all others: cells within the reach and before the next tile
+    /// of each source. `goes_on` is `true` for tiles with a successor. Returns the number of cells.
     pub(super) fn take(
         &mut self,
         (workers, rules): (&Workers, Rules<'_>),
@@ -61,7 +61,7 @@ impl<K: Key> Batch<K> {
         for head in heads {
             let Some(loaded) = &slots[head.slot] else { continue };
             low = low.min(head.key);
-            // Equal ones may follow in the next tile.
+            // The next tile may begin with an equal key.
             loaded.keys.last().filter(|_| goes_on(loaded)).into_iter().for_each(&mut lower);
             loaded.keys.get(head.cell.saturating_add(reach.most)).into_iter().for_each(&mut lower);
         }
@@ -108,8 +108,8 @@ impl<K: Key> Batch<K> {
         count
     }
 
-    /// Gives each cell in order: the slot of its tile, its number there, and whether its key is another one than that of the cell
-    /// before it.
+    /// Calls `take` for each cell in order. The arguments are the slot of the tile, the index of
+    /// the cell, and `true` if the key differs from the previous cell's.
     pub(super) fn for_each(&self, mut take: impl FnMut(usize, usize, bool)) {
         self.words.for_each(&mut take);
         let mut before = None;
@@ -120,7 +120,7 @@ impl<K: Key> Batch<K> {
         }
     }
 
-    /// For each of the heads, where those of its cells end that were taken.
+    /// Returns the end of the taken cells for each head.
     pub(super) fn ends(&self) -> &[usize] {
         &self.ends
     }

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use tdb_cells::CellBuffers;
 use tdb_cells::order::coordinates::Coordinates;
 
-/// The cells of a tile as they were read.
+/// The cells of a tile as read.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// By the places that the source gives them; nothing where nobody has asked for them so far.
+    /// Cells by field index of the source. Unset until loaded.
     pub(super) fields: Vec<OnceLock<CellBuffers>>,
-    /// Which fields are read when somebody asks for them, and about how many bytes of memory they take then.
+    /// Fields to load on demand, and the estimated bytes of the cells.
     pub(super) missing: Vec<usize>,
     pub(super) missing_bytes: usize,
     pub(super) coordinates: Vec<Coordinates>,
@@ -20,28 +20,28 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// About how many bytes of memory the fields take, whether those are there that nobody may have asked for or not.
+    /// Estimates the memory of all fields in bytes, including fields that are not loaded yet.
     pub(super) fn memory_of_fields(&self) -> usize {
         let fields = self.fields.iter().enumerate().filter(|(place, _)| !self.missing.contains(place));
         fields.filter_map(|(_, cells)| Some(cells.get()?.memory())).sum::<usize>() + self.missing_bytes
     }
 }
 
-/// When cells were written.
+/// Timestamps of cells.
 #[derive(Debug)]
 pub(super) enum Times {
     All(u64),
     Each(Vec<u64>),
 }
 
-/// The cells of one field of the new fragment.
+/// The cells of a field of the new fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Column<'a> {
     Cells(&'a CellBuffers),
     Numbers(&'a [u64]),
-    /// All are this number.
+    /// The same number for all cells.
     Number(u64),
-    /// All are the field's fill value.
+    /// The fill value for all cells.
     Fill,
 }
 
@@ -55,7 +55,7 @@ impl Times {
     }
 }
 
-/// The fates of the cells of a tile: the greatest number where a cell lives.
+/// Deletion time and condition index of each cell. `u64::MAX` for cells that are not deleted.
 #[derive(Debug)]
 pub(super) struct Fated {
     pub(super) times: Vec<u64>,
@@ -71,7 +71,7 @@ impl Fated {
         Column::Numbers(&self.indexes)
     }
 
-    /// Puts the cells in another order.
+    /// Reorders the cells.
     pub(super) fn reorder(&mut self, cells: &[u32]) {
         for numbers in [&mut self.times, &mut self.indexes] {
             *numbers = cells.iter().map(|cell| numbers[*cell as usize]).collect();
@@ -79,7 +79,7 @@ impl Fated {
     }
 }
 
-/// Cells that are numbers of 64 bits.
+/// Converts cells to 64-bit numbers.
 pub(super) fn numbers(cells: &CellBuffers) -> Vec<u64> {
     let (values, _) = cells.values.as_chunks::<8>();
     values.iter().map(|value| u64::from_le_bytes(*value)).collect()

@@ -1,4 +1,4 @@
-//! When and by which condition cells were deleted.
+//! Deletion of cells: time and condition.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,45 +13,46 @@ use tdb_types::saturating_len;
 use super::columns::{Fated, Times, numbers};
 use super::fields::Fields;
 
-/// What deletes cells of a fragment: what has deleted them when the fragment was made, and what came later.
+/// The deletions of a fragment's cells: those stored in the fragment, and later delete commits.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     stored: Option<Stored>,
-    /// The oldest first.
+    /// Later delete commits, oldest first.
     deletes: Vec<Delete>,
 }
 
-/// Which of the conditions of a new fragment each is, by its path.
+/// Index among the conditions of the new fragment, by path.
 pub(super) type Numbers = HashMap<String, u64>;
 
-/// The numbers of these conditions.
+/// Numbers the conditions.
 pub(super) fn numbers_of(conditions: &[String]) -> Numbers {
     conditions.iter().zip(0..).map(|(path, number)| (path.clone(), number)).collect()
 }
 
-/// What the fragment says itself.
+/// Deletions stored in the fragment.
 #[derive(Debug)]
 struct Stored {
     times: usize,
     indexes: usize,
-    /// The numbers of its conditions among those of the new fragment.
+    /// Index in the new fragment for each of the fragment's conditions.
     conditions: Vec<u64>,
 }
 
-/// A deletion that has yet to be applied.
+/// A delete commit to apply.
 #[derive(Debug)]
 struct Delete {
     stays: Arc<BoundCondition>,
-    /// For each field that the condition needs its place, and bytes of a cell unless cells differ in length.
+    /// For each field of the condition, index and cell size. The size is `None` for variable
+    /// length.
     fields: Vec<(usize, Option<usize>)>,
-    /// Cells that were written after this time stay.
+    /// Cells written after this time stay.
     until: Option<u64>,
     time: u64,
     index: u64,
 }
 
 impl Fates {
-    /// `conditions` are the paths of those that the new fragment will know, and which of them each is.
+    /// `conditions` holds the conditions of the new fragment.
     pub(super) fn of(array: &Snapshot, fragment: &Fragment, conditions: &Numbers, fields: &mut Fields) -> Result<Self> {
         let index = |path: &str| conditions.get(path).copied().unwrap_or(u64::MAX);
         let mut fates = Self::default();
@@ -80,7 +81,7 @@ impl Fates {
         Ok(fates)
     }
 
-    /// The fates of the cells of a tile; none if nothing deletes any.
+    /// Returns the deletions of a tile's cells, or `None` if no deletion applies to the fragment.
     pub(super) fn of_tile(&self, loaded: &[CellBuffers], times: &Times, cells: usize) -> Option<Fated> {
         if self.stored.is_none() && self.deletes.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! The fields of a fragment that are read, and their tiles.
+//! The fields to read of a fragment.
 
 use std::sync::Arc;
 
@@ -7,31 +7,32 @@ use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::saturating_len;
 
-/// A field that is read.
+/// A field to read.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) tiles: Arc<FieldTiles>,
-    /// Bytes of a cell, unless cells differ in length.
+    /// Bytes per cell. `None` for variable length.
     pub(super) size: Option<usize>,
-    /// Whether the new fragment has it, or it is read for the sake of conditions alone.
+    /// `true` if the new fragment has the field. Otherwise only conditions need it.
     pub(super) is_kept: bool,
-    /// Whether it decides where cells go, or whether they stay: other fields are read when that is known.
+    /// `true` if the field determines the order or the deletion of cells. These fields are read
+    /// first.
     pub(super) is_first: bool,
 }
 
-/// The fields that are read, each once.
+/// The fields to read, each once.
 #[derive(Debug, Default)]
 pub(super) struct Fields(pub(super) Vec<Field>);
 
 impl Fields {
-    /// The place of a field that the new fragment has.
+    /// Returns the index of a field of the new fragment.
     pub(super) fn kept(&mut self, tiles: Arc<FieldTiles>, size: Option<usize>) -> usize {
         let place = self.place(tiles, size);
         self.0[place].is_kept = true;
         place
     }
 
-    /// The place of a field that has to be known before others are read.
+    /// Returns the index of a field that must be read first.
     pub(super) fn first(&mut self, tiles: Arc<FieldTiles>, size: Option<usize>) -> usize {
         let place = self.place(tiles, size);
         self.0[place].is_first = true;
@@ -48,7 +49,7 @@ impl Fields {
 }
 
 impl Field {
-    /// About how many bytes of memory a tile of so many cells takes.
+    /// Estimates the memory of a tile with this number of cells, in bytes.
     pub(super) fn memory(&self, tile: u64, cells: usize) -> usize {
         let values = match self.size {
             Some(size) => cells.saturating_mul(size),
@@ -57,7 +58,7 @@ impl Field {
         values.saturating_add(if self.tiles.validity.is_some() { cells } else { 0 })
     }
 
-    /// Unfilters a tile of so many cells.
+    /// Unfilters a tile with this number of cells.
     pub(super) fn load(&self, tile: u64, cells: usize, scratch: &mut TileScratch) -> Result<CellBuffers> {
         let mut buffers = CellBuffers::default();
         match self.size {

@@ -1,4 +1,4 @@
-//! From the columns of tiles to cells that follow each other.
+//! Gathering of cells from the columns of tiles.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use tdb_write::FieldEncoder;
 use super::columns::Column;
 use super::picked::Pick;
 
-/// One cell of a field's fill value.
+/// Returns a single cell with the fill value of a field.
 pub(super) fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {
     let tdb_fragment::FragmentField::Attribute(index) = field.field else { return CellBuffers::default() };
     let Some(attribute) = schema.attributes().get(index) else { return CellBuffers::default() };
@@ -24,7 +24,7 @@ pub(super) fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers
     fill
 }
 
-/// Makes room for so many cells.
+/// Reserves memory for cells.
 pub(super) fn reserve(field: &FieldEncoder, cells: usize, to: &mut CellBuffers) {
     if field.is_var() {
         to.start_offsets();
@@ -34,7 +34,7 @@ pub(super) fn reserve(field: &FieldEncoder, cells: usize, to: &mut CellBuffers) 
     }
 }
 
-/// Appends some cells of a column.
+/// Appends cells of a column.
 pub(super) fn append(
     field: &FieldEncoder,
     column: Column<'_>,
@@ -74,7 +74,7 @@ fn append_validity(from: &CellBuffers, cells: Range<usize>, to: &mut CellBuffers
     }
 }
 
-/// Writes picked cells of one size, and nothing beside their values. `columns` are those of the tiles, by their slots.
+/// Writes the values of picked fixed-size cells. `columns` holds the columns by slot.
 pub(super) fn append_fixed((size, columns, fill): (usize, &[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
     match size {
         1 => append_sized::<1>((columns, fill), picks, to),
@@ -96,14 +96,15 @@ pub(super) fn append_fixed((size, columns, fill): (usize, &[Column<'_>], &CellBu
     }
 }
 
-/// The same with the size known beforehand: most picks are one cell.
+/// Like [`append_fixed`] with a constant size, since most picks are a single cell.
 fn append_sized<const SIZE: usize>((columns, fill): (&[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
     let same = |column: &Column<'_>| match column {
         Column::Number(number) => number.to_le_bytes().first_chunk::<SIZE>().copied(),
         _ => fill.values.first_chunk::<SIZE>().copied(),
     };
     let same: Vec<[u8; SIZE]> = columns.iter().map(|column| same(column).unwrap_or([0; SIZE])).collect();
-    // Where all cells are the same, one is there, and their numbers don't count: so nothing has to be decided for each cell.
+    // A constant column holds one cell and a mask of 0 for the index. The loop then needs no branch
+    // per cell.
     let columns = columns.iter().zip(&same).map(|(column, same)| match column {
         Column::Cells(from) => (from.values.as_chunks::<SIZE>().0, usize::MAX),
         Column::Numbers(numbers) => (bytemuck::cast_slice::<u64, u8>(numbers).as_chunks::<SIZE>().0, usize::MAX),

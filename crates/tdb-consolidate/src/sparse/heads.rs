@@ -10,7 +10,7 @@ pub(super) struct Head<K> {
     pub(super) cell: usize,
 }
 
-/// Those of all open tiles: a heap, the first one at its head.
+/// The heads of all open tiles, as a binary heap with the first cell at the root.
 #[derive(Debug)]
 pub(super) struct Heads<K>(Vec<Head<K>>);
 
@@ -21,22 +21,22 @@ impl<K> Default for Heads<K> {
 }
 
 impl<K: Key> Heads<K> {
-    /// The one that comes before all others.
+    /// Returns the first head.
     pub(super) fn first(&self) -> Option<&Head<K>> {
         self.0.first()
     }
 
-    /// All of them, in no order.
+    /// Returns all heads in unspecified order.
     pub(super) fn all(&self) -> &[Head<K>] {
         &self.0
     }
 
-    /// Leaves none, and gives those that there were.
+    /// Removes and returns all heads.
     pub(super) fn take(&mut self) -> Vec<Head<K>> {
         std::mem::take(&mut self.0)
     }
 
-    /// Adds one; `is_before` says which of two comes first.
+    /// Adds a head. `is_before` compares two heads.
     pub(super) fn push(&mut self, head: Head<K>, is_before: impl Fn(Head<K>, Head<K>) -> bool) {
         let mut at = self.0.len();
         self.0.push(head);
@@ -46,7 +46,7 @@ impl<K: Key> Heads<K> {
         }
     }
 
-    /// Takes the first one away.
+    /// Removes and returns the first head.
     pub(super) fn pop(&mut self, is_before: impl Fn(Head<K>, Head<K>) -> bool) -> Option<Head<K>> {
         let last = self.0.len().checked_sub(1)?;
         let first = self.0.swap_remove(0);

@@ -1,4 +1,4 @@
-//! What is merged, and how its tiles are loaded.
+//! The input of a merge, and the loading of its tiles.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,15 @@ use super::slice::Slice;
 use super::source::Source;
 use super::tile::{Loaded, Rules};
 
-/// Why a merge can't go on.
+/// A reason to stop a merge.
 #[derive(Debug)]
 pub(super) enum Stop {
     Error(ArrayError),
-    /// The cells of this source aren't in the order that it was thought to have: it is to be sorted, from the start.
+    /// The cells of this source are not in the expected order. The merge must start again and sort
+    /// the source.
     OutOfOrder(usize),
-    /// Cells of this source have equal coordinates although none is a version of another, and the array doesn't allow that.
+    /// The source has cells with equal coordinates without being versions, and the array does not
+    /// allow duplicates.
     Repeated(usize),
 }
 
@@ -32,30 +34,30 @@ impl From<ArrayError> for Stop {
     }
 }
 
-/// Which cells of equal coordinates stay.
+/// Selection among cells with equal coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
-    /// The newest one alone.
+    /// Keep only the newest.
     pub(super) newest: bool,
-    /// None that was deleted until then, and no older one.
+    /// Drop cells deleted up to this time, and all older cells with the same coordinates.
     pub(super) purge: Option<u64>,
 }
 
-/// What is merged.
+/// The input of a merge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
     pub(super) array: &'a Snapshot,
     pub(super) sources: &'a [Source],
     pub(super) rules: Rules<'a>,
     pub(super) keep: Keep,
-    /// Sources whose tiles are sorted, and opened wherever their cells begin.
+    /// Sources whose tiles are sorted and opened by key range.
     pub(super) unordered: &'a BTreeSet<usize>,
-    /// About how many bytes those of their tiles may take together that are open.
+    /// Memory limit in bytes for open tiles of unordered sources.
     pub(super) memory: usize,
 }
 
 impl Input<'_> {
-    /// A tile; of an unordered source the cells that lie in a slice.
+    /// Loads a tile. For an unordered source, keeps only the cells within the slice.
     pub(super) fn load<K: Key>(&self, source: usize, tile: u64, slice: Slice<K>) -> Result<Loaded<K>, Stop> {
         let Self { array, sources, rules, unordered, .. } = *self;
         array.workers().check()?;
@@ -67,7 +69,8 @@ impl Input<'_> {
         Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
     }
 
-    /// Whether the cells of a source are in order, from the first to the last; of each tile only what decides that is read.
+    /// `true` if the cells of a source are in order. Reads only the fields that determine the
+    /// order.
     pub(super) fn is_in_order<K: Key>(&self, source: usize) -> Result<bool, ArrayError> {
         let mut before: Option<Loaded<K>> = None;
         for tile in 0..self.sources[source].tile_count() {
@@ -75,7 +78,7 @@ impl Input<'_> {
                 Ok(next) => next,
                 Err(Stop::OutOfOrder(_)) => return Ok(false),
                 Err(Stop::Error(error)) => return Err(error),
-                // Only a merge stops so.
+                // Only a merge returns this.
                 Err(Stop::Repeated(_)) => return Ok(false),
             };
             if before.is_some_and(|before| !next.is_behind(self.rules, &before)) {

@@ -1,4 +1,4 @@
-//! Cells of several fragments in one order.
+//! Merge of the cells of several fragments.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,35 +14,36 @@ use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
 use super::tile::{Loaded, Rules};
 
-/// Runs of so many cells are picked one after the other; where they are shorter, cells of all tiles are sorted.
+/// Minimum length of a run to be picked on its own. Shorter runs are sorted across all tiles.
 const LONG_RUN: usize = 16;
-/// Cells are only sorted if they are so many for each open tile.
+/// Minimum number of cells per open tile for a sort.
 const CELLS_OF_A_TILE: usize = 4;
 
-/// Tiles that are open, and which of their cells come next.
+/// Open tiles, and the selection of their next cells.
 pub(super) struct Merge<'a, K: Key> {
     input: Input<'a>,
     slots: Vec<Option<Arc<Loaded<K>>>>,
     heads: Heads<K>,
-    /// Tiles that aren't open yet, the one with the least key last.
+    /// Tiles to open, lowest key last.
     waiting: Vec<Waiting<K>>,
-    /// All tiles of unordered sources, and the slices in which they are opened.
+    /// All tiles of unordered sources, and the slices for opening them.
     spreads: Vec<Spread<K>>,
     slices: Slices<K>,
     slice: Slice<K>,
     batch: Batch<K>,
-    /// How many runs are picked before cells are sorted again, since few could be.
+    /// Number of runs to pick before the next sort, after a sort with little effect.
     patience: usize,
-    /// The last cell that was looked at.
+    /// Slot and index of the last inspected cell.
     last: Option<(usize, usize)>,
-    /// Whether no older cells of its coordinates stay.
+    /// `true` if no older cells with the coordinates of the last cell are kept.
     ended: bool,
-    /// Whether it was hidden, and whether it or another one of its fragment and coordinates stayed.
+    /// `hidden` is `true` if the last cell was hidden. `stayed` is `true` if this cell, or another
+    /// cell of the same fragment and coordinates, was kept.
     hidden: bool,
     stayed: bool,
     picks: Vec<Pick>,
     picked: usize,
-    /// Tiles that have no more cells, but some that were picked.
+    /// Tiles without remaining cells, but with picked cells.
     spent: Vec<usize>,
     spent_bytes: usize,
 }
@@ -53,12 +54,12 @@ struct Waiting<K> {
     what: Due,
 }
 
-/// What begins at a key.
+/// An item that begins at a key.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     /// A tile of a source.
     Tile(usize, u64),
-    /// The slice of this number.
+    /// The slice with this number.
     Slice(usize),
 }
 
@@ -95,7 +96,8 @@ impl<'a, K: Key> Merge<'a, K> {
         })
     }
 
-    /// Picks about so many cells, or fewer if they lie in too much memory; whether there are more.
+    /// Picks about `cells` cells, or fewer if the tiles take more than `memory` bytes. Returns
+    /// `false` at the end.
     pub(super) fn fill(&mut self, cells: usize, memory: usize) -> Result<bool, Stop> {
         while self.picked < cells.max(1) && self.spent_bytes < memory.max(1) {
             self.open_due()?;
@@ -117,7 +119,7 @@ impl<'a, K: Key> Merge<'a, K> {
         Ok(true)
     }
 
-    /// Picks cells of all open tiles, as far as nothing else can come in between.
+    /// Picks cells of all open tiles, up to the first key at which another tile may begin.
     fn pick_sorted(&mut self, room: usize) -> Result<(), Stop> {
         let Input { array, sources, rules, unordered, .. } = self.input;
         let mut batch = std::mem::take(&mut self.batch);
@@ -127,21 +129,21 @@ impl<'a, K: Key> Merge<'a, K> {
             !unordered.contains(&loaded.source) && loaded.tile + 1 < sources[loaded.source].tile_count()
         };
         let count = batch.take((array.workers(), rules), &self.slots, &heads, reach, goes_on);
-        // Buckets that were cancelled aren't sorted.
+        // After a cancellation, cells are not sorted.
         array.workers().check()?;
         self.emit_sorted(&batch)?;
         for (head, end) in heads.iter().zip(batch.ends()) {
             self.go_on(head.slot, *end)?;
         }
         if count < CELLS_OF_A_TILE * heads.len() {
-            // Looking at all tiles was hardly worth it, or nothing came of it.
+            // The sort of all tiles had little or no effect.
             self.patience = heads.len();
         }
         self.batch = batch;
         Ok(())
     }
 
-    /// Goes on with a cell of an open tile, or with the next tile if there is none.
+    /// Continues with a cell of an open tile, or with the next tile at the end.
     fn go_on(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
         match self.slots[slot].as_ref().and_then(|loaded| loaded.keys.get(cell)) {
             Some(key) => {
@@ -152,7 +154,7 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Hands over what was picked, and lets go of it.
+    /// Returns the picked cells and releases them.
     pub(super) fn hand_over(&mut self) -> Picked<'a, K> {
         let picked = Picked::new(self.input, self.slots.clone(), std::mem::take(&mut self.picks));
         (self.picked, self.spent_bytes) = (0, 0);
@@ -180,7 +182,7 @@ impl<'a, K: Key> Merge<'a, K> {
         Ok(())
     }
 
-    /// Lets the tiles of unordered sources wait that have cells in a slice, and then the next slice.
+    /// Queues the tiles of unordered sources that intersect a slice, and the next slice.
     fn begin_slice(&mut self, number: usize) {
         let Some(slice) = self.slices.get(number) else { return };
         self.slice = slice;
@@ -191,7 +193,7 @@ impl<'a, K: Key> Merge<'a, K> {
         self.waiting.sort_by_key(|waiting| Reverse(waiting.low));
     }
 
-    /// Takes up a tile.
+    /// Opens a tile.
     fn open(&mut self, loaded: Loaded<K>) -> Result<(), Stop> {
         let free = self.slots.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.slots.len());
@@ -209,7 +211,7 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Goes on with the next tile of the same source.
+    /// Opens the next tile of the same source.
     fn advance(&mut self, slot: usize) -> Result<(), Stop> {
         let Some(old) = &self.slots[slot] else { return Ok(()) };
         let (source, tile) = (old.source, old.tile + 1);
@@ -225,7 +227,8 @@ impl<'a, K: Key> Merge<'a, K> {
         self.open(next)
     }
 
-    /// Up to which cell of the tile none of another tile comes in between; the first one is known to be next.
+    /// Returns the end of the run that begins with the head, before a cell of another tile. The
+    /// head must be the next cell.
     fn end_of_run(&self, head: Head<K>) -> usize {
         let Some(loaded) = &self.slots[head.slot] else { return head.cell };
         let keys = &loaded.keys;
@@ -246,7 +249,7 @@ impl<'a, K: Key> Merge<'a, K> {
         (head.cell + 1..keys.len()).find(|cell| !comes_first(*cell)).unwrap_or(keys.len())
     }
 
-    /// Picks those of a run of cells that stay.
+    /// Picks the cells of a run that are kept.
     fn emit(&mut self, slot: usize, run: Range<usize>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         if newest || purge.is_some() {
@@ -259,7 +262,8 @@ impl<'a, K: Key> Merge<'a, K> {
         let is_distinct = self.slots[slot].as_ref().is_some_and(|loaded| {
             !self.input.sources[loaded.source].has_times() && !self.input.unordered.contains(&loaded.source)
         });
-        // Where each cell of the fragment is another one, the first of the run alone can be a version of the last.
+        // If all cells of the fragment are distinct, only the first cell of the run can be a
+        // version of the last cell.
         let checked = if is_distinct { run.start + 1 } else { run.end };
         for cell in run.start..checked.min(run.end) {
             match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
@@ -274,12 +278,12 @@ impl<'a, K: Key> Merge<'a, K> {
         Ok(())
     }
 
-    /// Picks those of cells in order that stay.
+    /// Picks the sorted cells that are kept.
     fn emit_sorted(&mut self, batch: &Batch<K>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         let is_plain = !newest && purge.is_none();
         let mut done = Ok(());
-        // Cells with different keys aren't versions of each other.
+        // Cells with distinct keys are not versions of each other.
         batch.for_each(|slot, cell, has_other_key| match is_plain && has_other_key {
             _ if done.is_err() => {}
             true => self.pick(slot, cell..cell + 1),
@@ -288,11 +292,11 @@ impl<'a, K: Key> Merge<'a, K> {
         done
     }
 
-    /// Picks a cell, unless it is an older version than one that stays, or was purged.
+    /// Picks a cell unless hidden by a newer version or purged.
     fn emit_one(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
-            // One of them doesn't hide the other.
+            // Cells written together do not hide each other.
             Some(last) if self.were_written_together(last.0, slot) => {}
             Some(last) => {
                 self.hidden = self.ended || self.are_simultaneous(last, (slot, cell));
@@ -324,7 +328,8 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Whether the cells of two tiles are of one fragment that has no times, so that none of them can be a version of another.
+    /// `true` if two tiles belong to the same fragment without timestamps. The cells are then not
+    /// versions of each other.
     fn were_written_together(&self, slot: usize, other: usize) -> bool {
         match (&self.slots[slot], &self.slots[other]) {
             (Some(a), Some(b)) => a.source == b.source && !self.input.sources[a.source].has_times(),
@@ -336,8 +341,8 @@ impl<'a, K: Key> Merge<'a, K> {
         Stop::Repeated(self.slots[slot].as_ref().map_or(0, |loaded| loaded.source))
     }
 
-    /// Whether two cells were written at the same time: of versions of one then only the first can ever show, and readers of
-    /// the reference library go wrong where a tile ends between them.
+    /// `true` if two cells have equal timestamps. Readers can see only the first such version. The
+    /// reference library reads incorrect cells if a tile ends between two such versions.
     fn are_simultaneous(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
         match (&self.slots[slot], &self.slots[other]) {
             (Some(a), Some(b)) => a.columns.times.of(cell) == b.columns.times.of(other_cell),
@@ -345,7 +350,7 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Whether two cells are versions of one.
+    /// `true` if two cells are versions of one cell.
     fn are_versions(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
         let rules = self.input.rules;
         match (&self.slots[slot], &self.slots[other]) {
@@ -360,7 +365,7 @@ impl<'a, K: Key> Merge<'a, K> {
     }
 }
 
-/// Which of the next cells of two tiles comes first.
+/// `true` if the next cell of tile `a` comes before that of tile `b`.
 fn is_before<K: Key>(rules: Rules<'_>, slots: &[Option<Arc<Loaded<K>>>], a: Head<K>, b: Head<K>) -> bool {
     a.key < b.key
         || a.key == b.key

@@ -1,4 +1,4 @@
-//! Cells that were picked, with the tiles that they lie in: they are written while others are picked.
+//! Picked cells with tiles, to be written while other cells are picked.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::input::Input;
 use super::source::Source;
 use super::tile::Loaded;
 
-/// Cells that follow each other, also in a tile.
+/// Cells that are consecutive in the result and in a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
     slot: u32,
@@ -27,30 +27,30 @@ impl Pick {
         Self { slot: slot as u32, start: cells.start as u32, len: cells.len() as u32 }
     }
 
-    /// Whether cells of a slot's tile are those that follow.
+    /// `true` if `cells` continue this pick.
     #[inline]
     pub(super) fn goes_on_with(&self, slot: usize, cells: &Range<usize>) -> bool {
         self.slot() == slot && self.cells().end == cells.start
     }
 
-    /// Takes so many more cells.
+    /// Extends the pick.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // tiles have fewer cells than 2^32
     pub(super) fn lengthen(&mut self, cells: usize) {
         self.len += cells as u32;
     }
 
-    /// How many cells.
+    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// The slot of its tile.
+    /// Slot of the tile.
     pub(super) fn slot(&self) -> usize {
         self.slot as usize
     }
 
-    /// The cells of the tile.
+    /// Indices of the cells in the tile.
     pub(super) fn cells(&self) -> Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
@@ -61,7 +61,7 @@ impl Pick {
 #[derive(Debug)]
 pub(super) struct Picked<'a, K> {
     input: Input<'a>,
-    /// The tiles that were open, by their slots.
+    /// Open tiles, by slot.
     tiles: Vec<Option<Arc<Loaded<K>>>>,
     picks: Vec<Pick>,
 }
@@ -75,12 +75,12 @@ impl<'a, K: Key> Picked<'a, K> {
         &self.picks
     }
 
-    /// The tile that a pick is from.
+    /// Returns the tile of a pick.
     pub(super) fn tile_of(&self, pick: &Pick) -> Option<&Loaded<K>> {
         self.tiles[pick.slot()].as_deref()
     }
 
-    /// A field of the new fragment in each tile that was open, by its slot.
+    /// Returns a field of the new fragment by slot of the open tiles.
     pub(super) fn columns(&self, field: usize) -> Vec<Column<'_>> {
         let columns = self.tiles.iter().map(|tile| match tile {
             Some(loaded) => self.input.sources[loaded.source].column(field, &loaded.columns),
@@ -93,15 +93,16 @@ impl<'a, K: Key> Picked<'a, K> {
         self.input.sources
     }
 
-    /// How many cells the tile has that a pick is from, if the pick has all of them and they lie in it as in the file.
+    /// Returns the number of cells of the pick's tile if the pick covers the whole tile in stored
+    /// order.
     pub(super) fn whole_tile(&self, pick: &Pick) -> Option<usize> {
         let loaded = self.tile_of(pick)?;
         let cells = loaded.columns.cells;
         (loaded.is_as_stored && pick.len() == cells).then_some(cells)
     }
 
-    /// Unfilters what is missing of the fields of the new fragment, for stretches of the picks: of tiles that become tiles all
-    /// that can't be copied, else everything.
+    /// Unfilters missing fields of the new fragment for stretches of picks. Skips fields that can
+    /// be copied if the stretch copies whole tiles.
     pub(super) fn load_missing(
         &self,
         fields: usize,
@@ -132,7 +133,7 @@ impl<'a, K: Key> Picked<'a, K> {
         self.input.array.workers().for_each(bytes, jobs, |(place, loaded), scratch| {
             let source = &self.input.sources[loaded.source];
             let cells = source.field(place, loaded.tile, loaded.columns.cells, scratch)?;
-            // Of all that asks for it only one has it read: nobody else was first.
+            // Always unset here, because a single job loads each field.
             loaded.columns.fields[place].get_or_init(|| cells);
             Ok(())
         })

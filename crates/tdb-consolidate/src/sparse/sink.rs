@@ -1,4 +1,4 @@
-//! From picked cells to the tiles of new fragments.
+//! Output of picked cells as tiles of new fragments.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use super::picked::{Pick, Picked};
 use super::tile::Loaded;
 use crate::join::TileCounts;
 
-/// What new fragments are like.
+/// Properties of the new fragments.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) target: Arc<Target>,
     pub(super) names: Names,
-    /// Whether cells carry their times, and those of their deletion.
+    /// `true` if cells have timestamps, and data about their deletion.
     pub(super) times: bool,
     pub(super) deletes: bool,
-    /// The paths of the conditions that were applied.
+    /// Paths of the conditions that were applied.
     pub(super) conditions: Vec<String>,
     pub(super) budget: usize,
     pub(super) max_fragment_size: Option<u64>,
 }
 
-/// Fewer cells than this aren't worth going over all tiles that are open.
+/// Minimum number of cells to justify a visit of all open tiles.
 const FEW_CELLS: usize = 1 << 16;
 
-/// Takes cells in order, and writes them.
+/// Writes cells in order.
 pub(super) struct Sink<'a> {
     output: &'a Output,
-    /// Cells of a tile.
+    /// Cells per tile.
     capacity: usize,
-    /// The fill value of each field.
+    /// Fill value of each field.
     fills: Vec<CellBuffers>,
-    /// Cells that wait for their tile to be full.
+    /// Cells that wait for a complete tile.
     pending: Vec<CellBuffers>,
     waiting: usize,
     writer: Option<FragmentWriter>,
@@ -48,11 +48,11 @@ pub(super) struct Sink<'a> {
     pub(super) tiles: TileCounts,
 }
 
-/// Picks that are handled alike.
+/// Consecutive picks of the same kind.
 #[derive(Debug)]
 struct Stretch {
     picks: Range<usize>,
-    /// Whether each is a tile as it is stored, which becomes a tile of the new fragment.
+    /// `true` if each pick is a whole stored tile that becomes a tile of the new fragment.
     is_whole: bool,
 }
 
@@ -72,17 +72,17 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// How many cells to pick at a time.
+    /// Number of cells to pick at a time.
     pub(super) fn window(&self) -> usize {
         let threads = self.output.target.array.workers().threads();
-        // Cells are there gathered and filtered, beside the tiles that they come from.
+        // Cells are in memory gathered and filtered, in addition to their original tiles.
         let tile = self.output.target.cell_size().saturating_mul(self.capacity).saturating_mul(2).max(1);
         let enough = threads.saturating_mul(4).max(FEW_CELLS / self.capacity).max(1);
         let tiles = (self.output.budget / 8 / tile).clamp(1, enough);
         tiles.saturating_mul(self.capacity)
     }
 
-    /// Writes the cells that were picked as far as they fill tiles; if these are `all` that there are, the rest too.
+    /// Writes picked cells that fill tiles. If `all`, also writes the rest.
     pub(super) fn take<K: Key>(&mut self, picked: &Picked<'_, K>, all: bool) -> Result<()> {
         let stretches = self.stretches(picked, all);
         let all_fields = self.output.target.fields.len();
@@ -97,7 +97,7 @@ impl<'a> Sink<'a> {
         self.flush(all)
     }
 
-    /// Which of the picks are tiles that can become tiles of the new fragment as they are.
+    /// Groups the picks by whether they are whole tiles of the right size and position.
     fn stretches<K: Key>(&self, picked: &Picked<'_, K>, all: bool) -> Vec<Stretch> {
         let picks = picked.picks();
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -115,7 +115,7 @@ impl<'a> Sink<'a> {
         stretches
     }
 
-    /// Writes tiles as they are: fields that are stored in the same way aren't even unfiltered.
+    /// Writes whole tiles. Fields with identical storage are copied without unfiltering.
     fn take_tiles<K: Key>(&mut self, picked: &Picked<'_, K>, picks: &[Pick]) -> Result<()> {
         self.flush(false)?;
         let target = &self.output.target;
@@ -151,7 +151,7 @@ impl<'a> Sink<'a> {
         self.write(encoded, &lens)
     }
 
-    /// Appends picked cells to those that wait for their tile to be full.
+    /// Appends picked cells to the waiting cells.
     fn gather<K: Key>(&mut self, picked: &Picked<'_, K>, picks: &[Pick]) -> Result<()> {
         let cells: usize = picks.iter().map(Pick::len).sum();
         let target = &self.output.target;
@@ -198,7 +198,7 @@ impl<'a> Sink<'a> {
         self.write(encoded, &lens)
     }
 
-    /// Writes tiles, to as many fragments as it takes.
+    /// Writes tiles to as many fragments as necessary.
     fn write(&mut self, mut tiles: Vec<Vec<EncodedTile>>, lens: &[usize]) -> Result<()> {
         self.tiles.written += tiles.iter().map(Vec::len).sum::<usize>() as u64;
         let size_of = |tile: usize| tiles.iter().map(|field| field[tile].size()).sum::<u64>();
@@ -241,7 +241,7 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// The fragments that were written.
+    /// Returns the written fragments.
     pub(super) fn finish(mut self) -> Result<Vec<SealedFragment>> {
         self.seal()?;
         Ok(self.sealed)

@@ -1,8 +1,8 @@
-//! A part of the global order.
+//! A range of the global order.
 
 use tdb_cells::order::key::Key;
 
-/// A part of the order: from a key, and before another one if something follows.
+/// A range of keys, from `from` up to and excluding `below`. Unbounded if `below` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slice<K> {
     pub(super) from: K,
@@ -10,7 +10,7 @@ pub(super) struct Slice<K> {
 }
 
 impl<K: Key> Slice<K> {
-    /// All of the order.
+    /// Returns the range of all keys.
     pub(super) fn all() -> Self {
         Self { from: K::default(), below: None }
     }

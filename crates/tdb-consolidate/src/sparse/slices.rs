@@ -1,8 +1,9 @@
-//! Ranges of the global order, for fragments whose cells aren't in order.
+//! Slices of the global order, for unordered fragments.
 //!
-//! Tiles of such fragments may lie over each other, all of them at worst. Where they wouldn't fit in memory together, the merge
-//! goes through the order in slices: a tile is unfiltered once for each slice in which it has cells, and only the cells of the
-//! slice stay. Sorting takes time instead of memory, and nothing is put aside in files.
+//! Tiles of an unordered fragment may overlap, in the worst case all of them. If the tiles do not
+//! fit into memory together, the merge proceeds slice by slice. Each tile is unfiltered once per
+//! intersecting slice, and only the cells within the slice are kept. Sorting then takes time
+//! instead of memory, without temporary files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +14,7 @@ use tdb_snapshot::ArrayError;
 use super::input::{Input, Stop};
 use super::slice::Slice;
 
-/// The keys at which slices begin, but for the first one.
+/// Start keys of the slices, except for the first.
 #[derive(Debug, Default)]
 pub(super) struct Slices<K>(Vec<K>);
 
@@ -27,19 +28,19 @@ pub(super) struct Spread<K> {
     memory: usize,
 }
 
-/// A tile has so many samples at most for each slice.
+/// Maximum number of samples per tile and slice.
 const SAMPLES: usize = 8;
 
 impl<K: Key> Spread<K> {
-    /// Whether the tile may have cells in a slice.
+    /// `true` if the tile may have cells within the slice.
     pub(super) fn meets(&self, slice: Slice<K>) -> bool {
         slice.from <= self.high && slice.below.is_none_or(|below| self.low < below)
     }
 }
 
 impl<K: Key> Slices<K> {
-    /// Slices of which each has about so many bytes of cells of these tiles as may be there together: one, if all that lie over
-    /// each other fit.
+    /// Chooses slices with about `input.memory` bytes of cells each. Returns a single slice if all
+    /// overlapping tiles fit.
     pub(super) fn of(input: &Input<'_>, tiles: &[Spread<K>]) -> Result<Self, Stop> {
         let largest = tiles.iter().map(|tile| tile.memory).max().unwrap_or(0);
         let most = input.memory.max(largest);
@@ -58,7 +59,7 @@ impl<K: Key> Slices<K> {
         Ok(Self(starts))
     }
 
-    /// The slice of this number, if there are so many.
+    /// Returns the slice with this number, if it exists.
     pub(super) fn get(&self, number: usize) -> Option<Slice<K>> {
         let from = match number.checked_sub(1) {
             Some(before) => *self.0.get(before)?,
@@ -68,7 +69,7 @@ impl<K: Key> Slices<K> {
     }
 }
 
-/// The tiles of sources that aren't in order.
+/// Returns the tiles of unordered sources.
 pub(super) fn spreads<K: Key>(input: &Input<'_>) -> Result<Vec<Spread<K>>, ArrayError> {
     let mut tiles = Vec::new();
     for &index in input.unordered {
@@ -81,7 +82,7 @@ pub(super) fn spreads<K: Key>(input: &Input<'_>) -> Result<Vec<Spread<K>>, Array
     Ok(tiles)
 }
 
-/// How much memory tiles take, if each is there from its first key to its last.
+/// Returns the peak memory in bytes, if each tile is loaded from the first key to the last.
 fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
     let mut by_low: Vec<&Spread<K>> = tiles.iter().collect();
     by_low.sort_unstable_by_key(|tile| tile.low);
@@ -94,7 +95,7 @@ fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
             memory -= bytes;
             open.pop();
         }
-        // The same as was added goes again, whatever the sum.
+        // Saturated here, to subtract the same value later.
         let bytes = tile.memory.min(usize::MAX - memory);
         memory += bytes;
         open.push(Reverse((tile.high, bytes)));
@@ -103,7 +104,7 @@ fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
     most
 }
 
-/// Keys of cells of the tiles in order, each with the bytes of the cells that it stands for.
+/// Returns sampled keys of the tiles in order, each with the bytes of the represented cells.
 fn samples<K: Key>(input: &Input<'_>, tiles: &[Spread<K>], most: usize) -> Result<Vec<(K, usize)>, Stop> {
     let whole = tiles.iter().fold(0_usize, |sum, tile| sum.saturating_add(tile.memory));
     let wanted = SAMPLES.saturating_mul(whole.div_ceil(most.max(1)));
@@ -116,7 +117,7 @@ fn samples<K: Key>(input: &Input<'_>, tiles: &[Spread<K>], most: usize) -> Resul
         let mut keys = input.rules.order.keys::<K>(&columns.coordinates, columns.cells);
         keys.sort_unstable();
         let count = wanted.min(keys.len());
-        // The last of each of so many parts.
+        // The last key of each part.
         let at = |part: usize| (part + 1) * keys.len() / count - 1;
         samples.extend((0..count).map(|part| (keys[at(part)], tile.memory / count)));
     }

@@ -1,4 +1,4 @@
-//! A fragment whose cells are joined with those of others: its tiles, unfiltered one at a time.
+//! A fragment to merge, unfiltered tile by tile.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,41 +17,41 @@ use super::fates::{Fates, Numbers};
 use super::fields::{Field, Fields};
 use crate::copied::CopiedField;
 
-/// A fragment, and which of its fields are read.
+/// A fragment and its fields to read.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) fragment: Fragment,
     rtree: Arc<RTree>,
     fields: Vec<Field>,
-    /// Where the cells of each field of the new fragment come from.
+    /// Origin of each field of the new fragment.
     origins: Vec<Origin>,
-    /// The fields of the new fragment whose tiles can be copied as they are stored.
+    /// Fields of the new fragment whose tiles can be copied in filtered form.
     copied: Vec<Option<CopiedField>>,
     dimensions: Vec<usize>,
-    /// The place of the cells' times, if they have any.
+    /// Index of the timestamps field, if stored.
     times: Option<usize>,
-    /// The time of all cells, if they have none of their own.
+    /// Timestamp of all cells, if the fragment stores no timestamps.
     time: u64,
-    /// About how many bytes the largest tile takes in memory.
+    /// Estimated memory of the largest tile in bytes.
     tile_memory: usize,
     fates: Fates,
 }
 
-/// Where the cells of a field come from.
+/// The origin of a field's cells.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
-    /// From the field at this place.
+    /// The field with this index.
     Field(usize),
-    /// The fragment doesn't have it: the cells are the fill value.
+    /// The fill value, because the fragment lacks the field.
     Fill,
-    /// All cells have the time of the fragment.
+    /// The timestamp of the fragment for all cells.
     Time,
     DeleteTime,
     DeleteIndex,
 }
 
 impl Source {
-    /// `conditions` are those that the new fragment will know, in the order of their times.
+    /// `conditions` holds the conditions of the new fragment.
     pub(super) fn new(array: &Snapshot, target: &Target, fragment: &Fragment, conditions: &Numbers) -> Result<Self> {
         let schema = array.schema();
         let mut fields = Fields::default();
@@ -85,8 +85,9 @@ impl Source {
         let fates = Fates::of(array, fragment, conditions, &mut fields)?;
         let rtree = fragment.rtree()?;
         let copied = target.fields.iter().map(|_| None).collect();
-        // Where cells have no times of their own, nobody sees any before the last moment. Without times in the new fragment they
-        // only say which cell is newer, and there the first moment decides.
+        // Without timestamps of cells, readers see no cell before the end of the fragment's time
+        // range. If the new fragment stores no timestamps either, the time only orders versions,
+        // and the start of the range decides.
         let is_dated = target.version.has(Feature::PartialTimeOverlap);
         let time = if is_dated { fragment.name().end() } else { fragment.name().start() };
         let tile_memory = tile_memory(fragment, &fields.0, dimensions.len(), times.is_some());
@@ -94,7 +95,7 @@ impl Source {
         Ok(Self { fragment, rtree, fields: fields.0, origins, copied, dimensions, times, time, tile_memory, fates })
     }
 
-    /// The same, with what has to be known to copy tiles, if the fragment has any that are full.
+    /// Prepares copies of filtered tiles if the fragment has full tiles.
     pub(super) fn with_copies(mut self, target: &Target) -> Result<Self> {
         if self.fragment.footer().cells_in_tile(0) == Some(target.schema.capacity()) {
             let copied = target.fields.iter().map(|encoder| CopiedField::new(&self.fragment, target, encoder));
@@ -103,47 +104,48 @@ impl Source {
         Ok(self)
     }
 
-    /// Whether cells may lie in another order than that of today, by what is known of the fragment's writers.
+    /// `true` if the writers of the fragment may have used another order.
     pub(super) fn is_stored_otherwise(&self, array: &Snapshot) -> bool {
         let version = self.fragment.version();
         may_differ(array.schema(), version) || self.times.is_some() && version.has(Feature::UnorderedVersions)
     }
 
-    /// Whether cells carry times of their own.
+    /// `true` if cells have separate timestamps.
     pub(super) fn has_times(&self) -> bool {
         self.times.is_some()
     }
 
-    /// How many tiles there are.
+    /// Number of tiles.
     pub(super) fn tile_count(&self) -> u64 {
         self.fragment.tile_count()
     }
 
-    /// The box in which all cells of a tile lie.
+    /// Returns the MBR of a tile.
     pub(super) fn bounds(&self, tile: u64) -> Result<NdRange> {
         self.rtree.bounds(tile).ok_or_else(|| self.corrupt(format!("there is no tile {tile} in the R-tree")))
     }
 
-    /// How many files are open.
+    /// Number of open files.
     pub(super) fn files(&self) -> usize {
         let parts =
             |field: &Field| 1 + usize::from(field.tiles.var.is_some()) + usize::from(field.tiles.validity.is_some());
         self.fields.iter().map(parts).sum()
     }
 
-    /// About how many bytes the largest tile takes in memory.
+    /// Estimated memory of the largest tile in bytes.
     pub(super) fn tile_memory(&self) -> usize {
         self.tile_memory
     }
 
-    /// About how many bytes a tile takes in memory.
+    /// Estimates the memory of a tile in bytes.
     pub(super) fn memory_of(&self, tile: u64) -> usize {
         let cells = self.fragment.footer().cells_in_tile(tile).map_or(0, saturating_len);
         let keys = memory_of_keys(cells, self.dimensions.len(), self.has_times());
         self.fields.iter().map(|field| field.memory(tile, cells)).fold(keys, usize::saturating_add)
     }
 
-    /// Unfilters what decides where the cells of a tile go; of other fields nothing so far, unless `all` is asked for.
+    /// Unfilters the fields that determine the order of a tile's cells. Unfilters all fields if
+    /// `all`.
     pub(super) fn load(&self, array: &Snapshot, tile: u64, all: bool) -> Result<Columns> {
         let cells = self.fragment.footer().cells_in_tile(tile).unwrap_or(0);
         let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
@@ -179,7 +181,7 @@ impl Source {
         Ok(Columns { fields, missing, missing_bytes, coordinates, times, fated, cells })
     }
 
-    /// Unfilters the field at a place.
+    /// Unfilters a field, given by index.
     pub(super) fn field(
         &self,
         place: usize,
@@ -190,12 +192,12 @@ impl Source {
         self.fields[place].load(tile, cells, scratch)
     }
 
-    /// About how many bytes of memory that takes.
+    /// Estimates the memory of a field in bytes.
     pub(super) fn field_memory(&self, place: usize, tile: u64, cells: usize) -> usize {
         self.fields[place].memory(tile, cells)
     }
 
-    /// At which place a field of the new fragment is read; none if it isn't.
+    /// Returns the index of the source field for a field of the new fragment.
     pub(super) fn place_of(&self, field: usize) -> Option<usize> {
         match self.origins[field] {
             Origin::Field(place) => Some(place),
@@ -203,7 +205,7 @@ impl Source {
         }
     }
 
-    /// A field of the new fragment whose tiles can be copied as they are stored.
+    /// Returns a field of the new fragment if its tiles can be copied in filtered form.
     pub(super) fn copied(&self, field: usize) -> Option<&CopiedField> {
         self.copied[field].as_ref()
     }
@@ -225,7 +227,7 @@ impl Source {
         coordinates.collect()
     }
 
-    /// Keys rely on where the metadata says that a tile lies; that isn't believed.
+    /// Checks the cells against the MBR in the metadata, because sort keys depend on the MBR.
     fn check_bounds(
         &self,
         array: &Snapshot,
@@ -254,10 +256,10 @@ impl Source {
         Ok(())
     }
 
-    /// The cells of a field of the new fragment in a tile of this one.
+    /// Returns the cells of a field of the new fragment.
     pub(super) fn column<'a>(&self, field: usize, columns: &'a Columns) -> Column<'a> {
         match self.origins[field] {
-            // Cells that aren't there are none that are wanted.
+            // Unloaded cells are not needed.
             Origin::Field(place) => columns.fields[place].get().map_or(Column::Fill, Column::Cells),
             Origin::Fill => Column::Fill,
             Origin::Time => Column::Number(self.time),
@@ -272,7 +274,7 @@ impl Source {
     }
 }
 
-/// About how many bytes the largest tile of a fragment takes in memory.
+/// Estimates the memory of a fragment's largest tile in bytes.
 fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_times: bool) -> usize {
     let cells = fragment.footer().cells_in_tile(0).map_or(0, saturating_len);
     let largest = |field: &Field| {
@@ -290,8 +292,8 @@ fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_tim
     fields.iter().map(largest).fold(keys, usize::saturating_add)
 }
 
-/// What comes on top of the fields: keys and times; coordinates stay where keys don't say it all, which those of several
-/// dimensions may not.
+/// Memory in addition to the fields: keys and timestamps, and coordinates if keys are not exact, as
+/// for several dimensions.
 fn memory_of_keys(cells: usize, dimensions: usize, has_times: bool) -> usize {
     let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
     cells.saturating_mul(keys + if has_times { 8 } else { 0 })

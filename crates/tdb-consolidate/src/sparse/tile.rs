@@ -1,4 +1,4 @@
-//! An unfiltered tile of a fragment, with what its cells are ordered by.
+//! An unfiltered tile of a fragment, with the sort keys of its cells.
 
 use std::cmp::{Ordering, Reverse};
 use std::sync::OnceLock;
@@ -9,37 +9,38 @@ use tdb_cells::order::key::Key;
 
 use super::columns::{Columns, Times};
 
-/// A tile whose cells lie in global order, those of equal coordinates with the one that counts most first.
+/// A tile with cells in global order. Among cells with equal coordinates, the cell visible to
+/// readers comes first.
 #[derive(Debug)]
 pub(super) struct Loaded<K> {
     pub(super) columns: Columns,
     pub(super) keys: Vec<K>,
-    /// What decides between cells of equal keys, if keys don't say it all.
+    /// Coordinates that order cells with equal keys, if keys are not exact.
     pub(super) ties: Option<CellColumns>,
-    /// Its source, and its number there.
+    /// Index of the source, and index of the tile in the source.
     pub(super) source: usize,
     pub(super) tile: u64,
-    /// Whether the cells lie as in the file.
+    /// `true` if the cells are in stored order.
     pub(super) is_as_stored: bool,
 }
 
-/// What cells are ordered by.
+/// The order of cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) order: &'a CellOrder,
-    /// Whether cells of equal coordinates are versions of one.
+    /// `true` if cells with equal coordinates are versions of one cell.
     pub(super) distinct: bool,
 }
 
 impl<K: Key> Loaded<K> {
-    /// The tile as it is stored; none if its cells aren't in order.
+    /// Returns the tile in stored order, or `None` if its cells are out of order.
     pub(super) fn in_order(rules: Rules<'_>, source: usize, tile: u64, columns: Columns) -> Option<Self> {
         let loaded = Self::new(rules, source, tile, columns);
         let cells = loaded.columns.cells;
         (1..cells).all(|cell| loaded.follows(rules, cell, &loaded, cell - 1)).then_some(loaded)
     }
 
-    /// The tile with its cells put in order: those whose keys are to stay.
+    /// Returns the tile sorted, with only the cells whose keys satisfy `stays`.
     pub(super) fn sorted(
         rules: Rules<'_>,
         source: usize,
@@ -54,7 +55,7 @@ impl<K: Key> Loaded<K> {
         cells.sort_unstable_by(|a, b| {
             let (a, b) = (*a as usize, *b as usize);
             let ordering = loaded.place(rules, a, &loaded, b).then_with(|| loaded.newer_first(a, &loaded, b));
-            // Where cells have times the first stored one counts, else the last.
+            // With timestamps, the first stored cell counts, otherwise the last.
             ordering.then_with(|| if has_times { a.cmp(&b) } else { b.cmp(&a) })
         });
         if cells.len() == loaded.columns.cells && cells.is_sorted() {
@@ -89,12 +90,12 @@ impl<K: Key> Loaded<K> {
         Self { columns, keys, ties, source, tile, is_as_stored: true }
     }
 
-    /// Whether each cell has a time of its own.
+    /// `true` if cells have separate timestamps.
     fn has_times(&self) -> bool {
         matches!(self.columns.times, Times::Each(_))
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let ties = self.ties.as_ref().map_or(0, CellColumns::memory);
         let times = if matches!(self.columns.times, Times::Each(_)) { 8 } else { 0 };
@@ -102,7 +103,7 @@ impl<K: Key> Loaded<K> {
         self.columns.memory_of_fields() + ties + (size_of::<K>() + times + fated) * self.columns.cells
     }
 
-    /// Which of two cells comes first by their coordinates.
+    /// Compares two cells by coordinates.
     #[inline]
     pub(super) fn place(&self, rules: Rules<'_>, cell: usize, other: &Self, other_cell: usize) -> Ordering {
         self.keys[cell].cmp(&other.keys[other_cell]).then_with(|| match (&self.ties, &other.ties) {
@@ -115,24 +116,24 @@ impl<K: Key> Loaded<K> {
         Reverse(self.columns.times.of(cell)).cmp(&Reverse(other.columns.times.of(other_cell)))
     }
 
-    /// Whether a cell may stand behind another of the same fragment.
+    /// `true` if a cell may come after another cell of the same fragment.
     pub(super) fn follows(&self, rules: Rules<'_>, cell: usize, before: &Self, before_cell: usize) -> bool {
         match before.place(rules, before_cell, self, cell) {
             Ordering::Less => true,
             Ordering::Greater => false,
             Ordering::Equal if !rules.distinct => true,
-            // Without times the cell that was stored last would count.
+            // Without timestamps, the last stored cell would count.
             Ordering::Equal => self.has_times() && before.columns.times.of(before_cell) >= self.columns.times.of(cell),
         }
     }
 
-    /// Whether the first cell may stand behind the last one of the tile before it in the same fragment.
+    /// `true` if the tile may come after `before`, the previous tile of the same fragment.
     pub(super) fn is_behind(&self, rules: Rules<'_>, before: &Self) -> bool {
         let last = before.keys.len().checked_sub(1).filter(|_| !self.keys.is_empty());
         last.is_none_or(|last| self.follows(rules, 0, before, last))
     }
 
-    /// Which of two cells of several fragments comes first.
+    /// Compares cells of several fragments.
     pub(super) fn compare(&self, rules: Rules<'_>, cell: usize, (other, other_cell): (&Self, usize)) -> Ordering {
         let place = self.place(rules, cell, other, other_cell);
         place.then_with(|| self.newer_first(cell, other, other_cell)).then_with(|| {

@@ -13,7 +13,7 @@ fn any_box() -> impl Strategy<Value = (Vec<(usize, usize, usize)>, Vec<usize>)> 
     })
 }
 
-/// The copy, and for each of its cells where it comes from and where it goes.
+/// Returns the copy, and for each cell the offsets in tile and result.
 fn model(dimensions: &[(usize, usize, usize)], order: &[usize]) -> (BoxCopy, Vec<(usize, usize)>) {
     let mut tile_strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -57,7 +57,7 @@ proptest! {
         copy.parts_in(0..tile.len() as u64, &mut |part| part.copy(0, &tile, &mut result));
         prop_assert_eq!(&result, &expected);
 
-        // Window by window, each with only its own cells at hand.
+        // Window by window, with only the cells of the window available.
         let mut result = vec![u32::MAX; cells.len()];
         for (index, chunk) in tile.chunks(window as usize).enumerate() {
             let start = index as u64 * window;

@@ -1,4 +1,4 @@
-//! One fragment, or one cell of it, as a box.
+//! A fragment, or a cell of a sparse fragment, as a box.
 
 use std::ops::Range;
 
@@ -6,33 +6,35 @@ use tdb_fragment::DenseGrid;
 use tdb_rtree::DimRange;
 use tdb_snapshot::Fragment;
 
-/// A fragment as a box of the domain.
+/// A fragment, or a cell of a sparse fragment, as a box of the domain.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// Its place in [`Array::fragments`](tdb_snapshot::Array::fragments).
+    /// Index in [`Snapshot::fragments`](tdb_snapshot::Snapshot::fragments).
     pub(crate) fragment: usize,
     tiles: LayerTiles,
-    /// Its non-empty domain, in cells from the domain's low end. Cells of its tiles outside of it are padding.
+    /// Non-empty domain, in cells from the low end of the domain. Cells of tiles outside of these
+    /// bounds are padding.
     pub(crate) bounds: Vec<Range<u128>>,
 }
 
-/// Where a layer's cells lie in the fragment.
+/// Locations of a layer's cells within the fragment.
 #[derive(Clone, Debug)]
 enum LayerTiles {
-    /// In all tiles of a dense fragment.
+    /// All tiles of a dense fragment.
     Grid(DenseGrid),
-    /// The layer is one cell of a sparse fragment.
+    /// A single cell of a sparse fragment.
     Cell(TilePlace),
 }
 
-/// A tile of a fragment, and which of its cells are meant.
+/// A tile of a fragment, and the relevant cells of that tile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TilePlace {
-    /// The tile's index in the fragment.
+    /// Index of the tile in the fragment.
     pub(crate) tile: u64,
-    /// How many cells the tile has.
+    /// Number of cells of the tile.
     pub(crate) cells: u64,
-    /// The one cell that is meant; none if they lie in the tile as in the array's domain.
+    /// Index of the only relevant cell. `None` if the tile corresponds to a space tile of the
+    /// array.
     pub(crate) cell: Option<u64>,
 }
 
@@ -46,13 +48,13 @@ impl Layer {
         Some(Self { fragment: index, tiles: LayerTiles::Grid(grid.clone()), bounds: bounds.collect() })
     }
 
-    /// The layer of one cell of a sparse fragment.
+    /// Creates a layer for one cell of a sparse fragment.
     pub(crate) fn cell(fragment: usize, place: TilePlace, at: impl Iterator<Item = u64>) -> Self {
         let bounds = at.map(|at| u128::from(at)..u128::from(at) + 1).collect();
         Self { fragment, tiles: LayerTiles::Cell(place), bounds }
     }
 
-    /// Where the layer's cells of a tile of the domain lie; `tile` counts along each dimension.
+    /// Returns the location of a space tile. `tile` holds its index along each dimension.
     pub(crate) fn tile(&self, tile: &[u64]) -> Option<TilePlace> {
         match &self.tiles {
             LayerTiles::Cell(place) => Some(*place),
@@ -63,7 +65,7 @@ impl Layer {
         }
     }
 
-    /// The non-empty domain, in cells from the domain's low end.
+    /// Non-empty domain, in cells from the low end of the domain.
     pub(crate) fn bounds(&self) -> &[Range<u128>] {
         &self.bounds
     }

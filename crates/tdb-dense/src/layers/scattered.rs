@@ -1,4 +1,5 @@
-//! Sparse fragments of dense arrays: releases before 2.3 wrote single cells of dense arrays as such.
+//! Sparse fragments of dense arrays. Releases before 2.3 wrote single cells of dense arrays this
+//! way.
 
 use tdb_cells::TileScratch;
 use tdb_fragment::FragmentField;
@@ -7,7 +8,8 @@ use tdb_types::{Buffer, ordered_keys};
 
 use super::layer::{Layer, TilePlace};
 
-/// Most cells of sparse fragments that a dense array may have: each is a box of its own, which takes about 150 bytes.
+/// Maximum number of cells in sparse fragments of a dense array. Each cell is a separate box of
+/// about 150 bytes.
 const MOST_CELLS: u64 = 1 << 15;
 
 /// Adds a layer for each cell of a sparse fragment.
@@ -31,7 +33,7 @@ pub(super) fn add_layers(
         let mut coordinates = Vec::with_capacity(dimensions.len());
         for (dimension, low) in lows.iter().enumerate() {
             let mut values = Buffer::new();
-            // At most as many cells as were just allowed, of 8 bytes.
+            // Bounded by the limit above, at 8 bytes per cell.
             values.resize(cells as usize * dimensions[dimension].datatype().size());
             fragment.tiles_of(FragmentField::Dimension(dimension))?.fixed(tile, &mut values, &mut scratch)?;
             let mut keys = Vec::with_capacity(cells as usize);

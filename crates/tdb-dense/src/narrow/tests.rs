@@ -9,10 +9,10 @@ use tdb_types::{Datatype, Scalar};
 
 use crate::DenseReader;
 
-/// The first and the last coordinate along a dimension.
+/// First and last coordinate along a dimension.
 type Side = (i64, i64);
 
-/// A dense array, and boxes of it that are written, each with numbers from its own on.
+/// Creates a dense array with written boxes. Each box holds consecutive numbers from a given start.
 fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)]) -> Array {
     let mut builder = SchemaBuilder::dense();
     for name in sides {
@@ -36,7 +36,7 @@ fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)])
     ArrayOptions::new().open_on(storage).unwrap()
 }
 
-/// How many cells a reader walks through.
+/// Returns the number of cells that a reader visits.
 fn walked(query: &Query) -> u128 {
     let reader = DenseReader::new(query.check().unwrap()).unwrap();
     let (mut cursor, mut cells) = (reader.cursor.clone(), 0);
@@ -91,7 +91,7 @@ fn side() -> impl Strategy<Value = Side> {
 }
 
 fn condition() -> impl Strategy<Value = Condition> {
-    // The fill value is -1, so that it fulfils some of them.
+    // The fill value is -1 and therefore meets some conditions.
     prop_oneof![
         (-3..60i32).prop_map(|number| field("a").gt(number)),
         (-3..60i32).prop_map(|number| field("a").lt(number)),
@@ -141,7 +141,8 @@ proptest! {
             rows
         };
         let filtered = query.clone().filter(condition.clone());
-        // All cells, with the fill value in place of those that don't fulfil the condition; only those that do.
+        // First all cells, with fill values for cells that do not match, then only the matching
+        // cells.
         let shown = rows(&filtered);
         let found = rows(&filtered.clone().only_matching());
         let all = rows(&query);

@@ -1,4 +1,4 @@
-//! One field of one tile.
+//! Unfiltering of a field of a tile.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::held::Held;
 use crate::selected::SelectedTile;
 
-/// Unfilters what isn't held yet of a field of a tile of a source: of cells of fixed size, those in the window and what lies in chunks
-/// with them.
+/// Unfilters a field of a tile unless already held. For fixed-size cells, unfilters only the chunks
+/// intersecting `window`.
 pub(crate) fn hold_field(
     context: &Context,
     (source, tile): (usize, &SelectedTile),

@@ -1,4 +1,4 @@
-//! Gathering cells of fixed size.
+//! Gathering of fixed-size cells.
 
 use tdb_snapshot::Result;
 
@@ -6,8 +6,8 @@ use super::layout::{BatchLayout, Use};
 use crate::context::Context;
 use crate::table::Run;
 
-/// Copies the cells of all runs of some tiles into `out`; `sources[slot]` has the cells of a tile, or nothing if they are in their place
-/// already.
+/// Copies the runs of some tiles into `out`. `sources[slot]` holds the cells of a tile, or is empty
+/// if the cells are already in place.
 pub(super) fn gather_fixed(
     context: &Context,
     (layout, uses): (&BatchLayout<'_>, &[Use]),
@@ -49,7 +49,7 @@ fn copy<const N: usize>(runs: &[Run], sources: &[&[u8]], out: &mut [u8]) {
         let (to, after) = std::mem::take(&mut rest).split_at_mut(len);
         rest = after;
         match (to, source.get(start..start + len)) {
-            // One or two cells are worth no call of a copying function.
+            // For 1 or 2 cells, a call of a copy function costs more than the copy.
             ([to], Some([cell])) => *to = *cell,
             ([to, next], Some([cell, second])) => (*to, *next) = (*cell, *second),
             (to, Some(cells)) => to.copy_from_slice(cells),

@@ -1,14 +1,14 @@
-//! Tiles that a batch gathers from, in groups that fit into memory.
+//! Division of a batch's tiles into groups, within a memory limit.
 
 use super::layout::{BatchLayout, Use};
 use crate::context::Context;
 use crate::held::Held;
 use crate::table::{Tile, TileTable};
 
-/// Divides the tiles that cells of a batch come from, in their order, so that what has to be unfiltered of a field for those of
-/// a group takes about as much memory as there is for cells that serve one batch only. Mostly all of them are one group.
+/// Divides the tiles of a batch, in order, into groups. Unfiltering a field for a group takes about
+/// `context.passing` bytes. Usually all tiles form a single group.
 ///
-/// Without that a batch of cells from everywhere would hold the whole field.
+/// Without groups, a batch of cells scattered over the array would hold the whole field in memory.
 pub(super) fn groups<'a>(
     context: &Context,
     tiles: &TileTable,
@@ -29,7 +29,8 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Lets go of what was unfiltered of a field for this batch only; whether the next batches will need some of it again.
+/// Drops cells unfiltered for this batch only. Returns `true` if later batches need some of the
+/// dropped cells.
 pub(super) fn let_go(context: &Context, tiles: &mut TileTable, uses: &[Use], field: usize) -> bool {
     let mut has_passing = false;
     for used in uses {

@@ -1,4 +1,4 @@
-//! Where in a batch the cells of each tile go.
+//! Positions of each tile's cells within a batch.
 
 use std::ops::Range;
 
@@ -9,35 +9,35 @@ use crate::table::{Run, Tile, TileTable};
 pub(super) struct BatchLayout<'a> {
     pub(super) runs: &'a [Run],
     pub(super) cells: usize,
-    /// The tiles that cells come from, in the order in which they are first needed.
+    /// Contributing tiles, in the order of first runs.
     pub(super) uses: Vec<Use>,
-    /// Parts of the batch for threads to share: consecutive runs and how many cells they have.
+    /// Ranges of runs, with the number of cells in each. Threads share the pieces.
     pub(super) pieces: Vec<(Range<usize>, usize)>,
 }
 
-/// A tile that cells of a batch come from.
+/// A tile's contribution to a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) slot: u32,
-    /// Where its first cell goes.
+    /// Position of the tile's first cell in the batch.
     pub(super) start: usize,
-    /// Where the last one of them ends.
+    /// End of the tile's last run in the batch.
     pub(super) end: usize,
-    /// The first run of its cells.
+    /// Index of the tile's first run.
     pub(super) first_run: usize,
-    /// How many runs of its cells there are.
+    /// Number of runs.
     pub(super) runs: usize,
-    /// Whether these follow one another in the batch.
+    /// `true` if the runs are consecutive in the batch.
     pub(super) together: bool,
-    /// Whether all its cells go there, in their order.
+    /// `true` if the batch takes the whole tile in stored order.
     pub(super) whole: bool,
-    /// The lowest of its cells.
+    /// Lowest cell index.
     pub(super) first_cell: u32,
-    /// The one behind the highest.
+    /// Highest cell index plus 1.
     pub(super) end_cell: u32,
 }
 
-/// Pieces smaller than this are not worth a thread.
+/// Smaller pieces are not worth a thread.
 const PIECE_CELLS: usize = 16 * 1024;
 
 impl Use {
@@ -86,7 +86,7 @@ impl<'a> BatchLayout<'a> {
         Self { runs, cells, uses, pieces }
     }
 
-    /// For each slot of some tiles the bytes to gather from.
+    /// Returns the bytes to gather from, by slot. Slots not in `uses` are empty.
     pub(super) fn sources<'t>(
         &self,
         tiles: &'t TileTable,

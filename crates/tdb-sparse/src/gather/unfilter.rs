@@ -1,4 +1,4 @@
-//! Unfiltering the tiles that a batch gathers from.
+//! Unfiltering of a batch's tiles.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::context::Context;
 use crate::held::{Held, fixed_len, fixed_window};
 use crate::table::{Run, Tile, TileTable};
 
-/// Bytes of fixed size that a selected field has for each cell.
+/// A fixed-size part of a selected field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FixedPart {
-    /// Its values.
+    /// The values.
     Values { field: usize, size: usize },
-    /// Whether they are null: one byte each.
+    /// The validity: a byte per cell.
     Validity { field: usize },
 }
 
@@ -28,7 +28,7 @@ impl FixedPart {
         }
     }
 
-    /// Bytes of a cell.
+    /// Bytes per cell.
     pub(super) fn size(self) -> usize {
         match self {
             Self::Values { size, .. } => size,
@@ -43,7 +43,7 @@ impl FixedPart {
         }
     }
 
-    /// What is held of it; nothing if cells are in their place already.
+    /// Returns the held bytes. Empty if the cells are already in place.
     pub(super) fn bytes(self, held: &Held) -> &[u8] {
         match self {
             Self::Values { .. } => &held.cells.values,
@@ -51,7 +51,7 @@ impl FixedPart {
         }
     }
 
-    /// Bytes of memory of its own that it takes to unfilter a tile.
+    /// Returns the bytes of separate memory needed to unfilter the tile.
     pub(super) fn own_bytes(self, context: &Context, used: &Use, tile: &Tile) -> usize {
         let tiles = context.sources[tile.source].fields[self.field()].as_deref();
         let needs_none = self.is_held(&tile.fields[self.field()]) || used.whole || is_streamed(used, tile, tiles, self);
@@ -65,7 +65,7 @@ impl FixedPart {
         }
     }
 
-    /// The file of the bytes, if tiles of it can be taken apart.
+    /// Returns the file of the part if windows of tiles can be read.
     fn file(self, tiles: &FieldTiles) -> Option<&PartTiles> {
         match self {
             Self::Values { .. } => Some(&tiles.fixed).filter(|_| tiles.combined.is_none()),
@@ -73,7 +73,7 @@ impl FixedPart {
         }
     }
 
-    /// Unfilters a window of the tile's cells, or the whole tile if it can't be taken apart.
+    /// Unfilters a window of the tile's cells, or the whole tile if windows cannot be read.
     pub(super) fn window(
         self,
         tiles: &FieldTiles,
@@ -89,7 +89,7 @@ impl FixedPart {
         }
     }
 
-    /// Fills in for cells of a fragment that doesn't have the field.
+    /// Writes fill values for a fragment that lacks the field.
     pub(super) fn fill(self, context: &Context, out: &mut [u8]) {
         let field = &context.fields[self.field()];
         match self {
@@ -101,7 +101,7 @@ impl FixedPart {
     }
 }
 
-/// A tile to be unfiltered.
+/// A tile to unfilter.
 struct Job<'a> {
     slot: u32,
     tiles: Option<&'a FieldTiles>,
@@ -110,19 +110,19 @@ struct Job<'a> {
     target: Target<'a>,
 }
 
-/// Where a tile is unfiltered to.
+/// Destination of an unfiltered tile.
 enum Target<'a> {
-    /// The place of all its cells in the column.
+    /// The tile's place in the column, for all cells.
     Place(&'a mut [u8]),
-    /// The place in the column of these runs of it, which begin there one after the other.
+    /// A place in the column for these runs of the tile, in sequence.
     Runs(&'a mut [u8], &'a [Run]),
-    /// Memory of its own, so many bytes; these cells in it will be needed.
+    /// A separate buffer of this length in bytes, and the needed cells.
     Own(usize, Range<usize>),
 }
 
-/// Unfilters bytes of the cells of some tiles into `out`: those that belong into the column one after the other as they lie in their tile right
-/// into it, others into memory of the tile's own. Chunks that none of them lie in are left out. What the next batches will
-/// need is kept as long as there is `room` for it; what is kept is subtracted from that.
+/// Unfilters cells of some tiles. Cells consecutive in the column go directly to `out`, all others
+/// to a separate buffer per tile. Skips chunks without a required cell. Cells needed by later
+/// batches are kept within the limit of `room`, which shrinks accordingly.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
@@ -169,19 +169,19 @@ pub(super) fn unfilter_fixed(
     Ok(())
 }
 
-/// Takes bytes of the room, if there are so many.
+/// Takes bytes from `room`. Returns `false` if `room` is too small.
 fn take_room(room: &mut usize, bytes: usize) -> bool {
     let left = room.checked_sub(bytes);
     *room = left.unwrap_or(*room);
     left.is_some()
 }
 
-/// Whether the tile's cells go from its chunks to the column, so that nothing of it has to be held.
+/// `true` if cells go directly from the tile's chunks to the column.
 fn is_streamed(used: &Use, tile: &Tile, tiles: Option<&FieldTiles>, part: FixedPart) -> bool {
     used.together && !tile.is_wanted_after(used.runs) && tiles.is_some_and(|tiles| part.file(tiles).is_some())
 }
 
-/// Unfilters a tile; memory of its own with its slot.
+/// Unfilters a tile. Returns the slot and buffer if the tile got a separate buffer.
 fn unfilter(
     context: &Context,
     part: FixedPart,
@@ -214,7 +214,7 @@ fn unfilter(
     Ok(None)
 }
 
-/// Unfilters runs of a tile's cells to one after the other in `out`.
+/// Unfilters runs of a tile's cells into `out`, in sequence.
 fn stream(
     tiles: &FieldTiles,
     part: FixedPart,
@@ -233,7 +233,7 @@ fn stream(
         place
     };
     let mut places: Vec<ByteRun> = runs.iter().map(place).collect();
-    // Runs of a merge may come from a tile that wasn't in order.
+    // A merge may emit runs of an unsorted tile.
     if !places.is_sorted_by_key(|run| run.from) {
         places.sort_unstable_by_key(|run| run.from);
     }
@@ -242,7 +242,7 @@ fn stream(
     TileStream::new(file, &tiles.name, tiles.tile_limit, scratch).read(request, &mut ByteRuns::new(&places), out)
 }
 
-/// Unfilters cells of variable length, whole tiles of them; `room` as for those of fixed size.
+/// Unfilters whole tiles of variable-length cells. `room` is as in [`unfilter_fixed`].
 pub(super) fn unfilter_var(
     context: &Context,
     tiles: &mut TileTable,
@@ -277,20 +277,20 @@ pub(super) fn unfilter_var(
     Ok(())
 }
 
-/// Bytes of memory that it takes to unfilter cells of variable length.
+/// Returns the bytes needed to unfilter a tile of variable-length cells.
 pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usize {
     if tile.fields[field].cells.has_values() {
         return 0;
     }
     let data = match &context.sources[tile.source].fields[field] {
-        // Tiles that say to be larger will be refused.
+        // Tiles with a larger claimed size are rejected later.
         Some(tiles) => saturating_len(tiles.var_size(tile.tile).min(tiles.tile_limit)),
         None => tile.cells.saturating_mul(context.fields[field].fill.len()),
     };
     data.saturating_add(tile.cells.saturating_mul(size_of::<u64>()))
 }
 
-/// A tile of nothing but fill values.
+/// Fills a tile with fill values.
 pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.offsets.clear();
     out.offsets.extend((0..=cells as u64).map(|cell| cell * fill.len() as u64));
@@ -298,7 +298,7 @@ pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.values.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
 }
 
-/// Bytes of an unfiltered tile of a source, which must be within the limit.
+/// Returns the bytes of an unfiltered tile. Fails above the limit.
 pub(crate) fn tile_len(context: &Context, (source, cells): (usize, usize), field: usize, size: usize) -> Result<usize> {
     let source = &context.sources[source];
     if let Some(tiles) = &source.fields[field] {

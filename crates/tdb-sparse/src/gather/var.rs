@@ -1,4 +1,4 @@
-//! Gathering cells of variable length.
+//! Gathering of variable-length cells.
 
 use tdb_cells::{CellBuffers, ColumnBuffers};
 use tdb_query::BufferPool;
@@ -9,7 +9,7 @@ use super::layout::{BatchLayout, Use};
 use crate::context::Context;
 use crate::table::{Run, TileTable};
 
-/// Gathers the cells of all runs from the tiles.
+/// Gathers the cells of all runs.
 pub(super) fn gather_var(
     context: &Context,
     tiles: &TileTable,
@@ -19,7 +19,7 @@ pub(super) fn gather_var(
 ) -> Result<ColumnBuffers> {
     let value_size = context.fields[field].datatype.size();
     let sources = sources(context, tiles, &layout.uses, field, value_size)?;
-    // The bytes of each piece, which say where the next one begins.
+    // Sizes of the pieces in bytes, to determine the start of each piece.
     let lens: Vec<usize> =
         layout.pieces.iter().map(|(runs, _)| data_len(&layout.runs[runs.clone()], &sources)).collect();
     let total = lens.iter().sum();
@@ -50,17 +50,17 @@ pub(super) fn gather_var(
     Ok(ColumnBuffers { values, offsets: Some(offsets), validity: None })
 }
 
-/// Cells of variable length that come from more tiles than are unfiltered at a time.
+/// Variable-length cells from more tiles than fit into memory at once.
 #[derive(Debug)]
 pub(super) struct VarParts<'a> {
     runs: &'a [Run],
     field: usize,
     value_size: usize,
-    /// The number of each tile's group, by slot.
+    /// Group of each tile, by slot.
     group_of_slot: Vec<u32>,
-    /// The values of each group's cells, in the order of the batch.
+    /// Values of each group's cells, in batch order.
     groups: Vec<Vec<u8>>,
-    /// The bytes of each cell, then where it begins.
+    /// First the length, later the start of each cell.
     offsets: Buffer,
 }
 
@@ -77,7 +77,7 @@ impl<'a> VarParts<'a> {
         Self { runs: layout.runs, field, value_size, group_of_slot: vec![0; slots], groups: Vec::new(), offsets }
     }
 
-    /// Takes the cells of the next group of tiles.
+    /// Adds the cells of the next group of tiles.
     pub(super) fn add(&mut self, context: &Context, tiles: &TileTable, uses: &[Use]) -> Result<()> {
         let sources = sources(context, tiles, uses, self.field, self.value_size)?;
         let number = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
@@ -96,7 +96,7 @@ impl<'a> VarParts<'a> {
         Ok(())
     }
 
-    /// The cells of all groups.
+    /// Combines the cells of all groups.
     pub(super) fn finish(mut self, pool: &mut BufferPool) -> ColumnBuffers {
         let mut values = pool.take(self.groups.iter().map(Vec::len).sum());
         let mut lens = self.offsets.values_mut::<u64>().unwrap_or_default();
@@ -125,7 +125,7 @@ impl<'a> VarParts<'a> {
     }
 }
 
-/// For each slot the tile to gather from.
+/// Returns the tile to gather from, by slot.
 fn sources<'t>(
     context: &Context,
     tiles: &'t TileTable,
@@ -152,11 +152,11 @@ fn sources<'t>(
     Ok(sources)
 }
 
-/// Where the bytes of a run lie in the tile's data.
+/// Returns the range of a run's bytes within the tile's data.
 #[inline]
 fn data_range(run: &Run, tile: &CellBuffers) -> std::ops::Range<usize> {
     let (first, last) = (run.start as usize, run.start as usize + run.len as usize);
-    // Checked when the tile was loaded: offsets ascend and end at the length of the data.
+    // Validated at load: offsets ascend and end at the length of the data.
     tile.offsets[first] as usize..tile.offsets[last] as usize
 }
 

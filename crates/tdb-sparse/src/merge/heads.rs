@@ -1,21 +1,21 @@
-//! Where lanes stand that have cells left, and how far they may go on.
+//! The next cell of each lane, ordered by key.
 
 use std::cmp::Ordering;
 
 use tdb_cells::order::key::Key;
 
-/// The lowest place of the cells that a lane has left, or of those that aren't at hand.
+/// The next cell of a lane, or a lower bound of the unloaded cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head<K> {
-    /// The key of the next cell, or one not above that of any cell that isn't at hand.
+    /// Key of the next cell, or a lower bound of the unloaded keys.
     pub(super) key: K,
-    /// The lane of the cell; none if it isn't at hand.
+    /// Lane of the cell. `None` for unloaded cells.
     pub(super) lane: Option<usize>,
 }
 
-/// The heads of lanes, the lowest last.
+/// The heads of lanes, in descending order.
 ///
-/// Keys lie apart from the rest so that many are compared at once.
+/// Keys are in a separate vector for vectorized comparison.
 #[derive(Debug)]
 pub(super) struct Heads<K> {
     keys: Vec<K>,
@@ -23,18 +23,18 @@ pub(super) struct Heads<K> {
 }
 
 impl<K: Key> Heads<K> {
-    /// `compare` decides between heads with the same key.
+    /// Sorts heads. `compare` orders heads with equal keys.
     pub(super) fn new(mut heads: Vec<Head<K>>, compare: impl Fn(&Head<K>, &Head<K>) -> Ordering) -> Self {
         heads.sort_by(|a, b| b.key.cmp(&a.key).then_with(|| compare(b, a)));
         let keys = heads.iter().map(|head| head.key).collect();
         Self { keys, lanes: heads.iter().map(|head| head.lane).collect() }
     }
 
-    /// Takes in a head; `compare` decides between heads with the same key.
+    /// Inserts a head. `compare` orders heads with equal keys.
     #[inline]
     pub(super) fn insert(&mut self, head: Head<K>, compare: impl Fn(&Head<K>, &Head<K>) -> Ordering) {
         let mut place = self.above(head.key);
-        // Heads with the same key are rare.
+        // Heads with equal keys are rare.
         while let Some(other) = self.get(place)
             && other.key == head.key
             && compare(&other, &head).is_gt()
@@ -45,10 +45,10 @@ impl<K: Key> Heads<K> {
         self.lanes.insert(place, head.lane);
     }
 
-    /// How many heads have keys above `key`.
+    /// Returns the number of heads with keys above `key`.
     #[inline]
     fn above(&self, key: K) -> usize {
-        /// Up to here comparing all of them is faster than the jumps of a bisection.
+        /// Up to this number, a linear scan is faster than the jumps of a binary search.
         const FEW: usize = 32;
         if self.keys.len() <= FEW {
             self.keys.iter().map(|other| usize::from(*other > key)).sum()
@@ -62,13 +62,13 @@ impl<K: Key> Heads<K> {
         Some(Head { key: *self.keys.get(place)?, lane: *self.lanes.get(place)? })
     }
 
-    /// The lowest head.
+    /// Returns the lowest head.
     #[inline]
     pub(super) fn last(&self) -> Option<Head<K>> {
         self.get(self.keys.len().checked_sub(1)?)
     }
 
-    /// Takes out the lowest head.
+    /// Removes and returns the lowest head.
     pub(super) fn pop(&mut self) -> Option<Head<K>> {
         Some(Head { key: self.keys.pop()?, lane: self.lanes.pop()? })
     }

@@ -1,39 +1,40 @@
-//! Cells that take part in a merge, one after the other.
+//! Cursors over sorted cells.
 
 use tdb_cells::order::key::Key;
 
 use super::super::keyed::Keyed;
 use super::super::table::{Run, Runs, TileTable, runs_of};
 
-/// A place among tiles that follow one another.
+/// A position within a sequence of tiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) tile: usize,
-    /// The position of the next cell in the tile; behind the last one at its end.
+    /// Position of the next cell in the tile. At the end of the tile, the number of cells.
     pub(super) position: usize,
 }
 
-/// Cells in order, tile by tile.
+/// Sorted cells, tile by tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane<'a, K> {
     tiles: &'a [Keyed<K>],
-    /// Where the next cell is.
+    /// Position of the next cell.
     pub(super) at: Place,
     end: Place,
 }
 
 impl<'a, K: Key> Lane<'a, K> {
-    /// All the cells from a place on.
+    /// Starts a lane at a position. The lane ends with the last tile.
     pub(super) fn open(tiles: &'a [Keyed<K>], at: Place) -> Self {
         Self { tiles, at, end: Place { tile: tiles.len(), position: 0 } }
     }
 
-    /// Some of the cells.
+    /// Returns the part of the lane between two positions.
     pub(super) fn between(&self, at: Place, end: Place) -> Self {
         Self { tiles: self.tiles, at, end }
     }
 
-    /// The key of the next cell, in the next tile if this one has no more; none at the end.
+    /// Returns the key of the next cell, or `None` at the end. Moves on to the next tile if
+    /// necessary.
     #[inline]
     pub(super) fn settle(&mut self) -> Option<K> {
         loop {
@@ -48,13 +49,13 @@ impl<'a, K: Key> Lane<'a, K> {
         }
     }
 
-    /// The tile and the index of the next cell, once [settled](Self::settle).
+    /// Returns the tile and the index of the next cell. Call [`settle`](Self::settle) first.
     pub(super) fn current(&self) -> Option<(&'a Keyed<K>, u32)> {
         let current = self.tiles.get(self.at.tile)?;
         (self.at.position < current.len()).then(|| (current, current.cell(self.at.position)))
     }
 
-    /// The keys at hand, tile by tile, from the next cell up to a place.
+    /// Returns the keys from the next cell up to a position, tile by tile.
     pub(super) fn keys_until(&self, end: Place) -> impl Iterator<Item = &'a [K]> {
         let at = self.at;
         let tiles = self.tiles.iter().enumerate().skip(at.tile).take((end.tile + 1).saturating_sub(at.tile));
@@ -65,12 +66,12 @@ impl<'a, K: Key> Lane<'a, K> {
         })
     }
 
-    /// How many cells are left.
+    /// Number of remaining cells.
     pub(super) fn len(&self) -> usize {
         self.keys_until(self.end).map(<[K]>::len).sum()
     }
 
-    /// The place of the first cell from `from` on whose key is not below `key`.
+    /// Returns the position of the first cell, from `from` on, with a key of at least `key`.
     pub(super) fn place_of(&self, key: K, from: Place) -> Place {
         let tiles = self.tiles.get(from.tile..).unwrap_or_default();
         let below = tiles.partition_point(|tile| tile.keys.last().is_some_and(|last| *last < key));
@@ -84,7 +85,7 @@ impl<'a, K: Key> Lane<'a, K> {
         place.max(from)
     }
 
-    /// The place behind the last cell at hand.
+    /// Returns the position after the last loaded cell.
     pub(super) fn last_place(&self) -> Place {
         match self.tiles.split_last() {
             Some((last, others)) => Place { tile: others.len(), position: last.len() },
@@ -92,13 +93,13 @@ impl<'a, K: Key> Lane<'a, K> {
         }
     }
 
-    /// How many of the next cells in the tile have keys below `limit`; the first one's is.
+    /// Returns how many of the tile's next cells have keys below `limit`, at least 1.
     pub(super) fn before(&self, limit: K) -> usize {
         let keys = self.rest_of_tile().map_or(&[][..], |tile| &tile.keys[self.at.position..self.stop(tile)]);
         if keys.get(1).is_none_or(|key| *key >= limit) {
             return 1;
         }
-        // Doubling steps: where fragments interleave, runs are short.
+        // Exponential search, since runs are short if fragments interleave.
         let mut step = 2;
         while keys.get(step).is_some_and(|key| *key < limit) {
             step *= 2;
@@ -107,7 +108,7 @@ impl<'a, K: Key> Lane<'a, K> {
         low + keys[low..high].partition_point(|key| *key < limit)
     }
 
-    /// Appends up to `count` of the next cells in the tile to the runs, but for those that stand for a deletion.
+    /// Appends up to `count` of the tile's next cells to the runs, except cells marked as deleted.
     pub(super) fn give(&mut self, count: usize, tiles: &TileTable, runs: &mut Runs) {
         let Some(current) = self.rest_of_tile() else { return };
         let start = self.at.position;
@@ -125,12 +126,12 @@ impl<'a, K: Key> Lane<'a, K> {
         }
     }
 
-    /// The current tile, if it has cells left.
+    /// Returns the current tile unless exhausted.
     fn rest_of_tile(&self) -> Option<&'a Keyed<K>> {
         self.tiles.get(self.at.tile).filter(|tile| self.at.position < self.stop(tile))
     }
 
-    /// Where the lane's cells end in the current tile.
+    /// Returns the end of the lane's cells in the current tile.
     fn stop(&self, tile: &Keyed<K>) -> usize {
         if self.at.tile == self.end.tile { self.end.position } else { tile.len() }
     }

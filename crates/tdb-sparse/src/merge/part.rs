@@ -1,4 +1,4 @@
-//! Merging what is at hand.
+//! Merge of loaded cells.
 
 use std::cmp::Ordering;
 
@@ -10,39 +10,39 @@ use super::super::table::{Runs, TileTable};
 use super::heads::{Head, Heads};
 use super::lane::{Lane, Place};
 
-/// What all parts of a merge share.
+/// Parameters shared by all parts of a merge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) order: &'a CellOrder,
-    /// Whether cells may hide others with equal coordinates.
+    /// `true` if cells may hide other cells with equal coordinates.
     pub(super) deduplicate: bool,
     pub(super) tiles: &'a TileTable,
 }
 
-/// How far a merge has come.
+/// Progress of a merge.
 #[derive(Debug)]
 pub(super) struct Reached {
-    /// Where each lane stands.
+    /// Position of each lane.
     pub(super) places: Vec<Place>,
-    /// Whether another tile has to be at hand before the merge can go on.
+    /// `true` if another tile must be loaded before the merge can continue.
     pub(super) waits: bool,
 }
 
 /// A merge of lanes.
 ///
-/// Cells move in runs: the lane with the lowest cell gives all that are below the next lane's lowest.
+/// Cells move in runs: the lane with the lowest next cell emits all cells below the next head.
 #[derive(Debug)]
 struct Part<'a, K> {
     rules: Rules<'a>,
     lanes: Vec<Lane<'a, K>>,
     heads: Heads<K>,
-    /// Memory for lanes whose next cells are equal.
+    /// Buffer for lanes with equal next cells.
     equal: Vec<usize>,
     runs: &'a mut Runs,
 }
 
-/// Appends the cells of lanes to the runs until the lanes end, there are `most` bytes, or cells that aren't at hand, none of
-/// which has a key below `gate`, may come next.
+/// Appends the cells of lanes to the runs. Stops when all lanes end, when the runs reach `most`
+/// bytes, or when an unloaded cell may come next. Unloaded cells have keys at or above `gate`.
 pub(super) fn merge<'a, K: Key>(
     rules: Rules<'a>,
     lanes: Vec<Lane<'a, K>>,
@@ -72,7 +72,7 @@ impl<'a, K: Key> Part<'a, K> {
         Self { rules, lanes, heads, equal: Vec::new(), runs }
     }
 
-    /// Takes a lane among the heads by its next cell, if there is one.
+    /// Inserts a lane among the heads unless exhausted.
     #[inline]
     fn settle(&mut self, index: usize) {
         let order = self.rules.order;
@@ -81,7 +81,7 @@ impl<'a, K: Key> Part<'a, K> {
         }
     }
 
-    /// Gives cells of the lane with the lowest next cell, and moves on.
+    /// Emits cells of the lane with the lowest next cell, and advances the lane.
     #[inline]
     fn step(&mut self, key: K, lane: usize) {
         let (count, tie) = match self.heads.last() {
@@ -97,7 +97,8 @@ impl<'a, K: Key> Part<'a, K> {
         }
     }
 
-    /// Of cells with equal coordinates, the next ones of several lanes, gives those that count, unless they stand for a deletion.
+    /// Resolves cells with equal coordinates at the front of several lanes. Emits the kept cells,
+    /// unless marked as deleted.
     fn resolve(&mut self, key: K, lane: usize) {
         let mut equal = std::mem::take(&mut self.equal);
         equal.clear();
@@ -109,7 +110,7 @@ impl<'a, K: Key> Part<'a, K> {
             equal.extend(next.lane);
             self.heads.pop();
         }
-        // Of lanes without versions the next cell is one for all that are equal to it.
+        // In a lane without versions, one cell represents all cells with equal coordinates.
         let cells = equal.iter().filter_map(|lane| self.lanes[*lane].current());
         if let Some(newest) = cells.max_by_key(|(tile, cell)| tile.version(*cell)) {
             equal.iter().for_each(|lane| self.give_equal(*lane, newest));
@@ -117,7 +118,7 @@ impl<'a, K: Key> Part<'a, K> {
         self.equal = equal;
     }
 
-    /// Moves a lane on behind its cells with the coordinates of the newest, and gives those that count.
+    /// Advances a lane past all cells with the coordinates of `newest`. Emits the kept cells.
     fn give_equal(&mut self, index: usize, newest: (&Keyed<K>, u32)) {
         let lane = &mut self.lanes[index];
         let key = lane.settle();
@@ -134,21 +135,22 @@ impl<'a, K: Key> Part<'a, K> {
         self.settle(index);
     }
 
-    /// Whether a head, whose key is equal to that of a lane's next cell, has equal coordinates.
+    /// `true` if the next cell of `head` has the coordinates of the lane's next cell. The keys must
+    /// be equal.
     fn are_equal(&self, lane: usize, head: Head<K>) -> bool {
         let equal = |other: usize| compare_equal(self.rules.order, &self.lanes[lane], &self.lanes[other]).is_eq();
         head.lane.is_some_and(equal)
     }
 }
 
-/// Where a lane stands, if it has cells left.
+/// Returns the head of a lane, or `None` at the end.
 #[inline]
 fn head<K: Key>(lane: &mut Lane<'_, K>, index: usize) -> Option<Head<K>> {
     Some(Head { key: lane.settle()?, lane: Some(index) })
 }
 
-/// Compares heads with equal keys by their cells' coordinates, then by age. Cells that aren't at hand come first: they may
-/// be lower.
+/// Compares heads with equal keys: by coordinates, then by age. A head without a lane comes first
+/// because unloaded cells may be lower.
 fn compare_same_key<K: Key>(order: &CellOrder, lanes: &[Lane<'_, K>], a: &Head<K>, b: &Head<K>) -> Ordering {
     let coordinates = || match (a.lane, b.lane) {
         (Some(a), Some(b)) => compare_equal(order, &lanes[a], &lanes[b]),
@@ -157,7 +159,7 @@ fn compare_same_key<K: Key>(order: &CellOrder, lanes: &[Lane<'_, K>], a: &Head<K
     a.lane.is_some().cmp(&b.lane.is_some()).then_with(coordinates).then(a.lane.cmp(&b.lane))
 }
 
-/// Compares the next cells of two lanes, whose keys are equal.
+/// Compares the next cells of two lanes with equal keys.
 fn compare_equal<K: Key>(order: &CellOrder, a: &Lane<'_, K>, b: &Lane<'_, K>) -> Ordering {
     match (a.current(), b.current()) {
         (Some((a, cell)), Some((b, other))) => a.compare_equal(order, cell, b, other),

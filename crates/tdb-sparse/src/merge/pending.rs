@@ -1,4 +1,4 @@
-//! Tiles that a merge hasn't at hand.
+//! Tiles not loaded by a merge yet.
 
 use std::collections::VecDeque;
 
@@ -8,25 +8,26 @@ use tdb_cells::order::key::Key;
 use super::super::context::Context;
 use super::super::selected::{SelectedTile, Tiles};
 
-/// Tiles to come, by the least key that a cell of theirs can have.
+/// Tiles to load, sorted by a lower bound of the keys.
 ///
-/// Where tiles lie in their fragments says nothing of it: writers could be set not to check the order.
+/// Positions in the fragment do not determine this order: writers can disable the check for global
+/// order.
 #[derive(Debug)]
 pub(super) struct Pending<K> {
     tiles: VecDeque<PendingTile<K>>,
 }
 
-/// A tile to come.
+/// A tile to load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingTile<K> {
-    /// A key not above that of any wanted cell.
+    /// Lower bound of the keys of the tile's matching cells.
     pub(super) low: K,
     pub(super) source: usize,
     pub(super) tile: SelectedTile,
 }
 
 impl<K: Key> Pending<K> {
-    /// Tiles whose cells have bounds that the MBRs give.
+    /// Sorts tiles by lower bounds computed from MBRs. Drops tiles without matching cells.
     pub(super) fn new(context: &Context, order: &CellOrder, tiles: &Tiles) -> Self {
         let pending = context.keys_of_bounds(order, tiles).filter_map(|((source, tile), ends)| {
             let (low, _) = ends?;
@@ -37,7 +38,7 @@ impl<K: Key> Pending<K> {
         Self { tiles: tiles.into() }
     }
 
-    /// A key not above that of any cell of the tiles; none if there are no tiles.
+    /// Returns a lower bound of the keys of all tiles, or `None` if no tiles are left.
     pub(super) fn gate(&self) -> Option<K> {
         Some(self.tiles.front()?.low)
     }
@@ -46,18 +47,18 @@ impl<K: Key> Pending<K> {
         self.tiles.is_empty()
     }
 
-    /// Takes out the tile whose turn may come first.
+    /// Removes and returns the tile with the lowest bound.
     pub(super) fn pop(&mut self) -> Option<PendingTile<K>> {
         self.tiles.pop_front()
     }
 
-    /// Takes in a tile.
+    /// Inserts a tile.
     pub(super) fn push(&mut self, tile: PendingTile<K>) {
         let place = self.tiles.partition_point(|other| other.place() < tile.place());
         self.tiles.insert(place, tile);
     }
 
-    /// All tiles, each with the index of its source.
+    /// Returns all tiles with source indices.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, SelectedTile)> {
         self.tiles.iter().map(|pending| (pending.source, pending.tile))
     }

@@ -1,27 +1,28 @@
-//! Cutting a merge into parts that several threads merge at once.
+//! Division of a merge into parts for several threads.
 
 use tdb_cells::order::key::Key;
 
 use super::lane::{Lane, Place};
 
-/// How to cut.
+/// Parameters of a division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// About how many cells all parts shall have at most.
+    /// Approximate maximum number of cells of all parts together.
     pub(super) most: usize,
-    /// Into how many parts to cut.
+    /// Number of parts.
     pub(super) parts: usize,
-    /// How many cells there must be to be worth it.
+    /// Minimum number of cells. Fewer are not divided.
     pub(super) least: usize,
 }
 
-/// Keys that are looked at for each part, to find out where to cut.
+/// Number of keys sampled per part to find the boundaries.
 const SAMPLES: usize = 128;
 
-/// Where each part begins in each lane, and last where the last one ends; none if cutting isn't worth it.
+/// Returns the start of each part in each lane, followed by the end of the last part. Returns
+/// `None` if a division is not worthwhile.
 ///
-/// Cells with equal keys are in one part, and no part has a cell that one which isn't at hand may come before: none of those
-/// has a key below `gate`.
+/// Cells with equal keys are in the same part. All cells of the parts have keys below `gate`,
+/// because unloaded cells may come from `gate` on.
 pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], gate: Option<K>, cut: Cut) -> Option<Vec<Vec<Place>>> {
     let place = |lane: &Lane<'_, K>| match gate {
         Some(gate) => lane.place_of(gate, lane.at),
@@ -57,10 +58,10 @@ pub(super) fn split<K: Key>(lanes: &[Lane<'_, K>], gate: Option<K>, cut: Cut) ->
     Some(places)
 }
 
-/// Every so many keys one.
+/// Samples every `step`-th key.
 fn sample<K: Key>(lanes: &[Lane<'_, K>], ends: &[Place], step: usize) -> Vec<K> {
     let mut samples = Vec::new();
-    // Short lanes, too, have their share: what is left over of one counts in the next.
+    // The remainder carries over to the next lane. Otherwise short lanes would not contribute.
     let mut skip = step / 2;
     for keys in lanes.iter().zip(ends).flat_map(|(lane, end)| lane.keys_until(*end)) {
         samples.extend(keys.iter().skip(skip).step_by(step));

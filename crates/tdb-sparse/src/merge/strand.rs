@@ -1,4 +1,4 @@
-//! Tiles of a fragment at hand that follow one another in order.
+//! Loaded tiles of a fragment, without overlap.
 
 use tdb_cells::order::cell_order::CellOrder;
 use tdb_cells::order::key::Key;
@@ -7,15 +7,16 @@ use super::super::keyed::Keyed;
 use super::super::table::TileTable;
 use super::lane::{Lane, Place};
 
-/// Tiles of one fragment, each of which is in order and ends before the next one begins.
+/// Tiles of one fragment. Each tile is sorted and ends before the next tile begins.
 ///
-/// All tiles of a fragment that is stored in global order are one strand. Of others there are as many as it takes.
+/// A fragment stored in global order forms a single strand. Other fragments form as many strands as
+/// necessary.
 #[derive(Debug)]
 pub(super) struct Strand<K> {
     pub(super) source: usize,
-    /// The current one first.
+    /// Sorted, with the current tile first.
     tiles: Vec<Keyed<K>>,
-    /// The next cell's position in the current tile.
+    /// Position of the next cell in the current tile.
     position: usize,
 }
 
@@ -24,7 +25,7 @@ impl<K: Key> Strand<K> {
         Self { source: tile.source, tiles: vec![tile], position: 0 }
     }
 
-    /// Takes in a tile where it fits between the others; gives it back if it doesn't.
+    /// Inserts a tile at the right place. Returns the tile if it overlaps with the strand.
     pub(super) fn insert(&mut self, order: &CellOrder, tile: Keyed<K>) -> Option<Keyed<K>> {
         let place = self.tiles.partition_point(|other| other.is_before(order, &tile));
         let is_begun = place == 0 && self.position > 0;
@@ -35,12 +36,12 @@ impl<K: Key> Strand<K> {
         None
     }
 
-    /// The cells from where the merge stands.
+    /// Returns a lane over the remaining cells.
     pub(super) fn lane(&self) -> Lane<'_, K> {
         Lane::open(&self.tiles, Place { tile: 0, position: self.position })
     }
 
-    /// Goes on to a place among the tiles, and hands over those that it has passed.
+    /// Advances to a position. Passes completed tiles to `done`.
     pub(super) fn go_to(&mut self, place: Place, done: impl FnMut(Keyed<K>)) {
         let mut lane = Lane::open(&self.tiles, place);
         let all = lane.settle().is_none();
@@ -49,14 +50,15 @@ impl<K: Key> Strand<K> {
         self.position = place.position;
     }
 
-    /// Takes out the last tile with its first key, if none of its cells has been given away.
+    /// Removes the last tile if no cell of the tile was emitted. Returns the first key and the
+    /// tile.
     pub(super) fn pop_untouched(&mut self) -> Option<(K, Keyed<K>)> {
         let is_untouched = self.tiles.len() > 1 || self.position == 0;
         let tile = self.tiles.pop_if(|_| is_untouched)?;
         Some((tile.keys.first().copied()?, tile))
     }
 
-    /// The first key of the last tile.
+    /// First key of the last tile.
     pub(super) fn last_start(&self) -> Option<K> {
         self.tiles.last()?.keys.first().copied()
     }
@@ -69,7 +71,7 @@ impl<K: Key> Strand<K> {
         self.tiles
     }
 
-    /// About how many bytes the cells that are left take in the result.
+    /// Estimates the bytes of the remaining cells in the result.
     pub(super) fn bytes_left(&self, tiles: &TileTable) -> usize {
         let bytes = |tile: &Keyed<K>| tile.len().saturating_mul(tiles.get(tile.slot).cell_bytes);
         let all = self.tiles.iter().map(bytes).fold(0, usize::saturating_add);

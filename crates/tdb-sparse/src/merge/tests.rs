@@ -1,4 +1,4 @@
-//! Merging in parts against sorting.
+//! Merging in parts, compared with sorting.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::*;
 use crate::table::Runs;
 use tdb_cells::Order;
 
-/// For each fragment its tiles' keys.
+/// Keys of each fragment's tiles.
 type Fragments = Vec<Vec<Vec<u64>>>;
 
-/// Few different keys, so that many are equal, also within a fragment; ascending in each.
+/// Ascending keys with few distinct values: many keys are equal, also within a fragment.
 fn fragments() -> impl Strategy<Value = Fragments> {
     let fragment = (prop::collection::vec(0..60_u64, 0..40), 1..9_usize);
     let fragment = fragment.prop_map(move |(mut keys, len)| {
@@ -24,10 +24,11 @@ fn fragments() -> impl Strategy<Value = Fragments> {
     prop::collection::vec(fragment, 1..8)
 }
 
-/// The key, the fragment, and the place of a cell.
+/// Key, fragment, and slot and index of a cell.
 type Cell = (u64, usize, (u32, u32));
 
-/// The cells that may come, in order: of those with equal keys the first fragment's first, or those of the last one alone.
+/// Returns the cells below the limit in order. For equal keys, returns either all cells by fragment
+/// or only cells of the last fragment.
 fn expected(tiles: &[Vec<Keyed<u64>>], limit: Option<u64>, deduplicate: bool) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for (fragment, tile) in
@@ -44,7 +45,7 @@ fn expected(tiles: &[Vec<Keyed<u64>>], limit: Option<u64>, deduplicate: bool) ->
     cells
 }
 
-/// The cells of runs.
+/// Returns the cells of runs as pairs of slot and index.
 fn cells(table: &mut TileTable, runs: Runs) -> Vec<(u32, u32)> {
     let (mut queue, mut taken) = (RunQueue::default(), Vec::new());
     queue.put_back(table, runs, 0);
@@ -80,7 +81,7 @@ proptest! {
         let lanes: Vec<Lane<'_, u64>> = tiles.iter().map(|tiles| Lane::open(tiles, Place::default())).collect();
         let rules = Rules { order: &order, deduplicate, tiles: &table };
 
-        // Some cells one after the other, then as many as can be in parts, then the rest.
+        // First merges some cells sequentially, then as many as possible in parts, then the rest.
         let mut runs = Runs::default();
         let reached = merge(rules, lanes.clone(), gate, start.index(100) * (1 + RUN_BYTES), &mut runs);
         let at = |places: &[Place]| -> Vec<Lane<'_, u64>> {

@@ -19,7 +19,7 @@ fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<Timestamp
         files.push(file);
     }
     let metadata = b"metadata".to_vec();
-    // In any order, where they are written at once: here the metadata first.
+    // On remote storage, files finish in any order. Here the metadata file is first.
     let finish = |files: Vec<Box<dyn WriteFile>>| files.into_iter().rev().try_for_each(|file| Ok(file.finish()?));
     if storage.profile().is_remote() {
         return fragment.seal_at_once(metadata, files, finish)?.commit();
@@ -28,7 +28,7 @@ fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<Timestamp
     fragment.seal(metadata)?.commit()
 }
 
-/// A storage whose answers take long.
+/// A storage with high latency.
 #[derive(Debug)]
 struct Remote(Arc<dyn Storage>);
 
@@ -41,7 +41,7 @@ impl Storage for Remote {
     }
 }
 
-/// The committed fragments, each checked to be whole.
+/// Returns the committed fragments after a check that each is complete.
 fn committed(disk: &MemoryStorage) -> Vec<String> {
     let list = |folder: &str| disk.list(folder).unwrap_or_default();
     let mut listing = Listing::of_root(list(""));
@@ -58,7 +58,7 @@ fn committed(disk: &MemoryStorage) -> Vec<String> {
     directory.fragments.into_iter().map(|entry| entry.name.to_string()).collect()
 }
 
-/// All files and folders but those that a fragment of this version needs anyway.
+/// Returns all files and folders except folders needed by every fragment of this version.
 fn rest(disk: &MemoryStorage) -> Vec<String> {
     let mut found = Vec::new();
     for folder in ["", "__fragments", "__commits"] {
@@ -102,7 +102,7 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
     }
 }
 
-/// Writes a fragment to a storage that is made of another one, which fails at each change once, in each way.
+/// Writes a fragment to a faulty storage. Each change fails once, in each of the ways of [`Fault`].
 fn breaks_at_any_moment(version: FormatVersion, of: impl Fn(Arc<dyn Storage>) -> Arc<dyn Storage>) {
     let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
     write(&of(Arc::new(sound.clone())), version).unwrap();
@@ -120,7 +120,7 @@ fn breaks_at_any_moment(version: FormatVersion, of: impl Fn(Arc<dyn Storage>) ->
             }
         }
     }
-    // Once it is committed, no loss of power takes anything of it.
+    // After the commit, a loss of power does not affect the fragment.
     let disk = MemoryStorage::new();
     let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
     write(&of(Arc::new(faulty.clone())), version).unwrap();

@@ -1,4 +1,4 @@
-//! Which cells of a region lie where in a tile.
+//! Mapping of the cells of a region to positions in tiles.
 
 use std::ops::Range;
 
@@ -8,22 +8,22 @@ use tdb_types::{Layout, saturating_len};
 
 use crate::encoder::Run;
 
-/// The cells of the tiles of a region, as runs.
+/// The cells of a region's tiles, as runs.
 #[derive(Debug)]
 pub(super) struct TileSlabs {
     grid: DenseGrid,
-    /// By how much a cell's number grows from one to the next along each dimension, in a tile and in the region.
+    /// Distance between neighboring cells along each dimension, in a tile and in the region.
     tile_strides: Vec<usize>,
     region_strides: Vec<usize>,
-    /// Cells of the region along each dimension.
+    /// Number of cells of the region along each dimension.
     lens: Vec<u64>,
-    /// The order of cells in tiles.
+    /// Order of cells in tiles.
     cell_order: Layout,
-    /// Whether the cells of the region come in the same order.
+    /// `true` if the cells of the region are in the same order.
     same_order: bool,
 }
 
-/// Some cells that follow each other at the same distances in the tile and in the region.
+/// Cells at regular distances, both in the tile and in the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slab {
     tile: usize,
@@ -33,18 +33,18 @@ pub(super) struct Slab {
     len: usize,
 }
 
-/// A tile's share of the region along one dimension.
+/// The part of a tile along a dimension that is in the region.
 #[derive(Clone, Copy, Debug)]
 struct Share {
-    /// Of the tile's cells, the first.
+    /// Index of the first cell in the tile.
     tile: usize,
-    /// Of the region's cells, the first.
+    /// Index of the first cell in the region.
     region: usize,
     len: usize,
 }
 
 impl TileSlabs {
-    /// `layout` is the order in which the cells of the region come.
+    /// `layout` is the order of the region's cells.
     pub(super) fn new(schema: &ArraySchema, grid: &DenseGrid, layout: Layout) -> Self {
         let dimensions = grid.dimensions();
         let lens: Vec<u64> = dimensions
@@ -63,12 +63,13 @@ impl TileSlabs {
         }
     }
 
-    /// The cells of a tile, run by run, in the order in which the reference library goes over them: what sums of floats
-    /// come to depends on it.
+    /// Returns the cells of a tile as runs, in the visiting order of the reference library. Sums of
+    /// floats depend on this order.
     pub(super) fn of_tile(&self, tile: u64) -> Vec<Slab> {
         let shares: Vec<Share> = (0..self.lens.len()).map(|dimension| self.share(tile, dimension)).collect();
         let last = shares.len() - 1;
-        // The dimensions of a run, and those that lead from one run to the next, the last one fastest.
+        // The dimensions within a run, and the dimensions from run to run, the last dimension
+        // fastest.
         let (run, rest) = match (self.same_order, self.cell_order) {
             (true, Layout::ColMajor) => {
                 let mut end = 1;
@@ -84,7 +85,7 @@ impl TileSlabs {
                 }
                 (start..shares.len(), 0..start)
             }
-            // Not a run in the memory of both; what has the same distances is one nevertheless.
+            // Not contiguous in both memories, but the distances are regular.
             (false, _) => (last..shares.len(), 0..last),
         };
         let fastest = if self.same_order && self.cell_order == Layout::ColMajor { run.start } else { run.end - 1 };
@@ -112,7 +113,8 @@ impl TileSlabs {
         slabs
     }
 
-    /// Whether the region and the tile are equally long along a dimension, so that runs go on across it.
+    /// `true` if region and tile have the same length along a dimension, and runs continue across
+    /// the dimension.
     fn is_whole(&self, shares: &[Share], dimension: usize) -> bool {
         let len = shares[dimension].len as u64;
         len == self.grid.dimensions()[dimension].extent && len == self.lens[dimension]
@@ -132,7 +134,7 @@ impl TileSlabs {
     }
 }
 
-/// The distances of neighbours in a box.
+/// Returns the distances of neighboring cells in a box.
 fn strides(lens: &[u64], order: Layout) -> Vec<usize> {
     let mut strides = vec![0; lens.len()];
     let mut stride = 1usize;
@@ -149,33 +151,34 @@ fn strides(lens: &[u64], order: Layout) -> Vec<usize> {
 }
 
 impl Slab {
-    /// The numbers of the cells, in the tile and in the region.
+    /// Returns the cell indices in the tile and in the region.
     pub(super) fn cells(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let slab = *self;
         (0..slab.len).map(move |step| (slab.tile + step * slab.tile_step, slab.region + step * slab.region_step))
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the cells are neighbours, in the tile and in the region.
+    /// `true` if the cells are contiguous in both the tile and the region.
     pub(super) fn is_contiguous(&self) -> bool {
         self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
     }
 
-    /// The first cell in the tile, and the distance to the next.
+    /// Returns the first cell in the tile and the step to the next.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.tile, self.tile_step.max(1))
     }
 
-    /// Of neighbours the first in the tile, and those in the region.
+    /// Returns the first cell in the tile and the cells in the region. The cells must be
+    /// contiguous.
     pub(super) fn run(&self) -> (usize, Range<usize>) {
         (self.tile, self.region..self.region + self.len)
     }
 
-    /// The cells as they count in statistics: runs of neighbours in the tile.
+    /// Returns runs of cells that are contiguous in the tile, for statistics.
     pub(super) fn runs(&self) -> impl Iterator<Item = Run> + Clone + use<> {
         let (count, len) = if self.tile_step == 1 { (1, self.len) } else { (self.len, 1) };
         let (start, step, one_by_one) = (self.tile, self.tile_step, self.region_step != 1);

@@ -1,4 +1,4 @@
-//! What becomes of encoded tiles: fragments, one or several of a bounded size.
+//! Output of encoded tiles to one fragment, or to several fragments of limited size.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Output {
     target: Arc<Target>,
     names: Names,
     max_fragment_size: Option<u64>,
-    /// Where fragments of a dense region may end.
+    /// Possible ends of fragments in a dense region.
     pub(super) slices: Option<Box<Slices>>,
     writer: Option<FragmentWriter>,
     sealed: Vec<SealedFragment>,
@@ -35,7 +35,7 @@ impl Output {
         Self { target, names, max_fragment_size, slices, writer: None, sealed: Vec::new() }
     }
 
-    /// Writes tiles, to as many fragments as it takes.
+    /// Writes tiles to as many fragments as necessary.
     pub(super) fn write(&mut self, window: EncodedWindow) -> Result<()> {
         let EncodedWindow { mut tiles, lens } = window;
         let sizes: Vec<u64> = (0..lens.len()).map(|tile| tiles.iter().map(|field| field[tile].size()).sum()).collect();
@@ -53,14 +53,14 @@ impl Output {
         Ok(())
     }
 
-    /// Which of the tiles from `start` on still belong to the current fragment: at least one, since a full fragment is
-    /// ended here.
+    /// Returns the end of the current fragment's tiles, from `start` on. Ends a full fragment
+    /// first. At least one tile therefore belongs to the current fragment.
     fn end_of_fragment(&mut self, sizes: &[u64], start: usize) -> Result<usize> {
         let Some(max) = self.max_fragment_size else { return Ok(sizes.len()) };
         let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
         if let Some(slices) = &self.slices {
             if slices.written.is_multiple_of(slices.tiles) {
-                // The next slice will be about as large as the last.
+                // The next slice is estimated to be as large as the last.
                 let last = size - slices.size_before.min(size);
                 if size > 0 && size + last > max {
                     self.end_fragment()?;
@@ -105,7 +105,7 @@ impl Output {
         Ok(())
     }
 
-    /// Ends the last fragment, and gives all of them.
+    /// Ends the last fragment and returns all fragments.
     pub(super) fn finish(mut self) -> Result<Vec<SealedFragment>> {
         self.end_fragment()?;
         Ok(self.sealed)

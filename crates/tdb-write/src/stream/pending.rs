@@ -1,4 +1,4 @@
-//! Cells that wait for their tile to be full.
+//! Cells that wait for a complete tile.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use tdb_types::Cells;
 
 use crate::encoder::{EncodedTile, FieldEncoder, Run};
 
-/// The cells of one field, in the memory layout of tiles.
+/// The waiting cells of a field, in the memory layout of tiles.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     cells: CellBuffers,
@@ -22,7 +22,7 @@ impl Pending {
         self.len += cells.len();
     }
 
-    /// Appends some of the cells.
+    /// Appends selected cells.
     pub(super) fn push_some(&mut self, field: &FieldEncoder, cells: &Cells<'_>, some: &[u32]) {
         self.cells.push_some(cells, some, field.nullable);
         self.len += some.len();
@@ -35,7 +35,7 @@ impl Pending {
         self.len = len;
     }
 
-    /// Filters the cells of a tile.
+    /// Encodes the cells of a tile.
     pub(super) fn encode(
         &self,
         field: &FieldEncoder,

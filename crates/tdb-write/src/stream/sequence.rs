@@ -1,4 +1,4 @@
-//! Whether cells come in the order in which an array stores them.
+//! Check for global order.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use tdb_snapshot::Result;
 use crate::Duplicates;
 use crate::order::duplicate;
 
-/// Follows the cells of a sparse array as they come.
+/// Checks the order of sparse cells across batches.
 #[derive(Debug)]
 pub(super) struct Sequence {
     order: GlobalOrder,
@@ -28,12 +28,12 @@ enum Owned {
     String(Vec<u8>),
 }
 
-/// Which cells of some stay.
+/// The cells to keep of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// Whether the last cell of those before goes.
+    /// `true` if the last cell of the previous batch is replaced.
     pub(super) replaces_last: bool,
-    /// The numbers of those that stay; `None` if all do.
+    /// Indices of the kept cells. `None` if all cells are kept.
     pub(super) cells: Option<Vec<u32>>,
 }
 
@@ -42,7 +42,7 @@ impl Sequence {
         Ok(Self { order: global_order(schema)?, duplicates, last: None })
     }
 
-    /// Checks the next cells, the first of which has the number `first`.
+    /// Checks the next cells. `first` is the number of the first cell in error messages.
     pub(super) fn follow(
         &mut self,
         schema: &ArraySchema,
@@ -70,7 +70,7 @@ impl Sequence {
         Ok(Kept { replaces_last, cells })
     }
 
-    /// Whether the cell before this one goes.
+    /// Returns `true` if the cell before this one is dropped.
     fn judge(&self, schema: &ArraySchema, ordering: Step, cell: u64) -> Result<bool> {
         match (ordering, self.duplicates) {
             (Step::Forward, _) | (Step::Same, Duplicates::Keep) => Ok(false),
@@ -97,17 +97,17 @@ impl Sequence {
     }
 }
 
-/// From one cell to the next.
+/// Relation of a cell to its predecessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Forward,
-    /// The coordinates are the same.
+    /// The coordinates are equal.
     Same,
     Backward,
 }
 
 impl Step {
-    /// Zeros of either sign stand at the same place, but are different coordinates.
+    /// Positive and negative zero sort equal but are distinct coordinates.
     fn of(ordering: Ordering, same: impl FnOnce() -> bool) -> Self {
         match ordering {
             Ordering::Less => Self::Forward,
@@ -125,13 +125,14 @@ fn owned(column: &Coordinates, cell: usize) -> Owned {
     }
 }
 
-/// What cells are compared by, column by column: the first that differs decides.
+/// Columns to compare in order. The first difference decides.
 struct Comparable<'a> {
     columns: Vec<ComparableColumn<'a>>,
 }
 
 enum ComparableColumn<'a> {
-    /// Words of the order, or keys of coordinates; of floats those that compare as they do.
+    /// Leading words of the order, or coordinate keys. Keys of floats are adjusted to compare like
+    /// the floats.
     Keys(Cow<'a, [u64]>),
     Strings(&'a CellBuffers),
 }
@@ -158,7 +159,7 @@ impl<'a> Comparable<'a> {
         Self { columns: words.chain(keys).collect() }
     }
 
-    /// How a cell follows the one before it.
+    /// Compares a cell with its predecessor.
     fn compare(&self, coordinates: &[Coordinates], cell: usize) -> Step {
         for column in &self.columns {
             let ordering = match column {

@@ -1,4 +1,4 @@
-//! Dense regions cut into slices.
+//! Slices of dense regions.
 
 use tdb_cells::CellsError;
 use tdb_fragment::{DenseGrid, Tiles};
@@ -8,21 +8,21 @@ use tdb_types::Layout;
 
 use crate::target::Target;
 
-/// The slices of a dense region: the tiles of one place along the dimension in which tiles follow each other slowest.
-/// Fragments are cut between them, since a fragment is a box.
+/// The slices of a dense region. A slice consists of all tiles at one index along the slowest
+/// dimension of the tile order. Fragments end between slices, because a fragment must be a box.
 #[derive(Debug)]
 pub(super) struct Slices {
     pub(super) region: NdRange,
     grid: DenseGrid,
-    /// Which dimension it is.
+    /// The slowest dimension.
     dimension: usize,
-    /// Tiles of a slice.
+    /// Tiles per slice.
     pub(super) tiles: u64,
-    /// The first slice of the current fragment.
+    /// First slice of the current fragment.
     first: u64,
-    /// Tiles that were written, of all fragments.
+    /// Number of tiles written, in all fragments.
     pub(super) written: u64,
-    /// Bytes of the data files when the current slice began.
+    /// Bytes of the data files at the start of the current slice.
     pub(super) size_before: u64,
 }
 
@@ -54,7 +54,7 @@ impl Slices {
         Ok(Self { region, grid, dimension, tiles, first: 0, written: 0, size_before: 0 })
     }
 
-    /// The part of the region that the current fragment holds; the next one begins behind it.
+    /// Returns the region of the current fragment, and starts the next fragment after it.
     pub(super) fn end(&mut self, target: &Target) -> NdRange {
         let next = self.written / self.tiles;
         let mut region = self.region.clone();

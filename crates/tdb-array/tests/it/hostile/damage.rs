@@ -1,4 +1,4 @@
-//! Fixtures in memory, and ways to damage one of their files.
+//! Fixtures in memory, and ways to damage a file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_testkit::fixtures::Fixture;
 use tdb_testkit::hostile::SplitMix64;
 
-/// The files of a fixture, sound ones and at times a damaged one.
+/// The files of a fixture, of which one may be damaged.
 pub struct Tree {
     name: String,
     files: Vec<(String, Arc<[u8]>)>,
     storage: MemoryStorage,
-    /// What it is encrypted with, if it is.
+    /// Encryption key, if any.
     key: Option<[u8; 32]>,
-    /// Whether it is a group, with all below it.
+    /// `true` for a group with its members.
     is_group: bool,
 }
 
 impl Tree {
-    /// A group, with all below it.
+    /// Loads a group with its members.
     pub fn of_group(fixture: &Fixture) -> Self {
         let files = fixture.group_files().map(|path| (path.to_owned(), fixture.read_group(path)));
         Self { is_group: true, key: fixture.expected_group().key(), ..Self::new(fixture.name(), files.collect()) }
@@ -41,7 +41,7 @@ impl Tree {
         files.into_iter().fold(tree, |tree, (path, bytes)| tree.with(&path, bytes))
     }
 
-    /// The same with another file.
+    /// Returns the fixture with an additional file.
     pub fn with(mut self, path: &str, bytes: Vec<u8>) -> Self {
         let bytes: Arc<[u8]> = bytes.into();
         self.storage.insert(path, Arc::clone(&bytes)).unwrap();
@@ -49,7 +49,7 @@ impl Tree {
         self
     }
 
-    /// The same files elsewhere.
+    /// Returns the same files under other paths.
     pub fn renamed(&self, name: &str, rename: impl Fn(&str) -> String) -> Self {
         Self::new(name, self.files.iter().map(|(path, bytes)| (rename(path), bytes.to_vec())).collect())
     }
@@ -58,7 +58,7 @@ impl Tree {
         &self.name
     }
 
-    /// The same, taken for a group.
+    /// Marks the files as a group.
     pub fn into_group(self) -> Self {
         Self { is_group: true, ..self }
     }
@@ -83,7 +83,7 @@ impl Tree {
         self.files.iter().find(|(name, _)| name == path).map(|(_, bytes)| Arc::clone(bytes))
     }
 
-    /// Puts the file there that was there at first, or none.
+    /// Restores the original file, or removes an additional file.
     pub fn repair(&self, path: &str) {
         match self.find(path) {
             Some(sound) => self.put(path, sound),
@@ -103,7 +103,7 @@ impl Tree {
         self.storage.insert(path, bytes).unwrap();
     }
 
-    /// Whether the storage holds the fixture's files and nothing else.
+    /// `true` if the storage holds the fixture's files and nothing else.
     pub fn is_unchanged(&self) -> bool {
         let mut found = Vec::new();
         let mut folders = vec![String::new()];
@@ -121,14 +121,14 @@ impl Tree {
     }
 }
 
-/// One way to damage a file.
+/// A way to damage a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Damage {
-    /// Only so many bytes are left.
+    /// Truncates the file to this length.
     Cut(usize),
-    /// One byte has another value.
+    /// Sets the byte at a position.
     Byte(usize, u8),
-    /// Eight bytes, as far as they are there, are a number.
+    /// Overwrites up to eight bytes at a position with a number.
     Number(usize, u64),
 }
 
@@ -143,7 +143,7 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// Every length and several wrong values of every byte.
+    /// Returns every truncation, and several wrong values for every byte.
     pub fn all(bytes: &[u8]) -> Vec<Self> {
         let cuts = (0..bytes.len()).map(Self::Cut);
         let changes = bytes.iter().enumerate().flat_map(|(at, &byte)| {
@@ -155,7 +155,8 @@ impl Damage {
         cuts.chain(changes).collect()
     }
 
-    /// `count` of all there are, the same ones for the same seed. The end of a file, where footers lie, gets its share.
+    /// Returns a deterministic sample of `count` damages. Includes the end of the file, where
+    /// footers are stored.
     pub fn sample(bytes: &[u8], count: usize, seed: usize) -> Vec<Self> {
         let len = bytes.len();
         if len == 0 {

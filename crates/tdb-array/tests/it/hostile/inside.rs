@@ -1,4 +1,5 @@
-//! Damage behind the filters: what generic tiles hold is changed and packed again, so that sums and codecs hide nothing.
+//! Damage inside of generic tiles. Payloads are changed and encoded again, to get past checksums
+//! and codecs.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits};
 
 use crate::hostile::damage::Tree;
 
-/// Calls `body` with versions of the fixture's files that hold generic tiles with damaged payloads: path and contents.
+/// Calls `body` with path and content of damaged versions of the fixture's files. Each version has
+/// a damaged payload in one generic tile.
 pub fn damaged_payloads(tree: &Tree, count: usize, mut body: impl FnMut(&str, Arc<[u8]>)) {
     let key = tree.key().map(EncryptionKey::new);
     let mut decoder = GenericTileDecoder::new(Limits::SMALL);
@@ -38,7 +40,7 @@ pub fn damaged_payloads(tree: &Tree, count: usize, mut body: impl FnMut(&str, Ar
     }
 }
 
-/// For each fragment's metadata where its sections begin.
+/// Returns the start of each section in each fragment's metadata.
 fn sections(array: &Array) -> Vec<(String, Vec<usize>)> {
     let of_fragment = |fragment: &tdb_array::Fragment| {
         let footer = fragment.footer();
@@ -52,12 +54,12 @@ fn sections(array: &Array) -> Vec<(String, Vec<usize>)> {
     array.fragments().unwrap().iter().map(of_fragment).collect()
 }
 
-/// A generic tile that holds the payload, encrypted if there is a key.
+/// Encodes a payload as a generic tile, encrypted if there is a key.
 pub fn packed(payload: &[u8], key: Option<&EncryptionKey>) -> Vec<u8> {
     let mut tile = ByteWriter::new();
     let encoder = GenericTileEncoder::new(FormatVersion::DEFAULT);
     let mut encoder = match key {
-        // An IV used twice gives nobody a secret here.
+        // Reuse of the IV reveals no secrets in a test.
         Some(key) => encoder.encrypting(key.clone(), || [7; 12]),
         None => encoder,
     };
@@ -65,14 +67,14 @@ pub fn packed(payload: &[u8], key: Option<&EncryptionKey>) -> Vec<u8> {
     tile.into_bytes()
 }
 
-/// Puts a section in front of the footer, which then says that it begins there and no longer at `start`.
+/// Moves a section to the end of the sections, and updates its offset in the footer from `start`.
 fn moved(file: &[u8], start: usize, section: &[u8]) -> Vec<u8> {
     let (rest, len) = file.split_last_chunk().unwrap();
     let len = u64::from_le_bytes(*len);
     let (sections, footer) = rest.split_at(rest.len() - len as usize);
     let mut footer = footer.to_vec();
     let (old, new) = ((start as u64).to_le_bytes(), (sections.len() as u64).to_le_bytes());
-    // What else may look like the offset is damaged by the way.
+    // Other bytes equal to the offset are damaged too.
     for place in 0..footer.len().saturating_sub(7) {
         if footer[place..place + 8] == old {
             footer[place..place + 8].copy_from_slice(&new);

@@ -1,4 +1,4 @@
-//! Arrays that nobody wrote by accident.
+//! Arrays crafted for an attack.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use tdb_types::{ByteWriter, CellValNum, Datatype, FormatVersion, Scalar};
 
 use crate::hostile::damage::Tree;
 
-/// The name of a schema that is younger than all fixtures.
+/// Name of a schema that is newer than all fixtures.
 const YOUNGEST: &str = "__schema/__1800000000000_1800000000000_00000000000000000000000000000001";
 
-/// Calls `body` with files of `other` for places in `tree` where files of the same kind lie, or may lie.
+/// Calls `body` with files of `other`, for paths in `tree` that hold or may hold files of the same
+/// kind.
 pub fn exchanges(tree: &Tree, other: &Tree, mut body: impl FnMut(&str, Arc<[u8]>)) {
     let of_kind = |tree: &Tree, kind: &str| -> Vec<String> {
         tree.paths().filter(|path| path.contains(kind) && !path.contains("__enumerations")).map(str::to_owned).collect()
@@ -25,13 +26,13 @@ pub fn exchanges(tree: &Tree, other: &Tree, mut body: impl FnMut(&str, Arc<[u8]>
             body(&ours, other.bytes(&theirs));
         }
     }
-    // The array has changed; its fragments haven't.
+    // A newer schema with unchanged fragments.
     if let Some(schema) = of_kind(other, "__schema/").pop() {
         body(YOUNGEST, other.bytes(&schema));
     }
 }
 
-/// Arrays made for this.
+/// Returns the crafted arrays.
 pub fn arrays() -> Vec<Tree> {
     let mut arrays =
         vec![one_large_cell(), tiles_of_one_cell(), commits_of_nothing(), names_that_climb(), a_footer_for_many()];
@@ -49,7 +50,7 @@ fn line(high: u64, extent: u64) -> Dimension {
     Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(high)).with_tile_extent(Scalar::U64(extent))
 }
 
-/// Before format 6 the schema doesn't hold the fill value, which here would have 32 GiB.
+/// Before format 6, the schema does not store the fill value. Here it would have 32 GiB.
 fn one_large_cell() -> Tree {
     let attribute =
         Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(u32::MAX - 1).unwrap());
@@ -57,13 +58,13 @@ fn one_large_cell() -> Tree {
     array("one large cell", &schema.attribute(attribute).build().unwrap())
 }
 
-/// A batch could be made of as many tiles as it has bytes.
+/// A batch may consist of as many tiles as bytes.
 fn tiles_of_one_cell() -> Tree {
     let schema = SchemaBuilder::dense().dimension(line(1 << 50, 1)).attribute(Attribute::new("a", Datatype::UInt8));
     array("tiles of one cell", &schema.build().unwrap())
 }
 
-/// Many commits in one file, of fragments that aren't there.
+/// Many commits of missing fragments in one file.
 fn commits_of_nothing() -> Tree {
     let tree = Tree::of(&fixtures::named("v22-by-2.30.0-sparse-1d"));
     let lines = (0..20_000).map(|index| format!("__commits/__{index}_{index}_{index:032x}_22.wrt\n"));
@@ -81,7 +82,8 @@ fn names_that_climb() -> Tree {
     tree.with(&format!("__commits/{name}.vac"), b"../__fragments/\n__fragments\n/\n".to_vec())
 }
 
-/// Consolidated metadata that gives the same bytes, most of the file, as the footer of each of many fragments.
+/// Consolidated footers with the same bytes, most of the file, as the footer of each of many
+/// fragments.
 fn a_footer_for_many() -> Tree {
     const FRAGMENTS: u32 = 2000;
     let tree = Tree::of(&fixtures::named("v22-by-2.30.0-sparse-1d"));
@@ -92,7 +94,7 @@ fn a_footer_for_many() -> Tree {
         payload.string_u64(&name(index));
         payload.u64(u64::from(FRAGMENTS) * 60);
     }
-    // A footer ends with its length, which consolidated metadata leaves out.
+    // A footer ends with the length, which consolidated footers omit.
     let metadata =
         tree.paths().find(|path| path.ends_with("__fragment_metadata.tdb")).map(|path| tree.bytes(path)).unwrap();
     let (rest, len) = metadata.split_last_chunk().unwrap();
@@ -106,7 +108,7 @@ fn a_footer_for_many() -> Tree {
     tree.with(&format!("__commits/{span}.con"), lines.into_bytes())
 }
 
-/// A group that is its own member under very many names.
+/// A group that contains itself under many names.
 fn a_group_of_itself() -> Tree {
     let member = |index: u32| GroupMember {
         kind: MemberKind::Group,
@@ -121,7 +123,8 @@ fn a_group_of_itself() -> Tree {
     GroupDetails { version: DetailsVersion::Changes, members }.write(&mut payload);
     let mut file = ByteWriter::new();
     GenericTile::write(payload.as_slice(), &mut file).unwrap();
-    // In memory, a folder can't be its own: a chain of groups, each with as many members, is what comes closest.
+    // In memory, a folder cannot contain itself. A chain of groups with as many members each is the
+    // closest approximation.
     let levels = (0..6).map(|depth| "g/".repeat(depth));
     let files = levels.flat_map(|folder| {
         let details = format!("{folder}__group/__1_1_00000000000000000000000000000001_2");
@@ -130,14 +133,14 @@ fn a_group_of_itself() -> Tree {
     Tree::new("a group of itself", files.collect()).into_group()
 }
 
-/// Fragments whose names state another version than their bytes have.
+/// Fragments with another version in the name than in the content.
 fn other_versions() -> Vec<Tree> {
     let names = ["v22-by-2.30.0-dense-2d-row-row", "v22-by-2.30.0-sparse-strings", "v22-by-2.30.0-sparse-1d"];
     let version = |number: u32| {
         names.map(|name| {
             Tree::of(&fixtures::named(name)).renamed(&format!("{name} as {number}"), |path| {
                 let path = path.replace("_22/", &format!("_{number}/")).replace("_22.wrt", &format!("_{number}.wrt"));
-                // Older ones lie, and are committed, elsewhere.
+                // Older fragments and commits have other paths.
                 if number >= 12 {
                     path
                 } else {

@@ -1,4 +1,4 @@
-//! Runs attacks, and writes down what shouldn't have happened.
+//! Runs attacks and records findings.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use tdb_types::Limits;
 use crate::hostile::attack::{BUDGET, read_everything, walk_everything};
 use crate::hostile::damage::Tree;
 
-/// A case that takes longer than this hangs: sound fixtures are read in milliseconds.
+/// A longer case counts as a hang. Intact fixtures are read in milliseconds.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// A case that takes longer than this does work that its bytes don't ask for.
+/// A longer case counts as a finding.
 const LONG: Duration = Duration::from_secs(5);
 
-/// What damage may make a reader allocate: some tiles and generic tiles as large as the limits allow, batches within the
-/// budget, and a multiple of the files' own bytes.
+/// Memory limit of a reader of damaged files: a few tiles and generic tiles of maximum size,
+/// batches within the budget, and a multiple of the size of the files.
 fn memory_bound(bytes: usize) -> u64 {
     2 * Limits::SMALL.tile_bytes + 2 * Limits::SMALL.generic_tile_bytes + 16 * (BUDGET + bytes) as u64
 }
@@ -35,7 +35,7 @@ thread_local! {
 
 type Current = Arc<Mutex<Option<(Instant, String)>>>;
 
-/// What was found so far.
+/// The findings so far.
 pub struct Watch {
     current: Current,
     notes: Mutex<Notes>,
@@ -43,7 +43,7 @@ pub struct Watch {
 
 #[derive(Default)]
 struct Notes {
-    /// The first case of each finding, and how many there were.
+    /// First case and number of cases of each finding.
     findings: BTreeMap<String, (String, usize)>,
     outcomes: BTreeMap<&'static str, usize>,
     peak: (u64, String),
@@ -51,7 +51,7 @@ struct Notes {
 }
 
 impl Watch {
-    /// Starts watching that cases end. One that doesn't ends the process, after saying which it is.
+    /// Starts a watchdog. A case that hangs ends the process after a report.
     pub fn start() -> Self {
         let otherwise = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -82,7 +82,7 @@ impl Watch {
         Self { current, notes: Mutex::default() }
     }
 
-    /// Reads a fixture as it is in every way: it must be readable, or beyond this library.
+    /// Reads an intact fixture in every way. It must be readable or unsupported.
     pub fn expect_sound(&self, tree: &Tree) {
         for variant in 0..12 {
             let case = format!("{} as it is, variant {variant}", tree.name());
@@ -95,14 +95,15 @@ impl Watch {
         }
     }
 
-    /// Reads an array that was made up.
+    /// Reads a crafted array.
     pub fn read(&self, tree: &Tree, variant: usize) {
         let case = format!("{}, variant {variant}", tree.name());
         self.run(tree, variant, &case);
         assert!(tree.is_unchanged(), "{case}: reading has written");
     }
 
-    /// Reads a fixture through a storage that lies about it; of what isn't there, no more may be read than limits allow.
+    /// Reads a fixture through a storage that reports false sizes. Reads of missing bytes must stay
+    /// within the limits.
     pub fn lie(&self, tree: &Tree, about: &str, lie: Lie, variant: usize) {
         let case = format!("{}: {about}: {lie:?}, variant {}", tree.name(), variant % 12);
         let storage = LyingStorage::new(tree.storage(), about, lie);
@@ -112,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// Reads a fixture of which one file is another, and repairs it.
+    /// Reads a fixture with one file replaced, then restores it.
     pub fn attack(&self, tree: &Tree, path: &str, bytes: impl Into<Arc<[u8]>>, what: &dyn Display, variant: usize) {
         let bytes: Arc<[u8]> = bytes.into();
         tree.put(path, Arc::clone(&bytes));
@@ -141,7 +142,7 @@ impl Watch {
         case: &str,
     ) -> Option<Result<u64, ArrayError>> {
         let (elapsed, outcome) = self.run_once(tree, storage.clone(), variant, case);
-        // A machine that was busy elsewhere is no finding: what really takes long does so again.
+        // Run a slow case again, since the machine may have been busy.
         if elapsed > LONG && self.run_once(tree, storage, variant, case).0 > LONG {
             self.note(format!("took more than {LONG:?}"), case);
         }
@@ -195,7 +196,7 @@ impl Watch {
         entry.1 += 1;
     }
 
-    /// Fails if anything was found, or there were fewer than `least` cases.
+    /// Fails if there are findings, or fewer than `least` cases.
     pub fn finish(self, cases: usize, least: usize) {
         let Notes { findings, outcomes, peak, slowest } = self.notes.into_inner().unwrap();
         println!("{cases} cases: {outcomes:?}");
@@ -207,13 +208,13 @@ impl Watch {
     }
 }
 
-/// Whether the error says that a file isn't there.
+/// `true` if the error reports a missing file.
 fn is_missing(error: &ArrayError) -> bool {
     matches!(error, ArrayError::Storage(StorageError::NotFound { .. }))
 }
 
-/// Whether a file of this name may say that there are others: lists of commits by name, schemas and fragments' metadata
-/// by the fields that they have.
+/// `true` if a file of this name may refer to other files: consolidated commits by name, schemas
+/// and fragment metadata by their fields.
 fn names_files(path: &str) -> bool {
     path.ends_with(".con") || path.ends_with("__fragment_metadata.tdb") || path.starts_with("__schema/")
 }
@@ -233,7 +234,7 @@ fn name_of(outcome: Option<&Result<u64, ArrayError>>) -> &'static str {
     }
 }
 
-/// What kind of file it is.
+/// Returns the kind of a file.
 fn family(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     if path.starts_with("__fragments") { file } else { path.split('/').next().unwrap_or(path) }

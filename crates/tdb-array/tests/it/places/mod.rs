@@ -1,18 +1,18 @@
-//! Where the files of an array lie, for the arrays that tests and benches write.
+//! File paths of the arrays that tests and benches write.
 
 #![allow(dead_code, unreachable_pub)] // not every test needs all of it
 
 use tdb_types::{Feature, FormatVersion};
 
-/// The name of the schema's file, where schemas have a folder.
+/// Name of the schema file, in formats with a schema folder.
 pub const SCHEMA: &str = "__1_1_00000000000000000000000000000001";
 
-/// Where the schema lies.
+/// Returns the path of the schema.
 pub fn schema_path(version: FormatVersion) -> String {
     if version.has(Feature::SchemaFolder) { format!("__schema/{SCHEMA}") } else { "__array_schema.tdb".to_owned() }
 }
 
-/// Where a fragment lies, and the file that commits it.
+/// The folder of a fragment, and the file that commits it.
 pub struct FragmentPlace {
     pub name: String,
     pub folder: String,
@@ -20,7 +20,8 @@ pub struct FragmentPlace {
 }
 
 impl FragmentPlace {
-    /// Of a fragment written from `start` to `end`, told from others of that time by a number.
+    /// Returns the paths of a fragment written from `start` to `end`. `number` makes the name
+    /// unique.
     pub fn new(version: FormatVersion, start: u64, end: u64, number: u128) -> Self {
         if version.has(Feature::LegacyFragmentMetadata) {
             let name = format!("__{number:032x}_{end}");

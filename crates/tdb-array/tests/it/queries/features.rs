@@ -1,4 +1,4 @@
-//! Features of whole arrays, and the fixtures that have them.
+//! Features of arrays, and the fixtures that have them.
 
 #![allow(dead_code)] // not all tests look at all of them
 
@@ -7,26 +7,26 @@ use std::ops::RangeInclusive;
 
 use tdb_testkit::fixtures::{self, Fixture};
 
-/// What some arrays have.
+/// A feature of some arrays.
 pub struct Feature {
-    /// The format versions of which there must be fixtures.
+    /// Format versions that must have fixtures.
     versions: &'static [RangeInclusive<u32>],
-    /// The recipes of those fixtures.
+    /// Recipes of the fixtures.
     recipes: &'static [&'static str],
 }
 
 impl Feature {
-    /// The fixtures of the feature's recipes, of all releases.
+    /// Returns the fixtures of the feature's recipes, of all releases.
     ///
     /// # Panics
-    /// If there are none of a version of which there must be some.
+    /// Panics if a required version has no fixture.
     pub fn fixtures(&self) -> Vec<Fixture> {
         let mine = |fixture: &Fixture| self.recipes.contains(&fixture.entry().recipe.as_str());
         of_versions(self.versions, mine)
     }
 }
 
-/// The fixtures of which something is true, some of which must be of these versions.
+/// Returns the fixtures that satisfy a predicate. Each of these versions must have a fixture.
 pub fn of_versions(versions: &[RangeInclusive<u32>], is_one: impl Fn(&Fixture) -> bool) -> Vec<Fixture> {
     let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
     let these: Vec<Fixture> = all.filter(is_one).collect();
@@ -36,19 +36,19 @@ pub fn of_versions(versions: &[RangeInclusive<u32>], is_one: impl Fn(&Fixture) -
     these
 }
 
-/// The format version that a fixture's name tells.
+/// Returns the format version from a fixture's name.
 pub fn version(fixture: &Fixture) -> u32 {
     let version = fixture.name().strip_prefix('v').and_then(|name| name.split('-').next());
     version.and_then(|version| version.parse().ok()).unwrap()
 }
 
-/// Fragments over each other, every kind of cell.
+/// Overlapping fragments with every kind of cell.
 pub const DENSE_CELLS: Feature = Feature { versions: &[1..=23], recipes: &["dense", "dense-overlapping"] };
 
-/// Cells at the same places in several fragments.
+/// Cells with equal coordinates in several fragments.
 pub const SPARSE_CELLS: Feature = Feature { versions: &[1..=23], recipes: &["sparse", "sparse-overlapping"] };
 
-/// Attributes of each datatype that there was.
+/// Attributes of every datatype that existed.
 pub const DATATYPES: Feature = Feature {
     versions: &[1..=2, 4..=5, 8..=8, 10..=11, 14..=14, 21..=23],
     recipes: &["dense-datatypes", "dense-every-datatype", "dense-every-datatype-var"],
@@ -71,7 +71,7 @@ pub const HILBERT_ORDER: Feature = Feature {
     recipes: &["sparse-hilbert", "sparse-hilbert-mixed", "sparse-hilbert-int", "sparse-hilbert-float"],
 };
 
-/// Names that are no names of files.
+/// Field names that are not valid file names.
 pub const NAMES_OF_FIELDS: Feature = Feature { versions: &[1..=22], recipes: &["sparse-names", "dense-anonymous"] };
 
 pub const FILTERS: Feature = Feature { versions: &[1..=22], recipes: &["dense-filters"] };
@@ -79,16 +79,16 @@ pub const FILTERS: Feature = Feature { versions: &[1..=22], recipes: &["dense-fi
 pub const FILTERS_OF_COORDINATES: Feature =
     Feature { versions: &[1..=22], recipes: &["sparse-coords-filters", "sparse-bare-coords"] };
 
-/// Run lengths and dictionaries.
+/// RLE and dictionary filters.
 pub const FILTERS_OF_STRINGS: Feature = Feature { versions: &[12..=23], recipes: &["sparse-string-filters"] };
 
-/// Filters that see the datatype of the one before.
+/// Filters that see the datatype of the previous filter.
 pub const FILTERS_BEHIND_OTHERS: Feature = Feature { versions: &[15..=19], recipes: &["dense-staged-filters"] };
 
 /// Tiles of several chunks.
 pub const CHUNKS: Feature = Feature { versions: &[1..=22], recipes: &["sparse-chunks", "sparse-big-tiles"] };
 
-/// Sparse ones, and from format 3 dense ones.
+/// Sparse fragments, and from format 3 on dense fragments.
 pub const CONSOLIDATED_FRAGMENTS: Feature =
     Feature { versions: &[1..=22], recipes: &["sparse-consolidated-vacuumed", "dense-consolidated"] };
 
@@ -102,7 +102,7 @@ pub const CONSOLIDATED_COMMITS: Feature = Feature {
     recipes: &["sparse-joined-commits", "sparse-consolidated-commits"],
 };
 
-/// Fragments by releases that came later.
+/// Fragments written by later releases.
 pub const LATER_RELEASES: Feature =
     Feature { versions: &[2..=6, 8..=13, 15..=15, 19..=19], recipes: &["dense-appended", "sparse-appended"] };
 

@@ -1,4 +1,4 @@
-//! The queries of fixtures, asked of arrays, and what the reference library reads.
+//! Queries of fixtures, and their comparison with the reference library.
 
 #![allow(unreachable_pub)] // shared by tests
 
@@ -14,22 +14,22 @@ use tdb_types::Datatype;
 
 pub mod features;
 
-/// Whether the library answers as the reference library does: a query has no field for the times of cells, and the
-/// reference library repeats the cells of ranges that overlap.
+/// `true` if the library can answer like the reference library. Queries have no field for
+/// timestamps of cells, and the reference library repeats the cells of overlapping ranges.
 pub fn is_comparable(query: &fixtures::Query) -> bool {
     !query.has_overlapping_ranges() && query.columns.iter().all(|column| column.name != "__timestamps")
 }
 
-/// Where an array of queries lies.
+/// Opens the array of a query.
 pub type Open<'a> = &'a dyn Fn(ArrayOptions) -> Result<Array, ArrayError>;
 
-/// Whether the array gives what the query says.
+/// Checks the result of a query.
 pub fn check(open: Open<'_>, query: &fixtures::Query, budget: usize, threads: usize) -> Result<(), String> {
     let columns = read(open, query, budget, threads).map_err(|error| error.to_string())?;
     compare(columns, &inside_current_domain(open, query))
 }
 
-/// The cells of each field, none where they are null.
+/// Cells by field. `None` for null.
 type Columns = BTreeMap<String, Vec<Option<Vec<u8>>>>;
 
 fn read(open: Open<'_>, query: &fixtures::Query, budget: usize, threads: usize) -> Result<Columns, ArrayError> {
@@ -52,7 +52,7 @@ fn read(open: Open<'_>, query: &fixtures::Query, budget: usize, threads: usize) 
     Ok(columns)
 }
 
-/// With the fixture's key, if it is encrypted.
+/// Adds the fixture's key, if encrypted.
 pub fn with_key(options: ArrayOptions, fixture: &Fixture) -> ArrayOptions {
     match fixture.expected().key() {
         Some(key) => options.key(EncryptionKey::new(key)),
@@ -64,7 +64,7 @@ fn asks_for(query: &fixtures::Query, label: &DimensionLabel) -> bool {
     query.columns.iter().any(|column| column.name == label.name)
 }
 
-/// The labels of a dimension are the cells of a dense array of their own.
+/// Reads labels as the cells of a separate dense array.
 fn read_labels(
     array: &Array,
     query: &fixtures::Query,
@@ -91,13 +91,14 @@ fn read_labels(
     Ok(columns)
 }
 
-/// The query, as if it had been asked for the current domain where it has no range.
+/// Restricts the query to the current domain where it has no range.
 ///
-/// There the reference library returns all of a dense array's domain, however large. (On the first dimension it was
-/// asked for the current domain, since it doesn't answer without any range.)
+/// Without ranges, the reference library returns the complete domain of a dense array, however
+/// large. On the first dimension, the query has the current domain as a range, because the
+/// reference library requires at least one range.
 fn inside_current_domain(open: Open<'_>, query: &fixtures::Query) -> fixtures::Query {
     let mut query = query.clone();
-    // What can't be opened without its time has no current domain.
+    // Arrays that cannot be opened at the default time have no current domain.
     let Ok(array) = open(ArrayOptions::new()) else { return query };
     let schema = array.schema();
     let Some(current) = schema.current_domain().filter(|_| schema.is_dense() && query.ranges.is_empty()) else {
@@ -221,7 +222,7 @@ fn cells(column: &fixtures::Column) -> Vec<Option<Vec<u8>>> {
         .collect()
 }
 
-/// The same cells, in an order that follows from them.
+/// Returns the cells in a canonical order.
 fn sorted(columns: &Columns) -> Columns {
     let len = columns.values().next().map_or(0, Vec::len);
     let mut rows: Vec<Vec<&Option<Vec<u8>>>> =

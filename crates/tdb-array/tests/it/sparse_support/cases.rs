@@ -13,13 +13,13 @@ use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 use super::model::{self, Cell, Fragment, Stored, Version, Wanted};
 use super::write_array;
 
-/// The types of dimensions that are tried, each with a few coordinates that cells may have.
+/// Types of dimensions, each with a small set of possible coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Int32,
     UInt8,
     Int64,
-    /// Over the whole domain, so that two of them don't fit in one key.
+    /// Spans the whole domain. Two such dimensions do not fit into one key.
     Wide,
     Float64,
     Text,
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// One of the coordinates, as bytes.
+    /// Returns a coordinate as bytes.
     pub fn coordinate(self, number: u8) -> Vec<u8> {
         let small = i64::from(number % 24);
         match self {
@@ -156,7 +156,7 @@ pub fn schemas() -> impl Strategy<Value = (Vec<Kind>, ArraySchema)> {
     )
 }
 
-/// Cells by numbers: coordinates, then something to make attributes from.
+/// Cells derived from numbers: coordinates, and values for attributes.
 pub fn versions(kinds: Vec<Kind>) -> impl Strategy<Value = Vec<(Cell, u8)>> {
     let number = prop::collection::vec(any::<u8>(), kinds.len() + 2);
     prop::collection::vec(number, 1..80).prop_map(move |numbers| {
@@ -175,11 +175,11 @@ pub fn versions(kinds: Vec<Kind>) -> impl Strategy<Value = Vec<(Cell, u8)>> {
     })
 }
 
-/// The versions of cells in a fragment, whether it is a consolidated one, how much time it spans, how they are stored, and
-/// whether some may be there twice.
+/// Versions of cells, a flag for consolidated fragments, time span, stored order, and a flag for
+/// repeated cells.
 pub type Numbers = (Vec<(Cell, u8)>, bool, u64, Stored, bool);
 
-/// Half of the fragments have the order that they should have.
+/// Half of the fragments are in global order.
 pub fn stored() -> impl Strategy<Value = Stored> {
     let disordered = (0..3_u8, any::<u64>()).prop_map(|(kind, seed)| match kind {
         0 => Stored::GlobalTiles(seed >> 1),
@@ -189,7 +189,7 @@ pub fn stored() -> impl Strategy<Value = Stored> {
     prop_oneof![Just(Stored::Global), disordered]
 }
 
-/// Fragments at times 10, 20, …, some of them consolidated ones.
+/// Fragments at times 10, 20, …, some of them consolidated.
 pub fn fragments(kinds: Vec<Kind>, duplicates: bool) -> impl Strategy<Value = Vec<Fragment>> {
     prop::collection::vec((versions(kinds), any::<bool>(), 0..4_u64, stored(), prop::bool::weighted(0.2)), 1..5)
         .prop_map(move |fragments| {
@@ -233,7 +233,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 let numbers = numbers[dimension].iter();
                 let own: &mut Vec<_> = &mut ranges[dimension];
                 own.extend(numbers.map(|(a, b)| kinds[dimension].range(*a, *b)));
-                // Now and then one is given twice.
+                // Sometimes repeat a range.
                 own.extend(own.first().cloned().filter(|_| start % 3 == 0));
                 let union = |own: &[(_, _, DimRange)]| {
                     DimRange::union_of(&own.iter().map(|(.., range)| range.clone()).collect::<Vec<_>>())
@@ -251,14 +251,14 @@ pub fn cases() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// The array, open at the time wanted.
+    /// Opens the array at the requested time.
     pub fn array(&self) -> Array {
         let columns: Vec<_> = self.fragments.iter().map(|fragment| fragment.to_columns(&self.schema)).collect();
         let storage = write_array(&self.schema, &columns);
         ArrayOptions::new().threads(self.threads).between(self.wanted.time).open_on(storage).unwrap()
     }
 
-    /// The query.
+    /// Builds the query.
     pub fn query(&self, array: &Array) -> Query {
         let mut query = array.read().order(self.wanted.order).budget(self.budget);
         for (index, (ranges, kind)) in self.ranges.iter().zip(&self.kinds).enumerate() {
@@ -269,14 +269,14 @@ impl Case {
         query
     }
 
-    /// What the model gives.
+    /// Returns the cells of the model.
     pub fn expected(&self) -> Vec<Cell> {
         let mut expected = model::read(&self.schema, &self.fragments, &self.wanted);
         expected.sort();
         expected
     }
 
-    /// Compares what was read with what the model gives.
+    /// Compares batches with the model.
     pub fn check(&self, batches: &[Batch]) -> Result<(), TestCaseError> {
         let mut found = Vec::new();
         for batch in batches {

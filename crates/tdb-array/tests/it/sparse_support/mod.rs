@@ -1,6 +1,7 @@
-//! Writes sparse arrays into memory, for tests and benches: columns become fragments in the order that they have.
+//! Writes sparse arrays into memory, for tests and benches. Columns become fragments in the given
+//! order.
 //!
-//! It is as plain as can be, serves no other purpose, and knows no way of being fast.
+//! Deliberately simple and without optimizations.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test needs all of it
 
@@ -28,18 +29,18 @@ pub mod places;
 pub use places::SCHEMA;
 use places::{FragmentPlace, schema_path};
 
-/// The cells of one field.
+/// The cells of a field.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     /// Little-endian values.
     pub values: Vec<u8>,
-    /// Where each cell begins in `values`, if cells differ in length.
+    /// Start of each cell in `values`, for variable length.
     pub offsets: Option<Vec<u64>>,
-    /// One byte per cell, if cells may be null.
+    /// One byte per cell, if nullable.
     pub validity: Option<Vec<u8>>,
 }
 
-/// A fragment to be written: cells in the order in which it has them, mostly the global one.
+/// A fragment to write. Cells are in stored order, usually the global order.
 #[derive(Clone, Debug)]
 pub struct NewFragment {
     pub start: u64,
@@ -47,13 +48,13 @@ pub struct NewFragment {
     pub len: usize,
     pub dimensions: Vec<Cells>,
     pub attributes: Vec<Cells>,
-    /// When each cell was written, if the fragment says so.
+    /// Timestamp of each cell, if stored.
     pub times: Option<Vec<u64>>,
-    /// When each cell was deleted, `u64::MAX` for never, if the fragment says so.
+    /// Deletion timestamp of each cell, if stored. `u64::MAX` for cells that were not deleted.
     pub deletions: Option<Vec<u64>>,
 }
 
-/// An array with these fragments, the first of which gets the lowest name.
+/// Creates an array with these fragments. The first gets the lowest name.
 pub fn write_array(schema: &ArraySchema, fragments: &[NewFragment]) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
     storage.insert(&schema_path(schema.version()), schema.to_file().unwrap()).unwrap();
@@ -63,7 +64,7 @@ pub fn write_array(schema: &ArraySchema, fragments: &[NewFragment]) -> Arc<Memor
     storage
 }
 
-/// Adds a fragment to an array, in the format of its schema; `index` becomes part of its name.
+/// Adds a fragment to an array, in the format of the schema. `index` is a part of the name.
 pub fn write_fragment(
     storage: &MemoryStorage,
     schema: &ArraySchema,
@@ -145,7 +146,7 @@ pub fn write_fragment(
     }
 }
 
-/// In formats 1 and 2 lists of a file that isn't there have a zero per tile.
+/// In formats 1 and 2, the lists for a missing file have a zero per tile.
 fn fill_lists(contents: &mut FragmentContents, tiles: usize) {
     let zeros = || TileOffsets::new(vec![0; tiles], 0).unwrap();
     for field in contents.fields.iter_mut().filter(|field| field.tile_var_sizes.0.is_empty()) {
@@ -154,7 +155,7 @@ fn fill_lists(contents: &mut FragmentContents, tiles: usize) {
     }
 }
 
-/// The coordinates of the first and of the last cell of each tile.
+/// Returns the coordinates of the first and the last cell of each tile.
 fn bounding_coordinates(schema: &ArraySchema, fragment: &NewFragment, tiles: &[std::ops::Range<usize>]) -> Vec<u8> {
     let (combined, shape) = field_of(schema, fragment, FragmentField::Coordinates).unwrap();
     let size = shape.datatype.size() * shape.cell_val_num.fixed().unwrap() as usize;
@@ -162,7 +163,7 @@ fn bounding_coordinates(schema: &ArraySchema, fragment: &NewFragment, tiles: &[s
     cells.flat_map(|cell| combined.cell(cell, size).to_vec()).collect()
 }
 
-/// What a field's tiles are made of.
+/// Properties of a field's tiles.
 struct Shape {
     datatype: Datatype,
     cell_val_num: CellValNum,
@@ -202,7 +203,7 @@ fn field_of(schema: &ArraySchema, fragment: &NewFragment, field: FragmentField) 
     }
 }
 
-/// Filters runs of bytes and writes them one after the other.
+/// Filters ranges of bytes and writes them in sequence.
 fn write_file<'a>(
     storage: &MemoryStorage,
     path: &str,
@@ -245,7 +246,7 @@ fn mbr(schema: &ArraySchema, fragment: &NewFragment, cells: std::ops::Range<usiz
 }
 
 impl Cells {
-    /// The bytes of a cell, of `size` bytes if cells don't differ.
+    /// Returns the bytes of a cell. `size` is the cell size for fixed length.
     pub fn cell(&self, cell: usize, size: usize) -> &[u8] {
         match &self.offsets {
             None => &self.values[cell * size..][..size],

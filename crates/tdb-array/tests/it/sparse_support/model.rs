@@ -1,4 +1,4 @@
-//! What a sparse array is, in the plainest terms: fragments with cells, of which a query gives those that it asks for.
+//! A plain model of a sparse array: fragments with cells, from which a query selects.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +14,9 @@ use super::{Cells, NewFragment};
 /// A cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
-    /// The bytes of each coordinate.
+    /// Bytes of each coordinate.
     pub coordinates: Vec<Vec<u8>>,
-    /// The bytes of each attribute, none for null.
+    /// Bytes of each attribute. `None` for null.
     pub attributes: Vec<Option<Vec<u8>>>,
 }
 
@@ -25,31 +25,31 @@ pub struct Cell {
 pub struct Version {
     pub cell: Cell,
     pub time: u64,
-    /// `u64::MAX` if it never was.
+    /// `u64::MAX` if not deleted.
     pub deleted: u64,
 }
 
-/// A fragment: what was written at one time, or what fragments were put together to.
+/// A fragment, written at one time or consolidated.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     pub start: u64,
     pub end: u64,
     pub versions: Vec<Version>,
-    /// Whether the fragment says when each cell was written, and when it was deleted.
+    /// `true` if the fragment stores timestamps and deletion timestamps of cells.
     pub is_consolidated: bool,
     pub stored: Stored,
 }
 
-/// In which order a fragment has its cells.
+/// Stored order of a fragment's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// The global one, the newest of equal cells first.
+    /// Global order, with the newest of equal cells first.
     Global,
-    /// Each tile has the cells that it should have, in no particular order.
+    /// Each tile has the right cells, in arbitrary order.
     GlobalTiles(u64),
-    /// Some tiles stand in each other's place.
+    /// Some tiles are exchanged.
     Exchanged(u64),
-    /// None.
+    /// Arbitrary order.
     Shuffled(u64),
 }
 
@@ -57,7 +57,7 @@ impl Stored {
     fn apply(self, versions: &mut [Version], capacity: usize) {
         let mut seed = 0;
         let mut number = |below: usize| {
-            // Any numbers will do: this is splitmix64.
+            // Pseudo-random numbers (SplitMix64).
             seed += 1;
             let seed = match self {
                 Self::Global => 0,
@@ -85,7 +85,7 @@ impl Stored {
     }
 }
 
-/// The coordinates as the schema's crate compares them.
+/// Returns the coordinates in the form that `tdb-schema` compares.
 fn coordinates<'a>(schema: &ArraySchema, cell: &'a Cell) -> Vec<Coordinate<'a>> {
     let dimensions = schema.dimensions().iter().zip(&cell.coordinates);
     let coordinate = |(dimension, bytes): (&Dimension, &'a Vec<u8>)| match dimension.is_var() {
@@ -95,7 +95,7 @@ fn coordinates<'a>(schema: &ArraySchema, cell: &'a Cell) -> Vec<Coordinate<'a>> 
     dimensions.map(coordinate).collect()
 }
 
-/// Compares cells in an order, which leaves cells at the same place equal.
+/// Compares cells in an order. Cells with equal coordinates are equal.
 pub fn compare(schema: &ArraySchema, order: Order, a: &Cell, b: &Cell) -> Ordering {
     let (a, b) = (coordinates(schema, a), coordinates(schema, b));
     let by = |dimension: usize| match (a[dimension], b[dimension]) {
@@ -116,14 +116,15 @@ pub fn compare(schema: &ArraySchema, order: Order, a: &Cell, b: &Cell) -> Orderi
     }
 }
 
-/// Which coordinates are -0.0. Cells that differ in nothing else have no order; ours comes first here.
+/// Returns which coordinates are -0.0. Otherwise equal cells have no defined order. Here -0.0 comes
+/// first.
 fn negative_zeros(schema: &ArraySchema, cell: &Cell) -> Vec<bool> {
     let coordinates = schema.dimensions().iter().zip(&cell.coordinates);
     coordinates.map(|(d, bytes)| d.datatype().is_float() && *bytes == (-0.0_f64).to_le_bytes()).collect()
 }
 
 impl Fragment {
-    /// Puts the versions in the order in which they are stored.
+    /// Sorts the versions into stored order.
     pub fn arrange(&mut self, schema: &ArraySchema) {
         self.versions.sort_by(|a, b| {
             compare(schema, Order::Global, &a.cell, &b.cell)
@@ -133,7 +134,7 @@ impl Fragment {
         self.stored.apply(&mut self.versions, usize::try_from(schema.capacity()).unwrap());
     }
 
-    /// The fragment as the writer of tests wants it.
+    /// Converts the fragment for the writer of tests.
     pub fn to_columns(&self, schema: &ArraySchema) -> NewFragment {
         let versions = &self.versions;
         let var = |is_var: bool| is_var.then(Vec::new);
@@ -162,16 +163,16 @@ impl Fragment {
     }
 }
 
-/// What a query wants.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     pub order: Order,
-    /// For each dimension, the ranges asked for; none for all of it.
+    /// Ranges for each dimension. Empty for the whole domain.
     pub ranges: Vec<Vec<DimRange>>,
     pub time: TimeRange,
 }
 
-/// The cells that a query gives, in some order. `fragments` are sorted by start.
+/// Returns the cells of a query, in unspecified order. `fragments` are sorted by start.
 pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Vec<Cell> {
     let mut found: Vec<(&Version, u64, usize)> = Vec::new();
     for (index, fragment) in fragments.iter().enumerate() {
@@ -189,7 +190,8 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
             *held = (*held).max((*time, *index));
         }
         let mut seen = BTreeSet::new();
-        // Of a consolidated fragment the first version of a time counts, of others all do.
+        // In a consolidated fragment, the first version of a time counts. In other fragments, all
+        // cells count.
         found.retain(|(version, time, index)| {
             let coordinates = &version.cell.coordinates;
             newest[coordinates] == (*time, *index) && (!fragments[*index].is_consolidated || seen.insert(coordinates))
@@ -200,7 +202,7 @@ pub fn read(schema: &ArraySchema, fragments: &[Fragment], wanted: &Wanted) -> Ve
     shown.map(|version| version.cell.clone()).collect()
 }
 
-/// Whether a cell is in one of the ranges asked for on each dimension.
+/// `true` if a cell is inside a requested range of each dimension.
 fn is_wanted(schema: &ArraySchema, wanted: &Wanted, cell: &Cell) -> bool {
     let cell = coordinates(schema, cell);
     wanted.ranges.iter().zip(&cell).all(|(ranges, coordinate)| {
@@ -212,7 +214,7 @@ fn is_wanted(schema: &ArraySchema, wanted: &Wanted, cell: &Cell) -> bool {
     })
 }
 
-/// The cells of a batch with all dimensions and attributes, under their names.
+/// Returns the cells of a batch with all dimensions and attributes.
 pub fn cells(schema: &ArraySchema, batch: &Batch) -> Vec<Cell> {
     let dimensions: Vec<_> =
         schema.dimensions().iter().map(|dimension| batch.column(dimension.name()).unwrap()).collect();

@@ -1,6 +1,7 @@
-//! Writes dense arrays, for tests and benches: cells of a box in row-major order become a fragment.
+//! Writes dense arrays, for tests and benches. The cells of a box in row-major order become a
+//! fragment.
 //!
-//! It is as plain as can be, serves no other purpose, and knows no way of being fast.
+//! Deliberately simple and without optimizations.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test needs all of it
 
@@ -23,31 +24,32 @@ pub mod places;
 pub use places::SCHEMA;
 use places::{FragmentPlace, schema_path};
 
-/// The cells of one attribute.
+/// The cells of an attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
     /// Little-endian values.
     pub values: Vec<u8>,
-    /// Where each cell begins in `values`, and at last where the last one ends, if cells differ in length.
+    /// Start of each cell in `values`, followed by the end of the last, for variable length.
     pub offsets: Option<Vec<u64>>,
-    /// One byte per cell, if cells may be null.
+    /// One byte per cell, if nullable.
     pub validity: Option<Vec<u8>>,
 }
 
-/// A dense fragment to be written.
+/// A dense fragment to write.
 #[derive(Clone, Debug)]
 pub struct NewFragment {
-    /// When it is written, and what tells it from others of the same time.
+    /// Timestamp, also used as the unique part of the name.
     pub time: u64,
-    /// The first and the last ordered key along each dimension.
+    /// First and last ordered key along each dimension.
     pub bounds: Vec<(u64, u64)>,
-    /// For each attribute the cells of the box, the last dimension varying fastest.
+    /// Cells of the box for each attribute, with the last dimension fastest.
     pub attributes: Vec<Cells>,
-    /// Bytes of a chunk, if tiles shall be cut regardless of cells and in other places than the format's writers cut.
+    /// Bytes per chunk, to cut tiles regardless of cells and at other positions than the format's
+    /// writers.
     pub chunk: Option<usize>,
 }
 
-/// Makes an array without fragments in a storage.
+/// Creates an array without fragments.
 pub fn create_array(storage: &dyn Storage, schema: &ArraySchema) {
     for folder in ["__schema", "__fragments", "__commits"] {
         storage.create_folder(folder).unwrap();
@@ -55,7 +57,7 @@ pub fn create_array(storage: &dyn Storage, schema: &ArraySchema) {
     storage.create_new(&schema_path(schema.version()), &schema.to_file().unwrap()).unwrap();
 }
 
-/// Adds a fragment to an array, in the format of its schema.
+/// Adds a fragment to an array, in the format of the schema.
 pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &NewFragment) {
     let version = schema.version();
     let place = FragmentPlace::new(version, fragment.time, fragment.time, fragment.time.into());
@@ -86,7 +88,7 @@ pub fn write_fragment(storage: &dyn Storage, schema: &ArraySchema, fragment: &Ne
     }
 }
 
-/// For each tile, for each of its cells: its place among the cells of the box, or none for padding.
+/// For each cell of each tile, its index in the box. `None` for padding.
 type Tiles = Vec<Vec<Option<usize>>>;
 
 fn tiles(schema: &ArraySchema, bounds: &[(u64, u64)]) -> Tiles {
@@ -110,7 +112,7 @@ fn tiles(schema: &ArraySchema, bounds: &[(u64, u64)]) -> Tiles {
     all(&grid, schema.tile_order()).iter().map(places).collect()
 }
 
-/// All indices of a box, in an order.
+/// Returns all indices of a box, in an order.
 pub fn all(bounds: &[Range<u64>], order: Layout) -> Vec<Vec<u64>> {
     let reverse = order == Layout::ColMajor;
     let mut ranges: Vec<Range<u64>> = bounds.to_vec();
@@ -173,7 +175,7 @@ impl FieldWriter<'_> {
         contents
     }
 
-    /// Filters tiles and writes them one after the other.
+    /// Filters tiles and writes them in sequence.
     fn write_file(
         &self,
         path: &str,
@@ -182,7 +184,7 @@ impl FieldWriter<'_> {
         tiles: impl Iterator<Item = (Vec<u8>, Option<Vec<u64>>)>,
     ) -> TileOffsets {
         let pipeline = BoundPipeline::bind(filters, kind).unwrap();
-        // Filters that don't care what they work on can take a chunk that is no whole number of cells.
+        // Filters without regard to the cell size accept chunks that cut cells.
         let whole = filters.filters.contains(&Filter::Byteshuffle);
         let chunk = self.chunk.map(|chunk| if whole { chunk.next_multiple_of(kind.cell_size as usize) } else { chunk });
         let kind = if whole { kind } else { TileKind::new(Datatype::UInt8, 1, kind.role, kind.version) };
@@ -209,7 +211,7 @@ impl FieldWriter<'_> {
     }
 }
 
-/// What stands in cells outside of the box, which nobody may ever see.
+/// Content of cells outside of the box, which must never be visible.
 const PADDING: u8 = 0xab;
 
 fn gather(values: &[u8], size: usize, tile: &[Option<usize>]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Two arrays, one of each kind, and cells for them.
+//! A sparse and a dense array, and cells for them.
 #![allow(dead_code)] // not every test wants all of them
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
@@ -23,7 +23,7 @@ pub(crate) fn create(schema: &ArraySchema) -> Arc<MemoryStorage> {
     storage
 }
 
-/// All files, with their bytes.
+/// Returns all files with their bytes.
 pub(crate) fn files(storage: &MemoryStorage, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in storage.list(folder).unwrap() {
@@ -36,7 +36,7 @@ pub(crate) fn files(storage: &MemoryStorage, folder: &str) -> BTreeMap<String, V
     all
 }
 
-/// The same names on every run.
+/// Returns reproducible names.
 pub(crate) fn names(time: u64) -> Names {
     Names::new().at(time).seeded(time)
 }
@@ -88,7 +88,7 @@ pub(crate) fn rows_of(array: &Array) -> Vec<Row> {
     rows
 }
 
-/// Writes the cells of a stream in batches of this size.
+/// Streams the cells in batches of this size.
 pub(crate) fn stream(write: Write, rows: &[Row], batch: usize) -> Result<Written, ArrayError> {
     let mut writer = write.global_order()?;
     for rows in rows.chunks(batch) {
@@ -116,7 +116,7 @@ pub(crate) fn dense_schema(tiles: Layout, cells: Layout) -> ArraySchema {
 /// A cell of the dense array.
 pub(crate) type Cell = (i32, Option<String>);
 
-/// The cells of a dense array by their coordinates.
+/// Cells of the dense array by coordinates.
 pub(crate) type Grid = BTreeMap<[i64; 3], Cell>;
 
 pub(crate) fn grid_of(array: &Array) -> Grid {
@@ -133,7 +133,7 @@ pub(crate) fn grid_of(array: &Array) -> Grid {
     grid
 }
 
-/// The places of a box in an order, and cells for them.
+/// Returns the coordinates of a box in an order, and cells for them.
 pub(crate) fn box_cells(ranges: [(i64, i64); 3], col_major: bool, seed: i32) -> (Vec<[i64; 3]>, Vec<Cell>) {
     let [y, x, z] = ranges.map(|(low, high)| low..=high);
     let mut places = Vec::new();
