@@ -41,12 +41,12 @@ Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 n
 6 the key of an encrypted array is missing, wrong or not wanted.
 Commands that look at arrays never write to them.";
 
-/// Look at, query, make, fill and change TileDB arrays.
+/// Inspect, query, create and maintain TileDB arrays.
 #[derive(Debug, Parser)]
 #[command(name = "tdb", version, after_help = AFTER_HELP, max_term_width = 100, arg_required_else_help = true)]
 #[command(override_usage = "tdb [OPTIONS] <COMMAND>\n       tdb [OPTIONS] PATH")]
 pub(crate) struct Args {
-    /// Whether to use colours; NO_COLOR in the environment also switches them off
+    /// When to use colors (auto: on a terminal, unless NO_COLOR is set)
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 
@@ -88,16 +88,16 @@ pub(crate) enum Command {
     Report(report::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
-    /// A path without a command, and the options that follow it.
+    /// A path without a command, with its options.
     #[command(external_subcommand)]
     Path(Vec<OsString>),
 }
 
-/// What a command line asks for.
+/// A parsed command line.
 pub(crate) enum Parsed {
-    /// A command to run.
+    /// A command of this crate.
     Command { command: Command, color: ColorChoice, options: Options },
-    /// A command that was added.
+    /// A command of an extension.
     Further { name: String, matches: Box<ArgMatches>, color: ColorChoice, options: Options },
     /// Wrong use.
     Failed { failure: Failure, color: ColorChoice },
@@ -114,7 +114,7 @@ impl Parsed {
     }
 }
 
-/// Parses the process's command line.
+/// Parses the command line of the process.
 pub(crate) fn parse() -> Parsed {
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
@@ -137,12 +137,12 @@ pub(crate) fn parse() -> Parsed {
     }
 }
 
-/// All that can stand on a command line.
+/// The definition of the command line, with the commands of extensions.
 pub(crate) fn command_line() -> clap::Command {
     extensions::with_commands(Args::command())
 }
 
-/// `tdb PATH …` is `tdb info PATH …`, unless the word is a misspelt command.
+/// Parses `tdb PATH …` as `tdb info PATH …`, unless the word is a misspelled command.
 fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parsed {
     let word = words.first().cloned().unwrap_or_default();
     let text = word.to_string_lossy();
@@ -159,7 +159,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
     let line = ["tdb", "info"].map(OsString::from).into_iter().chain(words);
     match Args::try_parse_from(line) {
         Ok(args) => {
-            // Options may stand before and after the path.
+            // Options are accepted before and after the path.
             let color = if args.color == ColorChoice::Auto { color } else { args.color };
             let options = Options {
                 stats: before.stats || args.options.stats,
@@ -172,7 +172,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
     }
 }
 
-/// Wrong use in clap's words, but as one line and a hint; help and version as they are.
+/// Converts an error of clap to a message of one line and a hint. Help and version stay unchanged.
 fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.exit_code() == 0 || is_help {
@@ -195,7 +195,7 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     }
     let known = |word: &str| COMMANDS.into_iter().find(|command| *command == word);
     let in_usage = usage.as_deref().and_then(|usage| usage.split_whitespace().nth(2)).and_then(known);
-    // Errors of values come without the usage.
+    // Errors of values do not include the usage.
     let given = || std::env::args_os().find_map(|word| known(word.to_str()?));
     let hint = tip.unwrap_or_else(|| match in_usage.or_else(given) {
         Some(command) => format!("`tdb {command} --help` shows how it is used"),

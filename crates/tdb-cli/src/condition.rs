@@ -1,4 +1,4 @@
-//! What `--where` says.
+//! Parsing of `--where`.
 
 use tdb_array::Array;
 use tdb_condition::{Condition, ConditionText, ConditionTextError};
@@ -6,10 +6,11 @@ use tdb_schema::FieldRef;
 
 use crate::failure::{Failure, Result};
 
-/// The conditions, all of which must hold, held against the array; `None` if there are none.
+/// Parses conditions and combines them with `and`. Returns `None` without conditions.
 ///
 /// # Errors
-/// One of them is no condition, or not one on this array: which character is wrong, and why. An enumeration can't be read.
+/// Fails if a text is no condition, or if a condition does not fit the array. The error marks the
+/// position and gives the reason. Fails too if an enumeration cannot be read.
 pub(crate) fn all_of(array: &Array, texts: &[String]) -> Result<Option<Condition>> {
     let conditions = texts.iter().map(|text| one(array, text));
     conditions.reduce(|all, next| Ok(all?.and(next?))).transpose()
@@ -19,7 +20,7 @@ fn one(array: &Array, text: &str) -> Result<Condition> {
     let failed = |error: ConditionTextError| Failure::condition(&error);
     let parsed: ConditionText = text.parse().map_err(failed)?;
     let schema = array.schema();
-    // Those that can't be read are an error of their own, and not one of the condition.
+    // Reports an unreadable enumeration as such, not as an invalid condition.
     for field in parsed.condition().fields() {
         if let Some(FieldRef::Attribute(index)) = schema.field(field)
             && let Some(name) = schema.attributes()[index].enumeration()

@@ -1,4 +1,4 @@
-//! From a parsed command line to the subcommand that it names.
+//! Dispatch of a parsed command line to its subcommand.
 
 use crate::args::{Command, command_line};
 use crate::command::{
@@ -13,7 +13,7 @@ use tdb_print::Terminal;
 /// Runs a command.
 ///
 /// # Errors
-/// Why it ends without a result.
+/// Returns the failure of the command.
 pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
     refuse_stats(&command)?;
     let key = || Key::given(session::options().key_file.as_deref());
@@ -47,12 +47,12 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Report(args) => report::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, command_line()),
-        // The parser has made another command of it.
+        // The parser converts a bare path to `tdb info`.
         Command::Path(_) => Ok(()),
     }
 }
 
-/// What opens no array has nothing to count, and zeroes would be a lie.
+/// Rejects `--stats` for commands that open no array, since all counters would be zero.
 fn refuse_stats(command: &Command) -> Result<()> {
     let name = match command {
         Command::Ls(_) => "ls",

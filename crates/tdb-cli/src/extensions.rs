@@ -1,4 +1,4 @@
-//! What programs add to the commands.
+//! Extensions of the command.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -19,7 +19,8 @@ use crate::{interrupt, location, session, target};
 use tdb_print::Terminal;
 use tdb_print::{RowColumn, RowFormat, RowPrinter};
 
-/// What a program adds to the commands: ways to open the arrays that URIs name, kinds of files, and further commands.
+/// Extensions of the command: storages for URIs, file formats, folder formats, and further
+/// commands.
 #[derive(Default)]
 #[must_use]
 pub struct Extensions {
@@ -41,12 +42,12 @@ impl fmt::Debug for Extensions {
 }
 
 impl Extensions {
-    /// Nothing: local files, and the commands of this crate.
+    /// Creates an empty set: local files, and the commands of this crate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens URIs of a scheme (`s3` for `s3://…`), with all commands.
+    /// Opens URIs of a scheme (`s3` for `s3://…`) in all commands.
     pub fn storage(
         mut self,
         scheme: &'static str,
@@ -56,66 +57,67 @@ impl Extensions {
         self
     }
 
-    /// Adds a kind of files, for `tdb export` and `tdb import`.
+    /// Adds a file format for `tdb export` and `tdb import`.
     pub fn format(mut self, format: impl FileFormat + 'static) -> Self {
         self.formats.push(Box::new(format));
         self
     }
 
-    /// Adds a kind of folders that hold whole arrays and groups, for `tdb export` and `tdb import`.
+    /// Adds a folder format of arrays and groups for `tdb export` and `tdb import`.
     pub fn folder_format(mut self, format: impl FolderFormat + 'static) -> Self {
         self.folders.push(Box::new(format));
         self
     }
 
-    /// Adds a command. One that is called as a command of this crate takes its place.
+    /// Adds a command. It replaces a command of this crate with the same name.
     pub fn command(mut self, command: impl FurtherCommand + 'static) -> Self {
         self.commands.push(Box::new(command));
         self
     }
 }
 
-/// A command that a program adds.
+/// A command of an extension.
 pub trait FurtherCommand: Send + Sync {
-    /// Its name, options and help.
+    /// Returns the name, options and help of the command.
     fn command(&self) -> clap::Command;
 
-    /// Runs it.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Why it ends without a result.
+    /// Returns the failure of the command.
     fn run(&self, matches: &ArgMatches, context: &Context) -> Result<()>;
 }
 
-/// What commands have in common.
+/// The environment of a running command.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     terminal: Terminal,
 }
 
 impl Context {
-    /// Opens an array as the other commands do: a path or a URI, with the key that the command line or the environment
-    /// names.
+    /// Opens an array at a path or URI, with the key from the command line or the environment.
     ///
     /// # Errors
-    /// There is no array, or it can't be opened.
+    /// Fails if the array does not exist or cannot be opened.
     pub fn open_array(&self, argument: &OsStr) -> Result<Array> {
         let key = Key::given(session::options().key_file.as_deref())?;
         Ok(target::open_to_read(argument, 0, &TimeArgs::default(), &key)?.1)
     }
 
-    /// The key of encrypted arrays that the command line or the environment names, if there is one.
+    /// Returns the key for encrypted arrays from the command line or the environment, or `None`
+    /// without a key.
     ///
     /// # Errors
-    /// What is there is no key, or can't be read.
+    /// Fails if the key is invalid or cannot be read.
     pub fn key(&self) -> Result<Option<EncryptionKey>> {
         Ok(Key::given(session::options().key_file.as_deref())?.bytes().cloned())
     }
 
-    /// The storage that a path of this machine or a URI names. With `--stats` it says at the end what was asked of it.
+    /// Opens the storage of a local path or a URI. With `--stats`, its requests are reported at the
+    /// end of the run.
     ///
     /// # Errors
-    /// URIs of this kind can't be opened.
+    /// Fails if the storage of the URI cannot be opened.
     pub fn storage(&self, argument: &str) -> Result<Arc<dyn Storage>, StorageError> {
         let storage = match stores::open(argument.as_ref()) {
             Some(opened) => opened?,
@@ -135,7 +137,8 @@ impl Context {
         Ok(Arc::new(counting))
     }
 
-    /// Why no array is at a path or URI, with names that are near it; none if there is one.
+    /// Explains why no array is at a path or URI, and suggests similar names. Returns `None` if an
+    /// array exists there.
     #[must_use]
     pub fn why_no_array(&self, argument: &str) -> Option<Failure> {
         match target::find(argument.as_ref()) {
@@ -145,27 +148,28 @@ impl Context {
         }
     }
 
-    /// The schemes of URIs that can be opened (`s3` of `s3://…`), apart from `file`.
+    /// Returns the schemes of supported URIs (`s3` of `s3://…`), without `file`.
     #[must_use]
     pub fn schemes(&self) -> Vec<&'static str> {
         stores::schemes()
     }
 
-    /// Prints rows in a format, or if none was asked for in the one that the other commands would choose. `null` is what CSV
-    /// shows for a null cell.
+    /// Creates a printer of rows. `format` defaults to the format of the other commands. `null` is
+    /// the text of a null cell in CSV.
     ///
     /// # Errors
-    /// The columns' names can't be printed.
+    /// Fails if the name of a column cannot be encoded as JSON.
     pub fn row_printer(&self, format: Option<RowFormat>, columns: Vec<RowColumn>, null: &str) -> Result<RowPrinter> {
         Ok(RowPrinter::new(RowFormat::or_default(format, self.terminal), columns, null, self.terminal)?)
     }
 
-    /// Has Ctrl-C call a function, on a thread of its own, in place of ending the process. Once in a run.
+    /// Calls a function on a separate thread when Ctrl-C is pressed, instead of ending the process.
+    /// May be called once per process.
     pub fn on_interrupt(&self, call: impl FnMut() + Send + 'static) {
         interrupt::calls(call);
     }
 
-    /// Says on standard error what went wrong, for commands that go on.
+    /// Prints a failure to standard error, for commands that continue.
     pub fn report(&self, failure: &Failure) {
         failure.report(self.terminal);
     }
@@ -173,11 +177,11 @@ impl Context {
 
 static COMMANDS: OnceLock<Vec<Box<dyn FurtherCommand>>> = OnceLock::new();
 
-/// Notes what there is; once.
+/// Registers the extensions. Must be called once, before any command runs.
 pub(crate) fn begin(Extensions { storages, formats, folders, commands }: Extensions) {
     stores::begin(storages, !commands.is_empty() || !formats.is_empty() || !folders.is_empty());
     files::begin(formats, folders);
-    // Nobody has asked for them yet.
+    // No earlier call has initialized the value.
     let _ = COMMANDS.set(commands);
 }
 
@@ -185,7 +189,7 @@ fn commands() -> &'static [Box<dyn FurtherCommand>] {
     COMMANDS.get().map_or(&[], Vec::as_slice)
 }
 
-/// The command line with the commands that were added.
+/// Adds the commands of extensions to the command line.
 pub(crate) fn with_commands(mut line: clap::Command) -> clap::Command {
     for command in commands().iter().map(|further| further.command()) {
         let name = command.get_name().to_owned();
@@ -197,16 +201,16 @@ pub(crate) fn with_commands(mut line: clap::Command) -> clap::Command {
     line
 }
 
-/// Whether a command was added.
+/// `true` if an extension adds a command with this name.
 pub(crate) fn is_command(name: &str) -> bool {
     commands().iter().any(|further| further.command().get_name() == name)
 }
 
-/// Runs a command that was added.
+/// Runs the command of an extension.
 pub(crate) fn run_command(name: &str, matches: &ArgMatches, terminal: Terminal) -> Result<()> {
     match commands().iter().find(|further| further.command().get_name() == name) {
         Some(command) => command.run(matches, &Context { terminal }),
-        // The parser knows those that there are.
+        // The parser accepts only known commands.
         None => Ok(()),
     }
 }

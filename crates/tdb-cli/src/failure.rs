@@ -1,4 +1,4 @@
-//! Why the command ends without a result: a message, a hint, an exit code.
+//! Failures of the command, with message, hint and exit code.
 
 mod excerpt;
 mod library;
@@ -14,33 +14,34 @@ use tdb_schema_text::SchemaTextError;
 
 use tdb_print::{Terminal, message};
 
-/// The exit codes, as `docs/cli.md` promises them.
+/// The exit codes, as documented in `docs/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The command did what it was asked to, and found something wrong.
+    /// The command succeeded and found a problem.
     Finding = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// The bytes are damaged.
+    /// The data is corrupt.
     Corrupt = 3,
-    /// The bytes are beyond this build.
+    /// This build does not support the data.
     Unsupported = 4,
-    /// Nothing is there, or it can't be reached.
+    /// The path does not exist or cannot be accessed.
     Unavailable = 5,
-    /// The key of an encrypted array is missing or wrong, or one was given for an array that isn't encrypted.
+    /// The key of an encrypted array is missing or wrong, or a key was given for an unencrypted
+    /// array.
     Key = 6,
-    /// Somebody has pressed Ctrl-C. Shells say the same of a process that the signal has ended.
+    /// Ctrl-C was pressed. Shells report the same code for a process that the signal ended.
     Interrupted = 130,
 }
 
-/// A result whose error is a [`Failure`].
+/// A result with a [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why the command ends without a result.
+/// A failure of the command.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
-    /// The line of a text that it is about.
+    /// The relevant line of a text.
     excerpt: Option<Excerpt>,
     hint: Option<String>,
     exit: Exit,
@@ -48,19 +49,19 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with an exit code, and a message of one line.
+    /// Creates a failure with an exit code and a message of one line.
     #[must_use]
     pub fn new(exit: Exit, message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), excerpt: None, hint: None, exit, closed_pipe: false }
     }
 
-    /// The command line is wrong.
+    /// Creates a failure for a wrong command line.
     #[must_use]
     pub fn usage(message: impl fmt::Display) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// Somebody has ended the command.
+    /// Creates the failure of an interrupted command.
     pub(crate) fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "interrupted")
     }
@@ -69,7 +70,7 @@ impl Failure {
         Self::new(Exit::Corrupt, message)
     }
 
-    /// A text that is no schema, with the name of its file.
+    /// Converts an error of a schema text in `file`.
     pub(crate) fn schema_text(file: impl fmt::Display, text: &str, error: &SchemaTextError) -> Self {
         let excerpt = error.span(text).and_then(|span| Excerpt::new(text, span));
         let place =
@@ -78,7 +79,7 @@ impl Failure {
         Self { excerpt, ..failure }.with_hint("docs/schema-text.md has all that may stand in a schema")
     }
 
-    /// A condition that is none, or doesn't fit the array.
+    /// Converts an error of a condition.
     pub(crate) fn condition(error: &ConditionTextError) -> Self {
         let excerpt = Excerpt::new(error.text(), error.at());
         let place = excerpt.as_ref().map_or(0, |excerpt| excerpt.column);
@@ -86,37 +87,37 @@ impl Failure {
         Self { excerpt, ..failure }.with_hint("docs/conditions.md has all that may stand in a condition")
     }
 
-    /// With more to say of it.
+    /// Appends to the message.
     pub(crate) fn and(mut self, more: impl fmt::Display) -> Self {
         self.message = format!("{}; {more}", self.message);
         self
     }
 
-    /// What the person may do about it.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
     }
 
-    /// The same without advice, where the advice is what the person did.
+    /// Removes the hint, if the user has already followed it.
     pub(crate) fn without_hint(mut self) -> Self {
         self.hint = None;
         self
     }
 
-    /// With the line of a text in which these bytes begin, and them marked.
+    /// Adds the line of `text` with the given bytes, and marks the bytes.
     #[must_use]
     pub fn in_text(mut self, text: &str, bytes: Range<usize>) -> Self {
         self.excerpt = Excerpt::new(text, bytes);
         self
     }
 
-    /// Says on standard error what went wrong, in one line, and what to do, in another; between them what it is about.
+    /// Prints the message, the excerpt and the hint to standard error.
     pub(crate) fn report(&self, terminal: Terminal) {
         let paint = terminal.error_paint();
         let mut stderr = io::stderr().lock();
-        // There is nowhere left to complain to.
+        // An error of standard error cannot be reported anywhere.
         let _ = writeln!(stderr, "tdb: {} {}", paint.red("error:"), message(&self.message));
         for line in self.excerpt.iter().flat_map(Excerpt::lines) {
             let _ = writeln!(stderr, "{line}");
@@ -126,30 +127,31 @@ impl Failure {
         }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// What went wrong, in one line.
+    /// Returns the message, a single line.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What the person may do about it.
+    /// Returns the hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// Whether nobody reads our output any more, which is no failure: `tdb read … | head`.
+    /// `true` if the reader of the output has closed the pipe. This is no failure: `tdb read … |
+    /// head`.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.closed_pipe
     }
 
-    /// An I/O error of a file or folder.
+    /// Converts an I/O error of a file or folder.
     pub fn io(path: impl fmt::Display, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::new(Exit::Unavailable, format!("{path}: not found")),
@@ -159,7 +161,7 @@ impl Failure {
         }
     }
 
-    /// An error of writing our output.
+    /// Converts an I/O error of the output.
     pub(crate) fn output(error: &io::Error) -> Self {
         let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         Self { closed_pipe, ..Self::new(Exit::Unavailable, format!("can't write the output: {error}")) }
@@ -174,7 +176,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// In this crate a bare I/O error always comes from writing the output; files say their path.
+/// In this crate, bare I/O errors always come from writing the output. Errors of files include
+/// their path.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::output(&error)

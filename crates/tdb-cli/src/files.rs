@@ -1,4 +1,4 @@
-//! Kinds of files that a program has added.
+//! File formats of extensions.
 
 mod columns;
 mod folders;
@@ -16,69 +16,73 @@ pub(crate) use columns::Columns;
 pub use columns::{ColumnFiles, Import};
 pub use folders::{CellObserver, FolderExport, FolderFormat, FolderImport, FolderImported, Target, Whole};
 
-/// A kind of file that a program adds: `tdb export` writes such files, and `tdb import` reads them.
+/// A file format of an extension, which `tdb export` writes and `tdb import` reads.
 pub trait FileFormat: Send + Sync {
-    /// How the names of such files end, without the dot and in small letters.
+    /// The file extensions, in lower case and without the dot.
     fn endings(&self) -> &'static [&'static str];
 
-    /// What `--option NAME=VALUE` may say about them.
+    /// The supported names of `--option NAME=VALUE`.
     fn options(&self) -> &'static [FileOption];
 
-    /// Writes the cells of a query, and says how many these are. The file gets its name afterwards, and is removed after a failure.
+    /// Writes the cells of a query, and returns their number. The caller names the file afterwards,
+    /// or removes it after a failure.
     ///
     /// # Errors
-    /// The cells can't be read, such files can't hold them, or the file can't be written.
+    /// Fails if the cells cannot be read, if the format cannot hold them, or if the file cannot be
+    /// written.
     fn export(&self, export: Export<'_>) -> Result<u64>;
 
-    /// Opens files to be imported.
+    /// Opens files for an import.
     ///
     /// # Errors
-    /// They can't be read, are no such files, or don't have the same columns.
+    /// Fails if the files cannot be read, have another format, or have different columns.
     fn import(&self, import: Import) -> Result<Box<dyn ColumnFiles>>;
 }
 
-/// Something that may be said about a kind of files.
+/// An option of a file format.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOption {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// A short description.
     pub what: &'static str,
 }
 
-/// Cells, and the file that they go to.
+/// An export: the cells and the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Export<'a> {
     /// The cells.
     pub query: Query,
-    /// How the file is called.
+    /// The path of the file.
     pub path: &'a Path,
-    /// The file, which is empty, or standard output or a pipe. The writer flushes it; the command makes it durable.
+    /// The empty file, or standard output, or a pipe. The writer must flush it. The command makes
+    /// it durable.
     pub file: File,
-    /// Names and values of options, in the order in which they were given; all of these names are known.
+    /// Names and values of options, in the order of the command line. All names are known to the
+    /// format.
     pub options: Vec<(String, String)>,
-    /// About how many bytes of memory the writer may use, beside what the query does.
+    /// Approximate memory limit of the writer in bytes, in addition to the query.
     pub budget: usize,
 }
 
 impl Export<'_> {
-    /// The last value of an option.
+    /// Returns the last value of an option.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Endings of files that hold whole columns or arrays, which need more than this crate has.
+/// Extensions of columnar formats that only the full build supports.
 pub(crate) const COLUMNS: &[&str] = &["parquet", "arrow", "arrows", "feather", "zarr"];
 
 static FORMATS: OnceLock<Vec<Box<dyn FileFormat>>> = OnceLock::new();
 static FOLDERS: OnceLock<Vec<Box<dyn FolderFormat>>> = OnceLock::new();
 
-/// Notes what there is; once.
+/// Registers the formats of extensions. Must be called once.
 pub(crate) fn begin(formats: Vec<Box<dyn FileFormat>>, folders: Vec<Box<dyn FolderFormat>>) {
-    // Nobody has asked for them yet.
+    // No earlier call has initialized the values.
     let _ = FORMATS.set(formats);
     let _ = FOLDERS.set(folders);
 }
@@ -87,7 +91,7 @@ fn folders() -> &'static [Box<dyn FolderFormat>] {
     FOLDERS.get().map_or(&[], Vec::as_slice)
 }
 
-/// The kind of folders whose names end so, or as was said in place of that.
+/// The folder format of a path, by its extension or by `said`.
 pub(crate) fn folder_format(path: &Path, said: Option<&str>) -> Option<&'static dyn FolderFormat> {
     let said = said.map(|name| name.trim_start_matches('.').to_ascii_lowercase());
     let ending = said.or_else(|| ending(path))?;
@@ -98,26 +102,26 @@ fn formats() -> &'static [Box<dyn FileFormat>] {
     FORMATS.get().map_or(&[], Vec::as_slice)
 }
 
-/// The kind of files whose names end so.
+/// The file format with this extension.
 pub(crate) fn format_of(ending: &str) -> Option<&'static dyn FileFormat> {
     formats().iter().find(|format| format.endings().contains(&ending)).map(|format| &**format)
 }
 
-/// How the names of all files and folders end that were added.
+/// The extensions of all added file and folder formats.
 pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
     let of_folders = folders().iter().flat_map(|format| format.endings());
     formats().iter().flat_map(|format| format.endings()).chain(of_folders).copied()
 }
 
-/// How the name of a file ends, in small letters.
+/// The extension of a path in lower case.
 pub(crate) fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }
 
-/// Checks that all options are known.
+/// Checks that the format knows all options.
 ///
 /// # Errors
-/// One isn't.
+/// Fails for an unknown option, and lists the known ones.
 pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) -> Result<()> {
     let is_known = |name: &str| known.iter().any(|known| known.name == name);
     let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
@@ -129,7 +133,7 @@ pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) ->
 /// Splits each option at its first `=` into name and value.
 ///
 /// # Errors
-/// An option without `=`; a name given twice.
+/// Fails for an option without `=`, or for a repeated name.
 pub(crate) fn options(given: &[String]) -> Result<Vec<(String, String)>> {
     let split = |text: &String| match text.split_once('=') {
         Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
@@ -143,7 +147,7 @@ pub(crate) fn options(given: &[String]) -> Result<Vec<(String, String)>> {
 /// Checks that all settings have distinct names, since a second setting would override the first.
 ///
 /// # Errors
-/// A name given twice.
+/// Fails for a repeated name.
 pub(crate) fn check_once<T>(argument: &str, settings: &[(String, T)]) -> Result<()> {
     let mut seen = HashSet::new();
     match settings.iter().find(|(name, _)| !seen.insert(name)) {

@@ -1,6 +1,6 @@
-//! Files of an array, field by field.
+//! Inspection of files of an array, field by field.
 //!
-//! What is shown comes from the parse that the library itself uses: it records every field that it reads.
+//! The library itself parses the file and records every field.
 
 mod commits;
 mod data;
@@ -21,32 +21,32 @@ use crate::failure::{Failure, Result};
 use crate::key::Key;
 use inspection::Inspection;
 
-/// Bytes of a file of unknown kind that are looked at.
+/// Maximum bytes to read of a file of unknown kind.
 const PEEK: u64 = 64;
 
-/// What a file holds, as far as it could be read.
+/// The contents of a file, as far as readable.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The file's path, as it was given.
+    /// The path of the file, as given.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
     /// Bytes of the file.
     pub(crate) size: u64,
     pub(crate) spans: Vec<Span>,
-    /// How many more fields there are, too many to be shown.
+    /// Number of further fields beyond the recording limit.
     pub(crate) left_out: u64,
-    /// The names of the spaces of offsets that the spans lie in.
+    /// The names of the offset spaces of the spans.
     pub(crate) spaces: Vec<String>,
-    /// What else there is to say.
+    /// Remarks.
     pub(crate) notes: Vec<String>,
-    /// What ended the parse early.
+    /// The error that ended the parse.
     pub(crate) failure: Option<Failure>,
 }
 
-/// Looks at a file; `most_tiles` bounds what is shown of a data file.
+/// Inspects a file. `most_tiles` limits the tiles of a data file.
 ///
 /// # Errors
-/// The file can't be read at all. What is wrong with its bytes is part of the report.
+/// Fails if the file cannot be read. Errors of its contents are part of the report.
 pub(crate) fn inspect(located: &Located, most_tiles: u64, key: &Key) -> Result<Report> {
     let size = located.size()?;
     let spans = Spans::new();
@@ -123,7 +123,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A file that counts by being there.
+    /// A marker file. Only the existence of the file matters.
     fn marker(&mut self) -> Result<()> {
         let size = self.located.size()?;
         if size == 0 {
@@ -133,7 +133,7 @@ impl Inspection<'_> {
         Err(Failure::corrupt(format!("{}: {size} bytes in a file that should be empty", self.file())))
     }
 
-    /// A file whose name says nothing: a generic tile perhaps, else its first bytes.
+    /// A file with an unknown name. Tries to parse a generic tile, else shows the first bytes.
     fn unknown(&mut self) -> Result<()> {
         let bytes = self.located.first(PEEK)?;
         let looks_like_tile = tdb_generic_tile::GenericTileHeader::parse(&mut ByteReader::new(&bytes)).is_ok();

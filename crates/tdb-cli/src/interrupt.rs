@@ -6,10 +6,11 @@ use tdb_array::Monitor;
 
 use crate::failure::Exit;
 
-/// Has Ctrl-C cancel the queries of a monitor. Pressed once more, it ends the process on the spot: output may be waiting for a
-/// reader that never reads.
+/// Makes Ctrl-C cancel the queries of a monitor. A second Ctrl-C ends the process immediately,
+/// since output may wait for a reader that never reads.
 ///
-/// Once in a run. Where Ctrl-C is ignored, as in the background of a shell, it stays so.
+/// May be called once per process. If the process ignores Ctrl-C, as in the background of a shell,
+/// it stays ignored.
 pub(crate) fn cancels(monitor: &Monitor) {
     let monitor = monitor.clone();
     calls(move || {
@@ -20,8 +21,9 @@ pub(crate) fn cancels(monitor: &Monitor) {
     });
 }
 
-/// Makes Ctrl-C, `SIGTERM` and `SIGHUP` cancel a command that writes a temporary file or folder. The command removes the file before the
-/// process ends; a second signal does not skip the removal. `SIGHUP` stays ignored under `nohup`.
+/// Makes Ctrl-C, `SIGTERM` and `SIGHUP` cancel a command that writes a temporary file or folder.
+/// The command removes the file before the process ends. A second signal does not skip the removal.
+/// `SIGHUP` stays ignored under `nohup`.
 pub(crate) fn ends(monitor: &Monitor) {
     let on_interrupt = monitor.clone();
     calls(move || on_interrupt.cancel());
@@ -43,7 +45,7 @@ fn terminates(monitor: Monitor) {
     std::thread::spawn(move || signals.forever().for_each(|_| monitor.cancel()));
 }
 
-/// Returns whether the process ignores a signal; `None` on systems without `/proc`.
+/// Returns `true` if the process ignores a signal, or `None` on systems without `/proc`.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> Option<bool> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -51,8 +53,8 @@ fn is_ignored(signal: i32) -> Option<bool> {
     Some(u64::from_str_radix(mask.trim(), 16).ok()? >> (signal - 1) & 1 == 1)
 }
 
-/// Has Ctrl-C call a function, on a thread of its own. Once in a run.
+/// Calls a function on a separate thread when Ctrl-C is pressed. May be called once per process.
 pub(crate) fn calls(handler: impl FnMut() + Send + 'static) {
-    // Without a handler Ctrl-C does what it does by itself: it ends the process.
+    // Without a handler, Ctrl-C ends the process.
     let _ = ctrlc::try_set_handler(handler);
 }

@@ -1,4 +1,5 @@
-//! The key of an encrypted array: from a file or the environment, never from the command line, which anybody can see.
+//! The key of an encrypted array, from a file or the environment. No option takes the key itself,
+//! because command lines are visible to other users.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -14,15 +15,15 @@ use tdb_verify::Verify;
 
 use crate::failure::{Exit, FILE_VARIABLE, Failure, KEY_VARIABLE, Result};
 
-/// The key that the person gave, if any.
+/// The given key, if any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Key(Option<EncryptionKey>);
 
 impl Key {
-    /// The key in the file that `--key-file` names; else the one that the environment has.
+    /// Reads the key from the file of `--key-file`, else from the environment.
     ///
     /// # Errors
-    /// The file can't be read, or what is there is no key.
+    /// Fails if the file cannot be read, or if the key is invalid.
     pub(crate) fn given(file: Option<&OsStr>) -> Result<Self> {
         if let Some(file) = file {
             return Self::from_file(Path::new(file), "--key-file");
@@ -44,14 +45,14 @@ impl Key {
         }
     }
 
-    /// The key in a file that an option or a variable names.
+    /// Reads the key from a file that an option or a variable names.
     ///
     /// # Errors
-    /// It can't be read, or holds no key.
+    /// Fails if the file cannot be read or contains no key.
     pub(crate) fn from_file(path: &Path, named_by: &str) -> Result<Self> {
         let read = || {
             let mut bytes = Vec::with_capacity(128);
-            // One byte more than any key has.
+            // 64 digits, `\r\n`, and one excess byte.
             File::open(path)?.take(67).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
@@ -72,12 +73,10 @@ impl Key {
         }
     }
 
-    /// None.
     pub(crate) fn none() -> Self {
         Self(None)
     }
 
-    /// Whether there is one.
     pub(crate) fn is_given(&self) -> bool {
         self.0.is_some()
     }
@@ -86,7 +85,7 @@ impl Key {
         self.0.as_ref()
     }
 
-    /// How to open an array with it.
+    /// Options for opening an array with this key.
     pub(crate) fn options(&self) -> ArrayOptions {
         match &self.0 {
             Some(key) => ArrayOptions::new().key(key.clone()),
@@ -94,7 +93,7 @@ impl Key {
         }
     }
 
-    /// How to check arrays and groups with it.
+    /// Options for verifying arrays and groups with this key.
     pub(crate) fn verify(&self) -> Verify {
         match &self.0 {
             Some(key) => Verify::new().key(key.clone()),
@@ -102,7 +101,7 @@ impl Key {
         }
     }
 
-    /// How to make arrays and groups with it.
+    /// Options for creating arrays and groups with this key.
     pub(crate) fn create_options(&self) -> CreateOptions {
         match &self.0 {
             Some(key) => CreateOptions::new().key(key.clone()),
@@ -110,7 +109,7 @@ impl Key {
         }
     }
 
-    /// How to open a group with it.
+    /// Options for opening a group with this key.
     pub(crate) fn group_options(&self) -> GroupOptions {
         match &self.0 {
             Some(key) => GroupOptions::new().key(key.clone()),
@@ -118,7 +117,7 @@ impl Key {
         }
     }
 
-    /// For generic tiles that are encrypted with it.
+    /// A decoder for generic tiles that are encrypted with this key.
     pub(crate) fn decoder(&self) -> GenericTileDecoder {
         let decoder = GenericTileDecoder::new(Limits::default());
         match &self.0 {
@@ -128,7 +127,7 @@ impl Key {
     }
 }
 
-/// A variable of the environment that isn't empty.
+/// A non-empty environment variable.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }

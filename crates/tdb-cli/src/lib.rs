@@ -1,7 +1,9 @@
-//! The command `tdb`: look at and query TileDB arrays from a terminal. `docs/cli.md` is its manual.
+//! The command `tdb`, which inspects, queries, creates and maintains TileDB arrays. `docs/cli.md`
+//! is the manual.
 //!
-//! It is a library so that programs may add to it: [`run`] is the whole command, and takes [`Extensions`]: ways to open the
-//! arrays that URIs name, kinds of files, and further commands. The program `tdb` of this crate adds none, and sees local files only.
+//! Programs can extend the command, because the crate is a library. [`run`] is the complete
+//! command. It takes [`Extensions`]: storages for URIs, file and folder formats, and further
+//! commands. The program `tdb` of this crate has no extensions and works on local files only.
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -43,7 +45,7 @@ use std::process::ExitCode;
 use args::Parsed;
 use tdb_print::Terminal;
 
-// What stands in this crate's signatures; its users needn't name them in a manifest.
+// Re-exported because their types appear in signatures of this crate.
 pub use {clap, tdb_array, tdb_storage};
 
 pub use extensions::{Context, Extensions, FurtherCommand};
@@ -58,7 +60,8 @@ pub use tdb_exchange::time::at as parse_time;
 pub use tdb_exchange::{ColumnBatch, FileColumn, cell_of_text};
 pub use tdb_print::{RowColumn, RowFormat, RowPrinter, Rows, printable};
 
-/// Runs the command that the process's arguments ask for, and gives what the process is to end with. Once in a process.
+/// Runs the command from the arguments of the process, and returns its exit code. May be called
+/// once per process.
 #[must_use]
 pub fn run(extensions: Extensions) -> ExitCode {
     extensions::begin(extensions);
@@ -75,7 +78,7 @@ pub fn run(extensions: Extensions) -> ExitCode {
     }
 }
 
-/// Gives whether there is a finding.
+/// Returns `true` if there is a finding.
 fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
         Parsed::Further { name, matches, options, .. } => {
@@ -92,7 +95,8 @@ fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
         }
         Parsed::Failed { failure, .. } => Err(failure),
         Parsed::Clap(error) => {
-            // Help and version; all of the help too if nothing was asked for. Nobody may be reading either.
+            // Help or version. Without arguments, the help is printed with the exit code of wrong
+            // use. An output error is ignored.
             let _ = error.print();
             match error.exit_code() {
                 0 => Ok(false),

@@ -1,4 +1,4 @@
-//! Paths as people give them: plain ones and URIs.
+//! Paths on the command line: plain paths and URIs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Exit, Failure, Result};
 use crate::stores;
 
-/// The local path that `text` means: a plain path, or a `file://` URI. Like the reference library, takes each character of
-/// a URI as it is: a `%`, `#` or `?` is part of a name.
+/// Resolves a plain path or a `file://` URI to a local path. Like the reference library, takes each
+/// character of a URI literally: `%`, `#` and `?` are part of a name.
 ///
 /// # Errors
-/// A URI of another kind, or of another machine.
+/// Fails for a URI of another scheme or host.
 pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
-    // Of a name that is not UTF-8 only the beginning is looked at.
+    // For a name that is not UTF-8, only the scheme is examined.
     let shown = text.to_string_lossy();
     let Some((scheme, rest)) = shown.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(PathBuf::from(text));
@@ -33,14 +33,15 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
     }
 }
 
-/// Whether what stands before `://` is the scheme of a URI: `./s3` is none, and one letter is a drive of Windows.
+/// `true` if the text before `://` is a URI scheme. `./s3` is not, and a single letter is a Windows
+/// drive.
 fn is_scheme(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.len() > 1 && text.as_bytes()[0].is_ascii_alphabetic() && text.bytes().all(is_inner)
 }
 
-/// What is said of a URI of a kind that nobody knows. Taken for a path, `s4://bucket/new` would become a folder of this machine that
-/// nobody looks for.
+/// The failure for a URI with an unknown scheme. As a path, `s4://bucket/new` would silently become
+/// a local folder.
 fn unknown(scheme: &str, rest: &str) -> Failure {
     let schemes: Vec<String> =
         ["file"].into_iter().chain(stores::schemes()).map(|scheme| format!("{scheme}://")).collect();
@@ -49,7 +50,7 @@ fn unknown(scheme: &str, rest: &str) -> Failure {
     Failure::new(Exit::Unsupported, message).with_hint(hint)
 }
 
-/// What else to do than what this build can't, with how to get the one that has more.
+/// Appends a hint to install the full build, if this build has no extensions.
 pub(crate) fn elsewhere(instead: &str) -> String {
     match stores::nothing_was_added() {
         true => format!("{instead}; or try the full tdb: `cargo install --path integrations/crates/tdb-full`"),
@@ -57,20 +58,21 @@ pub(crate) fn elsewhere(instead: &str) -> String {
     }
 }
 
-/// The path of a file URI, byte for byte. `rest` is what follows `file://`, to be looked at and shown.
+/// The path of a file URI, byte for byte. `rest` is the text after `file://`, for checks and
+/// messages.
 fn file_uri(uri: &OsStr, rest: &str) -> Result<PathBuf> {
     let has_host = rest.starts_with("localhost/");
     if !has_host && !rest.starts_with('/') {
         return Err(Failure::usage(format!("file://{rest}: a file URI has three slashes before an absolute path"))
             .with_hint(format!("file:///{rest}, or the plain path")));
     }
-    // The scheme is the first component, a host the second.
+    // The scheme is the first component, the host the second.
     let mut components = Path::new(uri).components();
     components.next();
     if has_host {
         components.next();
     }
-    // On Windows `/C:/data` stands for `C:/data`, which replaces the root.
+    // On Windows, `/C:/data` means `C:/data`, which replaces the root.
     Ok(Path::new("/").join(components.as_path()))
 }
 

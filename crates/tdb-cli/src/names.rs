@@ -1,11 +1,11 @@
-//! Names between commas.
+//! Comma-separated names.
 
 use tdb_schema::ArraySchema;
 
 use crate::failure::{Failure, Result};
 
-/// The fields that some options name, each of which may hold several names; one with a comma stands in quotes, or is a
-/// field's as a whole.
+/// The fields named by options. An option may contain several names. A name with a comma is quoted,
+/// or is the complete option.
 pub(crate) fn fields_in(schema: &ArraySchema, options: &[String]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for text in options {
@@ -17,7 +17,7 @@ pub(crate) fn fields_in(schema: &ArraySchema, options: &[String]) -> Result<Vec<
     Ok(names)
 }
 
-/// The names between commas; those in quotes may hold commas themselves.
+/// Splits names at commas. Quoted names may contain commas.
 pub(crate) fn names_in(text: &str) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut rest = text;

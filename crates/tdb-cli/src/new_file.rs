@@ -1,4 +1,4 @@
-//! Files that commands write: whole under their name, or not at all.
+//! Files that commands create atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -8,7 +8,7 @@ use tempfile::{NamedTempFile, PersistError};
 
 use crate::failure::{Failure, Result};
 
-/// Standard output, in place of a file's name.
+/// The name of standard output.
 pub(crate) const STDOUT: &str = "-";
 
 /// A file under construction.
@@ -18,17 +18,18 @@ pub(crate) struct NewFile<'a> {
 }
 
 enum Place {
-    /// A file in the same folder, renamed at the end. It is removed unless it is renamed.
+    /// A temporary file in the same folder. It is renamed at the end, or removed.
     Temporary(NamedTempFile),
     /// Standard output, a pipe or a device.
     Stream(File),
 }
 
 impl<'a> NewFile<'a> {
-    /// Begins a file, which must not exist. A pipe or a device is written to as it is, and so is standard output (`-`).
+    /// Begins a file, which must not exist. Pipes, devices and standard output (`-`) are written
+    /// directly.
     ///
     /// # Errors
-    /// Something has the name, or nothing can be written there.
+    /// Fails if the name is taken, or if the folder cannot be written.
     pub(crate) fn begin(path: &'a Path) -> Result<Self> {
         let place = if path == Path::new(STDOUT) {
             stdout().map(Place::Stream)
@@ -42,10 +43,10 @@ impl<'a> NewFile<'a> {
         place.map(|place| Self { path, place }).map_err(|error| failed(path, &error))
     }
 
-    /// What to write to.
+    /// The file to write to.
     ///
     /// # Errors
-    /// The process has no room for one more open file.
+    /// Fails if the process cannot open another file.
     pub(crate) fn file(&self) -> Result<File> {
         let file = match &self.place {
             Place::Temporary(file) => file.as_file(),
@@ -57,7 +58,7 @@ impl<'a> NewFile<'a> {
     /// Makes the bytes durable, then gives the file its name.
     ///
     /// # Errors
-    /// Something has the name by now; I/O.
+    /// Fails if the name is taken by now, or on an I/O error.
     pub(crate) fn finish(self) -> Result<()> {
         let Place::Temporary(file) = self.place else { return Ok(()) };
         let named = file.as_file().sync_all().and_then(|()| named(file, self.path));
@@ -65,16 +66,17 @@ impl<'a> NewFile<'a> {
     }
 }
 
-/// Returns whether the command writes to a path directly, without a temporary file: standard output, a pipe or a device.
+/// Returns `true` if the command writes to a path directly, without a temporary file: standard
+/// output, a pipe or a device.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STDOUT) || fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Gives a file its name, which must be free.
+/// Names a file. The name must be free.
 fn named(file: NamedTempFile, path: &Path) -> io::Result<()> {
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
-        // Some file systems have no such operation.
+        // Some file systems do not support renaming without replacement.
         Err(PersistError { file, error }) if error.kind() != ErrorKind::AlreadyExists => {
             if fs::symlink_metadata(path).is_ok() {
                 return Err(ErrorKind::AlreadyExists.into());
@@ -85,7 +87,7 @@ fn named(file: NamedTempFile, path: &Path) -> io::Result<()> {
     }
 }
 
-/// An empty file next to `path`, with the rights of a new file.
+/// Creates an empty file in the folder of `path`, with the permissions of a new file.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new();

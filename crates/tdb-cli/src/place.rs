@@ -1,4 +1,4 @@
-//! Where something lies, or is to lie: a folder of this machine, or on a store.
+//! A location of an array or group, existing or new: a local folder, or a folder on a store.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -11,13 +11,13 @@ use tdb_storage::Storage;
 use crate::failure::{Failure, Result};
 use crate::{location, stores};
 
-/// A place.
+/// A location of an array or group.
 pub(crate) enum Place {
     Local(PathBuf),
     Store(StorePlace),
 }
 
-/// A folder on a store, by the one around it and its name there.
+/// A folder on a store, by parent folder and name.
 pub(crate) struct StorePlace {
     pub(crate) uri: String,
     pub(crate) parent: Arc<dyn Storage>,
@@ -25,10 +25,10 @@ pub(crate) struct StorePlace {
 }
 
 impl Place {
-    /// What an argument means; something may be there or not.
+    /// Parses an argument. The location need not exist.
     ///
     /// # Errors
-    /// A URI of another kind; a whole bucket.
+    /// Fails for a URI of an unknown scheme, or for a complete bucket.
     pub(crate) fn of(argument: &OsStr) -> Result<Self> {
         let (uri, query) = stores::without_query(argument.to_str().unwrap_or_default());
         let Some((scheme, path)) = uri.split_once("://").filter(|(scheme, _)| stores::opens(scheme)) else {
@@ -48,10 +48,10 @@ impl Place {
         }
     }
 
-    /// As the folder around it, and its name there: for something that is to lie there.
+    /// The parent folder and the name, for creating an array or group there.
     ///
     /// # Errors
-    /// There is no such folder, or it lies in an array.
+    /// Fails if the parent folder does not exist or is inside an array.
     pub(crate) fn to_fill(&self) -> Result<(Arc<dyn Storage>, String)> {
         match self {
             Self::Local(path) => Ok(tdb_relocate::place_in(path)?),
@@ -62,7 +62,7 @@ impl Place {
     /// The folder itself.
     ///
     /// # Errors
-    /// Its name can't be one.
+    /// Fails if the name is no valid folder name.
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
         match self {
             Self::Local(path) => Ok(Arc::new(tdb_storage::LocalStorage::new(path))),

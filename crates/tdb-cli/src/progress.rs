@@ -1,4 +1,4 @@
-//! How far something is that takes a while, on standard error.
+//! Progress bars on standard error.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tdb_array::Monitor;
 
-/// What is over sooner says nothing.
+/// Minimum duration before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One line on a terminal, shown only if it takes a while.
+/// A progress bar on a terminal, shown after [`PATIENCE`].
 pub(crate) struct Progress {
     begun: Instant,
     wanted: bool,
@@ -19,12 +19,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Says nothing at all unless it is `wanted`.
+    /// Creates a bar, which is never shown unless `wanted`.
     pub(crate) fn new(wanted: bool) -> Self {
         Self { begun: Instant::now(), wanted, bar: None }
     }
 
-    /// The line, in the style of `template` and out of `total` if there is an end; none as long as there is none to show.
+    /// The bar in the style of `template`, with `total` as its end if known. Returns `None` while
+    /// the bar is hidden.
     pub(crate) fn line(&mut self, template: &str, total: Option<u64>) -> Option<&ProgressBar> {
         if !self.wanted || self.begun.elapsed() < PATIENCE {
             return None;
@@ -37,7 +38,7 @@ impl Progress {
         }))
     }
 
-    /// Takes the line away.
+    /// Removes the bar.
     pub(crate) fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -45,17 +46,17 @@ impl Progress {
     }
 }
 
-/// How often a bar moves that a thread of its own draws.
+/// Redraw interval of a bar with a separate thread.
 const STEP: Duration = Duration::from_millis(100);
 
-/// A bar that shows how far a monitor's queries are, drawn by a thread of its own: a batch may take long. It is taken away when
-/// this is dropped.
+/// A progress bar for the queries of a monitor, removed on drop. A separate thread draws it, since
+/// a batch may take long.
 pub(crate) struct QueryProgress {
     drawing: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
 impl QueryProgress {
-    /// Says nothing at all unless it is `wanted`.
+    /// Starts a bar, which is never shown unless `wanted`.
     pub(crate) fn of(monitor: &Monitor, wanted: bool) -> Self {
         if !wanted {
             return Self { drawing: None };
@@ -75,7 +76,7 @@ impl QueryProgress {
             }
             progress.finish();
         };
-        // Without a thread there is no bar.
+        // Without a thread, no bar is shown.
         let drawing = thread::Builder::new().name("tdb-progress".to_owned()).spawn(draw).ok();
         Self { drawing: drawing.map(|thread| (is_over, thread)) }
     }
@@ -86,30 +87,30 @@ impl Drop for QueryProgress {
         if let Some((is_over, thread)) = self.drawing.take() {
             is_over.store(true, Relaxed);
             thread.thread().unpark();
-            // It can't have panicked, and has nothing to say.
+            // The thread does not panic and returns nothing.
             let _ = thread.join();
         }
     }
 }
 
-/// A bar that shows how much was copied, drawn by whoever copies.
+/// A progress bar for copies, drawn by the copying thread.
 #[derive(Clone)]
 pub(crate) struct CopyProgress {
     progress: Arc<Mutex<Progress>>,
 }
 
 impl CopyProgress {
-    /// Says nothing at all unless it is `wanted`.
+    /// Creates a bar, which is never shown unless `wanted`.
     pub(crate) fn new(wanted: bool) -> Self {
         Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
     }
 
-    /// What hears how many of how many bytes there are. It goes on until the monitor is cancelled.
+    /// An observer of copied bytes. It cancels the copy if the monitor is cancelled.
     pub(crate) fn observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
         self.observer_in("{wide_bar} {bytes} of {total_bytes}, {eta} left", monitor)
     }
 
-    /// The same of cells.
+    /// An observer of copied cells.
     pub(crate) fn cell_observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
         self.observer_in("{wide_bar} {human_pos} of {human_len} cells, {eta} left", monitor)
     }
@@ -131,7 +132,7 @@ impl CopyProgress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Ok(mut progress) = self.progress.lock() {
             progress.finish();

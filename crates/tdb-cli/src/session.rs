@@ -1,4 +1,4 @@
-//! What one run of the command has in common: the options that every command takes, and the arrays that it opened.
+//! The state of one run: the global options, and the opened arrays.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -11,19 +11,20 @@ use tdb_storage::{Counters, CountingStorage};
 use crate::size::Bytes;
 use tdb_print::{Terminal, printable};
 
-// No documentation comment: it would become that of the whole command.
+// No doc comment, because clap would use it as the description of the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Options {
-    /// Say on standard error how much was read of arrays and groups, and how long it took
+    /// Print I/O statistics and elapsed time to standard error
     #[arg(long, global = true)]
     pub(crate) stats: bool,
 
-    /// Leave out the parts of an array that can't be read; standard error names them, and the exit code is 1
+    /// Skip parts of an array that cannot be read on opening. Each part is named in a warning, and
+    /// the exit code is 1
     #[arg(long, global = true)]
     pub(crate) skip_damaged: bool,
 
-    /// The key of an encrypted array: a file of 32 bytes, or of 64 hexadecimal digits. TDB_KEY (the digits) and
-    /// TDB_KEY_FILE in the environment do the same
+    /// File with the key of an encrypted array: 32 bytes, or 64 hexadecimal digits. The environment
+    /// variables TDB_KEY (the digits) and TDB_KEY_FILE do the same
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) key_file: Option<OsString>,
 }
@@ -51,9 +52,9 @@ fn session() -> &'static Session {
     SESSION.get_or_init(|| Session { options: Options::default(), begun: Instant::now(), noted: Mutex::default() })
 }
 
-/// Begins the run; once.
+/// Begins the run. Must be called once.
 pub(crate) fn begin(options: Options) {
-    // Nobody has asked for the session yet.
+    // No earlier call has initialized the session.
     let _ = SESSION.set(Session { options, begun: Instant::now(), noted: Mutex::default() });
 }
 
@@ -61,56 +62,56 @@ pub(crate) fn options() -> &'static Options {
     &session().options
 }
 
-/// Notes an array that was opened.
+/// Records an opened array.
 pub(crate) fn opened(array: &Array) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.arrays.push(array.clone());
     }
 }
 
-/// Notes a group that was opened.
+/// Records an opened group.
 pub(crate) fn opened_group(group: &Group) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.groups.push(group.clone());
     }
 }
 
-/// Notes what was read of arrays that are closed again.
+/// Records the reads of arrays that are closed again.
 pub(crate) fn counted(counters: Counters) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.counted.push(counters);
     }
 }
 
-/// Notes a storage that counts for itself.
+/// Records a storage with its own counters.
 pub(crate) fn counting(storage: &CountingStorage) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.counting.push(storage.clone());
     }
 }
 
-/// Notes that something is wrong which doesn't end the command.
+/// Records a finding that does not end the command.
 pub(crate) fn found() {
     if let Ok(mut noted) = session().noted.lock() {
         noted.found = true;
     }
 }
 
-/// Notes how many cells were printed.
+/// Records the number of printed cells.
 pub(crate) fn printed(cells: u64) {
     if let Ok(mut noted) = session().noted.lock() {
         noted.cells = Some(cells);
     }
 }
 
-/// Says on standard error what people should know, though nothing is wrong.
+/// Prints a warning to standard error.
 pub(crate) fn warn(text: &str, terminal: Terminal) {
     let paint = terminal.error_paint();
-    // Nobody may be listening.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "tdb: {} {}", paint.bold("warning:"), printable(text));
 }
 
-/// Says what there is to say at the end. Gives whether something was left out.
+/// Prints warnings and statistics at the end of the run. Returns `true` if there was a finding.
 pub(crate) fn finish(terminal: Terminal) -> bool {
     let session = session();
     let Ok(noted) = session.noted.lock() else { return false };
@@ -120,9 +121,9 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     for damaged in noted.arrays.iter().flat_map(|array| array.damaged()) {
         found = true;
         let error = damaged.error.to_string();
-        // Most errors say the path, and the whole of it.
+        // Most errors include the complete path.
         let what = if error.contains(stem(&damaged.path)) { error } else { format!("{}: {error}", damaged.path) };
-        // Nobody may be listening.
+        // Standard error may be closed.
         let _ = writeln!(stderr, "tdb: {} left out {}", paint.bold("warning:"), printable(&what));
     }
     if session.options.stats {
@@ -136,7 +137,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
     found
 }
 
-/// What was asked of storages.
+/// Formats the sum of the storage counters.
 fn told(counters: impl Iterator<Item = Counters>) -> String {
     let (mut sum, mut waiting) = ([0; 5], Duration::ZERO);
     for one in counters {
@@ -147,11 +148,11 @@ fn told(counters: impl Iterator<Item = Counters>) -> String {
     let [lists, opens, reads, bytes, requests] = sum;
     let (bytes, waiting) = (Bytes(bytes), waiting.as_secs_f64());
     let told = format!("{lists} folders listed, {opens} files opened, {reads} reads, {bytes} read");
-    // Files of this machine are waited for as well, but nobody asks them by requests.
+    // Local files have no requests to count.
     if requests == 0 { told } else { format!("{told}; {requests} requests, {waiting:.3} s waiting for them") }
 }
 
-/// The last name of a path without its extension: a fragment and its commit share it.
+/// The file name without extension, shared by a fragment and the commit of the fragment.
 fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.split('.').next().unwrap_or(name)

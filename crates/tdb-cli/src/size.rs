@@ -1,10 +1,10 @@
-//! Numbers of bytes, as people write and read them.
+//! Parsing and formatting of byte counts.
 
 use std::fmt;
 
 const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// Prints bytes as `513 B`, `1.5 KiB`, `20 GiB`.
+/// A byte count, formatted as `513 B`, `1.5 KiB` or `20 GiB`.
 pub(crate) struct Bytes(pub(crate) u64);
 
 impl fmt::Display for Bytes {
@@ -27,10 +27,10 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Parses `64MiB`, `64 MB`, `1.5g`, `1000`. Decimal and binary units both stand for powers of 1024.
+/// Parses `64MiB`, `64 MB`, `1.5g` or `1000`. Decimal and binary units both mean powers of 1024.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the reason if the text is no byte count.
 pub fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -1,11 +1,11 @@
-//! Names near one that doesn't exist.
+//! Suggestions for misspelled names.
 
 use strsim::osa_distance;
 
-/// The known name that was most likely meant, if one is near enough.
+/// Returns the most similar known name, or `None` if no name is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A third of the letters may be wrong; more is another word.
+    // At most a third of the letters may be wrong.
     let allowed = name.chars().count() / 3;
     known
         .into_iter()
@@ -24,7 +24,7 @@ mod tests {
         let known = ["contig", "pos", "qual"];
         assert_eq!(nearest("Quall", known), Some("qual"));
         assert_eq!(nearest("contg", known), Some("contig"));
-        // Two letters swapped are one mistake.
+        // A swap of two letters counts as one mistake.
         assert_eq!(nearest("psi", ["pis"]), Some("pis"));
         assert_eq!(nearest("depth", known), None);
         assert_eq!(nearest("y", ["x", "Y"]), Some("Y"));

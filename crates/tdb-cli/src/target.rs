@@ -1,4 +1,4 @@
-//! What is at a path.
+//! The kind of the object at a path, and functions to open it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,23 +15,23 @@ use crate::key::Key;
 use crate::time::TimeArgs;
 use crate::{location, session, stores, suggest};
 
-/// What is at a path, as far as what lies in it shows.
+/// The kind of the object at a path, as far as its contents show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Array,
     Group,
-    /// What releases 1.2 to 1.7 made apart from arrays.
+    /// A key-value store of releases 1.2 to 1.7.
     KeyValue,
-    /// A folder of data files and their metadata, inside an array.
+    /// A folder of an array with data files and their metadata.
     Fragment,
     Folder,
     File,
-    /// Neither file nor folder: a pipe, a socket, a device.
+    /// A pipe, a socket or a device.
     Other,
 }
 
 impl Kind {
-    /// With its article, for sentences.
+    /// The name with an article, for sentences.
     pub(crate) fn a(self) -> String {
         match self {
             Self::Other => return "neither a file nor a folder".to_owned(),
@@ -54,13 +54,13 @@ impl Kind {
         }
     }
 
-    /// What a folder is in which these things lie.
+    /// The kind of a folder with these entries.
     pub(crate) fn of_entries(entries: &[Entry]) -> Self {
         let has = |name: &str, kind| entries.iter().any(|entry| entry.name == name && entry.kind == kind);
         Self::holding(|name| has(name, EntryKind::Folder), |name| has(name, EntryKind::File))
     }
 
-    /// What a folder is that has these folders and files.
+    /// The kind of a folder with these folders and files.
     fn holding(has_folder: impl Fn(&str) -> bool, has_file: impl Fn(&str) -> bool) -> Self {
         let has_schema = has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA);
         if has_schema || has_file(names::FIRST_SCHEMA) {
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// What is there, if anything is.
+    /// The kind of the object at a path.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         if !metadata.is_dir() {
@@ -86,10 +86,10 @@ impl Kind {
     }
 }
 
-/// The storage of what an argument means, be it there or not.
+/// The storage of a path or URI, which need not exist.
 ///
 /// # Errors
-/// A URI that can't be opened, or that nobody knows.
+/// Fails if the URI cannot be opened or has an unknown scheme.
 pub(crate) fn storage(argument: &OsStr) -> Result<Arc<dyn Storage>> {
     match stores::open(argument) {
         Some(storage) => Ok(storage.map_err(ArrayError::from)?),
@@ -97,10 +97,10 @@ pub(crate) fn storage(argument: &OsStr) -> Result<Arc<dyn Storage>> {
     }
 }
 
-/// The local path that an argument means, or the URI that it is; and what is there.
+/// The local path or the URI of an argument, and the kind of the object there.
 ///
 /// # Errors
-/// Nothing is there, or no path is meant.
+/// Fails if the object does not exist, or if the argument is no valid path.
 pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     if let Some(storage) = stores::open(argument) {
         let entries = storage.and_then(|storage| storage.list("")).map_err(ArrayError::from)?;
@@ -109,10 +109,10 @@ pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     find_local(argument)
 }
 
-/// The local path that an argument means, and what is there.
+/// The local path of an argument, and the kind of the object there.
 ///
 /// # Errors
-/// Nothing is there, or no local path is meant.
+/// Fails if the object does not exist, or if the argument is no local path.
 pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     let path = location::local(argument)?;
     match Kind::of(&path) {
@@ -131,30 +131,30 @@ pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     }
 }
 
-/// A path in the same folder whose name is near the missing one's.
+/// A path in the same folder with a name similar to the missing one.
 fn near(missing: &Path) -> Option<PathBuf> {
     let name = missing.file_name()?.to_str()?;
     let parent = missing.parent().filter(|parent| !parent.as_os_str().is_empty());
     let entries = fs::read_dir(parent.unwrap_or(Path::new("."))).ok()?;
-    // A guess is not worth reading a huge folder for.
+    // A suggestion is not worth listing a huge folder.
     let names: Vec<String> =
         entries.take(10_000).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let near = suggest::nearest(name, names.iter().map(String::as_str))?;
     Some(missing.with_file_name(near))
 }
 
-/// Opens the array at a path or URI, without looking at its fragments.
+/// Opens the array at a path or URI, without its fragments.
 ///
 /// # Errors
-/// There is no array, or it can't be opened.
+/// Fails if the array does not exist or cannot be opened.
 pub(crate) fn open_array(argument: &OsStr, threads: usize, time: &TimeArgs, key: &Key) -> Result<(PathBuf, Array)> {
     open_with(argument, &options(threads, time, key))
 }
 
-/// Opens the array at a path or URI, of which cells or fragments will be read.
+/// Opens the array at a path or URI, in order to read cells or fragments.
 ///
 /// # Errors
-/// There is no array, or it can't be opened.
+/// Fails if the array does not exist or cannot be opened.
 pub(crate) fn open_to_read(argument: &OsStr, threads: usize, time: &TimeArgs, key: &Key) -> Result<(PathBuf, Array)> {
     open_with(argument, &options(threads, time, key).with_footers())
 }
@@ -167,7 +167,7 @@ fn open_with(argument: &OsStr, options: &ArrayOptions) -> Result<(PathBuf, Array
     }
     let (path, kind) = find(argument)?;
     match kind {
-        // The library says what can't be opened.
+        // The library reports unsupported arrays.
         Kind::Array | Kind::KeyValue => {}
         _ => return Err(not_an_array(&path, kind)),
     }
@@ -176,7 +176,7 @@ fn open_with(argument: &OsStr, options: &ArrayOptions) -> Result<(PathBuf, Array
     Ok((path, array))
 }
 
-/// How to open arrays at a time, with a key.
+/// Options for opening arrays at a time, with a key.
 pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOptions {
     let options = key.options().threads(threads).skip_damaged(session::options().skip_damaged);
     match time.range() {
@@ -185,10 +185,10 @@ pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOption
     }
 }
 
-/// Opens the group in a local folder, or at a URI.
+/// Opens the group in a local folder or at a URI.
 ///
 /// # Errors
-/// It can't be opened.
+/// Fails if the group cannot be opened.
 pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Group> {
     let options = key.group_options();
     let options = match time.range() {
@@ -203,7 +203,7 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
     Ok(group)
 }
 
-/// The failure of a command that wants an array and got something else.
+/// The failure of a command that needs an array and found another object.
 pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
@@ -218,14 +218,14 @@ pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     }
 }
 
-/// The array in a folder, if there is just one.
+/// The only array in a folder. Returns `None` for a folder without arrays or with several.
 pub(crate) fn array_in(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.take(1000).filter_map(Result::ok);
     let mut arrays = entries.map(|entry| entry.path()).filter(|path| matches!(Kind::of(path), Ok(Kind::Array)));
     arrays.next().filter(|_| arrays.next().is_none())
 }
 
-/// The array that a path lies in, if it lies in one: the nearest folder above that is an array.
+/// The array that contains a path: the nearest parent folder that is an array.
 pub(crate) fn array_above(path: &Path) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
     path.ancestors().skip(1).find(|folder| matches!(Kind::of(folder), Ok(Kind::Array))).map(Path::to_path_buf)

@@ -1,6 +1,6 @@
-//! What programs add: this test is such a program, and runs itself.
+//! Tests of extensions. The test program has extensions, and runs itself as the command.
 
-#![allow(clippy::unwrap_used)] // helpers of tests may panic
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 use std::env;
 use std::io::Write;
@@ -17,7 +17,7 @@ use tdb_cli::{
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype};
 
-/// Says that the process is to be the program.
+/// The variable that makes the process run as the program.
 const PROGRAM: &str = "TDB_TEST_PROGRAM";
 
 fn main() -> ExitCode {
@@ -38,7 +38,7 @@ fn program() -> ExitCode {
     let open = |uri: &str| -> Result<Arc<dyn Storage>, StorageError> {
         Ok(tdb_testkit::fixtures::named(uri.strip_prefix("fixture://").unwrap()).array_storage())
     };
-    // Local folders by URIs, as those of a store that is there in every run.
+    // Local folders behind URIs, in place of a store that every test run would need.
     let folder = |uri: &str| -> Result<Arc<dyn Storage>, StorageError> {
         Ok(Arc::new(LocalStorage::new(uri.strip_prefix("folder://").unwrap())))
     };
@@ -74,7 +74,7 @@ impl FurtherCommand for CountCells {
     }
 }
 
-/// Files with the number of cells.
+/// A file format that stores only the number of cells.
 struct OnlyCounts;
 
 impl FileFormat for OnlyCounts {
@@ -101,10 +101,10 @@ impl FileFormat for OnlyCounts {
     }
 }
 
-/// Files of lines with a whole number and a text, which is null where it is `-`.
+/// A file format with an integer and a text per line, where `-` is null.
 struct Pairs;
 
-/// Rows that are handed on at a time.
+/// Rows per batch.
 const ROWS: usize = 3;
 
 struct PairFiles {
@@ -205,13 +205,13 @@ const ARRAY: &str = "fixture://v22-by-2.30.0-sparse-2d";
 fn arrays_are_opened_by_uris() {
     assert!(told(&["read", ARRAY, "--format", "csv"]).lines().count() > 10);
     assert!(told(&["schema", ARRAY]).contains("sparse"));
-    // Nobody is sent to a fuller program: this may be it.
+    // A program with extensions must not suggest to install a fuller program.
     let other = run(&["read", "s3://bucket/array"]);
     assert_eq!(other.status.code(), Some(4));
     assert!(!String::from_utf8_lossy(&other.stderr).contains("cargo install"));
 }
 
-/// All commands that don't move whole folders about.
+/// All commands except for those that move complete folders.
 fn commands_work_on_uris() {
     let folder = tempfile::tempdir().unwrap();
     let local = folder.path().to_str().unwrap();
@@ -259,7 +259,8 @@ fn commands_work_on_uris() {
     assert_eq!(missing.status.code(), Some(5), "{missing:?}");
 }
 
-/// Copies, moves, migrates and removes an array that lies where a URI of an added scheme says, and looks into its files.
+/// Copies, moves, migrates and removes an array at a URI of an added scheme, and inspects its
+/// files.
 fn is_relocated(array: &str, uri: &impl Fn(&str) -> String) {
     let cells = |array: &str| told(&["read", array, "--format", "csv", "--order", "row-major"]);
     let expected = cells(array);
@@ -310,7 +311,7 @@ fn files_are_added() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{lines} rows\n"));
 }
 
-/// The pairs of these texts as files, imported.
+/// Imports these texts as files of pairs.
 fn import(texts: &[&str], more: &[&str]) -> (tempfile::TempDir, Output) {
     let folder = tempfile::tempdir().unwrap();
     for (index, text) in texts.iter().enumerate() {
@@ -334,7 +335,8 @@ fn columns_are_imported() {
     let schema = told(&["schema", folder.path().join("array").to_str().unwrap(), "--format", "toml"]);
     assert!(schema.contains("tile_extent = 11"), "{schema}");
 
-    // Rows that can't be cells are told by their places, which go on through batches and begin anew with each file.
+    // Rejected rows are reported by position. The count continues across batches and restarts with
+    // each file.
     let texts = ["5 a\n6 b\nx c\n8 d\n9 e\n10 f\ny g\n", "1 h\nz i\n5 j\n"];
     let (folder, output) = import(&texts, &new);
     assert_eq!(output.status.code(), Some(1));
@@ -353,7 +355,7 @@ fn columns_are_imported() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(cells(&folder).lines().count(), 8);
 
-    // Into an array that is there, whose domain is narrower, and whose cells aren't null.
+    // An existing array with a narrower domain and non-nullable cells.
     let schema = "format_version = 22\narray_type = \"dense\"\n[[dimension]]\nname = \"k\"\ndatatype = \"int64\"\n\
          domain = [1, 9]\ntile_extent = 3\n[[attribute]]\nname = \"v\"\ndatatype = \"string_utf8\"\n\
          values_per_cell = \"var\"\n";

@@ -1,4 +1,4 @@
-//! Cells as text and as JSON.
+//! Conversion of cells to and from text and JSON.
 
 mod field;
 mod kind;

@@ -1,4 +1,4 @@
-//! Errors of texts and of the arrays that they are for.
+//! Errors of text parsing, imports and exports.
 
 use std::fmt::Display;
 use std::io;
@@ -8,23 +8,23 @@ use tdb_schema::SchemaError;
 use tdb_types::Datatype;
 use tdb_types::datetime::WrittenError;
 
-/// A result whose error is an [`Error`].
+/// A result with an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a text can't be read, or cells can't be exchanged.
+/// A failure to parse a text, or to import or export cells.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An array can't be read or written.
+    /// An array operation failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// No schema can be built from columns.
+    /// No schema can be built from the columns.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// Files of columns can't be read.
+    /// Files of columns cannot be read.
     #[error(transparent)]
     Columns(Box<dyn std::error::Error + Send + Sync>),
-    /// A file can't be read, or a temporary file can't be written.
+    /// A file cannot be read, or a temporary file cannot be written.
     #[error("{name}: {source}")]
     Io {
         /// The file.
@@ -32,19 +32,19 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
-    /// A text is no CSV or JSON, or its header is wrong.
+    /// A text is not valid CSV or JSON, or its header is wrong.
     #[error("{name}:{} {reason}", line.map_or_else(String::new, |line| format!("{line}:")))]
     Text {
         /// The file.
         name: String,
-        /// The line, unless it is the whole file.
+        /// The line, or `None` if the error concerns the complete file.
         line: Option<u64>,
         /// The reason.
         reason: String,
-        /// A header that is accepted.
+        /// An accepted header.
         hint: Option<String>,
     },
-    /// No row, or none behind this line, can be read.
+    /// The rows from this line on cannot be read.
     #[error("{name}:{line}: {reason}")]
     Rows {
         /// The file.
@@ -54,22 +54,22 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A text is no range, or the range can't be asked of its dimension.
+    /// A text is no valid range, or its dimension does not accept the range.
     #[error("range {text:?}: {reason}")]
     Range {
-        /// The range, with its name.
+        /// The range, with the name of the dimension.
         text: String,
         /// The reason.
         reason: String,
-        /// A range that is accepted, or the domain.
+        /// An accepted range, or the domain.
         hint: Option<String>,
     },
-    /// A range has no name of a dimension.
+    /// A range does not name a dimension.
     #[error("range {text:?} names no dimension")]
     RangeWithoutName {
         /// The range.
         text: String,
-        /// A dimension of the array.
+        /// The name of a dimension of the array.
         example: String,
     },
     /// A text is no value of a datatype.
@@ -80,37 +80,37 @@ pub enum Error {
         /// The text.
         text: String,
     },
-    /// A text is an ambiguous date, or a date beyond the datatype.
+    /// A date is ambiguous or outside the range of the datatype.
     #[error(transparent)]
     Date(WrittenError),
-    /// No columns are named as the dimensions of a new array.
+    /// No columns are named as dimensions of a new array.
     #[error("there is no such array, and nothing says what its dimensions are")]
     NoDimensions {
-        /// The columns that there are.
+        /// The columns of the files.
         columns: Vec<String>,
     },
-    /// There are no rows to infer a schema from.
+    /// No row is available to infer a schema from.
     #[error("there is no such array, and no row that shows the types of the columns")]
     NoRows,
-    /// A column of a new array is named that the files don't have.
+    /// The request for a new array names a column that the files do not have.
     #[error("no column is called {column:?}")]
     NoSuchColumn {
         /// The name.
         column: String,
-        /// The columns that there are.
+        /// The columns of the files.
         columns: Vec<String>,
-        /// Whether a type was given for it; else it was to be a dimension.
+        /// `true` if the name came with a type, `false` if it was named as a dimension.
         is_typed: bool,
     },
-    /// No type has all values of a column.
+    /// No datatype fits all values of a column.
     #[error("no type fits column {column:?}: it holds {contents}")]
     NoType {
         /// The column.
         column: String,
-        /// The values.
+        /// A description of the values.
         contents: String,
     },
-    /// A column can't be a dimension.
+    /// A column cannot be a dimension.
     #[error("column {column:?} can't be a dimension: {reason}")]
     NoDimension {
         /// The column.
@@ -118,23 +118,23 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// Files lack the column of a field.
+    /// The files lack a column for a field.
     #[error("no column is called {field:?}, which a field of the array is")]
     NoColumn {
         /// The field.
         field: String,
-        /// The columns that there are.
+        /// The columns of the files.
         columns: Vec<String>,
     },
-    /// An array lacks the field of a column.
+    /// The array lacks a field for a column.
     #[error("the array has no field {column:?}")]
     NoField {
         /// The column.
         column: String,
-        /// The fields that there are.
+        /// The fields of the array.
         fields: Vec<String>,
     },
-    /// A definition lacks the values of an enumeration.
+    /// The definition lacks the values of an enumeration.
     #[error("the schema has no values of enumeration {name:?}")]
     NoEnumeration {
         /// The enumeration.
@@ -148,54 +148,54 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A column has more or fewer cells than its batch has rows.
+    /// The cell count of a column differs from the row count of its batch.
     #[error("column {column:?} hasn't {cells} cells")]
     ColumnLength {
         /// The column.
         column: String,
-        /// Rows of the batch.
+        /// Expected number of cells.
         cells: usize,
     },
-    /// Some rows can't be imported.
+    /// Some rows cannot be imported.
     #[error("{rejected} of {rows} rows can't be imported; nothing was written")]
     Rejected {
-        /// How many.
+        /// Number of rejected rows.
         rejected: u64,
-        /// Rows of all files.
+        /// Number of rows of all files.
         rows: u64,
     },
-    /// Some rows have the coordinates of others, and the array allows no duplicates.
+    /// Some rows repeat coordinates, and the array does not allow duplicates.
     #[error("{repeated} of {rows} rows have the coordinates of others; nothing was written")]
     Repeated {
-        /// How many.
+        /// Number of repeated rows.
         repeated: u64,
-        /// Rows that can be imported.
+        /// Number of rows that can be imported.
         rows: u64,
-        /// Whether the array is dense.
+        /// `true` if the array is dense.
         is_dense: bool,
     },
-    /// Rows for a dense array don't fill a box.
+    /// The rows for a dense array do not fill a subarray.
     #[error("{rows} rows are not the {cells} cells of the box {ranges} that they lie in")]
     NoBox {
-        /// How many rows there are.
+        /// Number of rows.
         rows: u64,
-        /// Cells of the box around them.
+        /// Number of cells of the smallest subarray around the rows.
         cells: String,
-        /// The ranges of the box.
+        /// The ranges of that subarray.
         ranges: String,
     },
-    /// A file has changed between two passes over it.
+    /// A file changed between two passes.
     #[error("{place}: {what}: the file has changed meanwhile")]
     Changed {
-        /// The file, with a line if one is known.
+        /// The file, with a line if known.
         place: String,
-        /// What has changed.
+        /// A description of the change.
         what: String,
     },
-    /// A cell can't be written.
+    /// A cell cannot be written.
     #[error("{place}: {field}: {reason}")]
     Cell {
-        /// The file, and its line.
+        /// The file and line.
         place: String,
         /// The field.
         field: String,
@@ -215,7 +215,7 @@ impl Error {
         Self::Text { name: name.to_owned(), line, reason: reason.to_string(), hint: None }
     }
 
-    /// Its class, by which a program decides how to react.
+    /// The class of the error, for programs that decide how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {
@@ -226,7 +226,7 @@ impl Error {
         }
     }
 
-    /// Whether rows are at fault, and not the request: mend the rows.
+    /// `true` if the rows are at fault, not the request.
     #[must_use]
     pub fn is_of_rows(&self) -> bool {
         matches!(
@@ -240,7 +240,7 @@ impl Error {
         )
     }
 
-    /// How to mend the text.
+    /// A hint how to correct the text.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! From the rows of files to an array: first all of them are looked at, then they are written.
+//! Import of rows of files into an array: a first pass checks all rows, a second pass writes them.
 
 mod append;
 mod cells;

@@ -1,4 +1,4 @@
-//! A schema from rows.
+//! Inference of schemas from rows.
 
 mod dimension;
 mod seen;
@@ -16,7 +16,7 @@ use crate::rows::{Entry, Input, Row};
 pub(crate) use dimension::{dimension, is_integer};
 use seen::Seen;
 
-/// How many values a cell of a type has: text and bytes any number, others one.
+/// Number of values per cell of an inferred type: variable for text and bytes, else one.
 fn number_of(datatype: Datatype) -> CellValNum {
     let is_text = datatype.is_string() || datatype.is_bytes();
     if is_text || datatype == Datatype::Char { CellValNum::Var } else { CellValNum::ONE }
@@ -26,33 +26,35 @@ fn number_of(datatype: Datatype) -> CellValNum {
 #[derive(Debug, Default)]
 pub struct Inference {
     columns: Vec<(String, Guess)>,
-    /// Where the columns stand in the list, by their names.
+    /// Indices into `columns`, by name.
     places: HashMap<String, usize>,
     rows: u64,
-    /// Whether cells are text whatever they hold, as in CSV.
+    /// `true` if all cells are text, as in CSV.
     is_text: bool,
-    /// The places in the list of the columns of the file that is looked at, if all of its rows have the same.
+    /// Indices into `columns` of the columns of the current file. Empty for JSON.
     in_file: Vec<usize>,
 }
 
-/// What was seen of a column.
+/// The observed cells of a column.
 #[derive(Debug, Default)]
 struct Guess {
-    /// In how many rows there was something.
+    /// Number of rows with a value.
     present: u64,
-    /// In how many other rows there was nothing, but in quotes: an empty text, if the column is one of texts.
+    /// Number of further rows with empty quotes. They are empty texts if the column has a text
+    /// type.
     quoted: u64,
-    /// In how many of these it was an array.
+    /// Number of rows with an array, out of `present`.
     arrays: u64,
-    /// What was seen in cells, or in the arrays.
+    /// The values of the cells, or of the elements of the arrays.
     seen: Seen,
 }
 
 impl Inference {
-    /// Takes in the rows of a file. Calls `each` for each of them, with its line and, if it can't be read, the reason.
+    /// Reads the rows of a file. Calls `each` with the line of each row, and with the reason if the
+    /// row cannot be read.
     ///
     /// # Errors
-    /// The file can't be read on.
+    /// Fails if the file cannot be read further.
     pub fn read(
         &mut self,
         input: &Input,
@@ -69,7 +71,7 @@ impl Inference {
         Ok(())
     }
 
-    /// The place of the column of this name, which is new perhaps.
+    /// The index of the column with this name. Adds the column if it is new.
     fn place(&mut self, name: &str) -> usize {
         if let Some(place) = self.places.get(name) {
             return *place;
@@ -80,12 +82,10 @@ impl Inference {
         place
     }
 
-    /// Whether there was no row.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Looks at a row.
     fn add(&mut self, row: Row<'_>, nulls: &[String]) {
         self.rows += 1;
         match row {
@@ -105,10 +105,12 @@ impl Inference {
         }
     }
 
-    /// The schema of a sparse array with these columns as dimensions, and the others as attributes; some columns are given types.
+    /// The schema of a sparse array with these columns as dimensions and all others as attributes.
+    /// `types` sets the types of some columns.
     ///
     /// # Errors
-    /// There is no such column, or it can't be a dimension.
+    /// Fails if no dimension is named, if no row was read, if a named column does not exist, or if
+    /// it cannot be a dimension.
     pub fn schema(&self, dimensions: &[String], types: &[(String, Datatype)], duplicates: bool) -> Result<ArraySchema> {
         let names = || self.columns.iter().map(|(name, _)| name.clone()).collect();
         if dimensions.is_empty() {
@@ -156,10 +158,10 @@ impl Guess {
         self.present += 1;
     }
 
-    /// The type that was told, or one that has cells like these.
+    /// The given type, or a type that fits all values.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if no type fits all values.
     fn datatype(&self, name: &str, told: Option<Datatype>) -> Result<(Datatype, CellValNum)> {
         if let Some(datatype) = told {
             return Ok((datatype, number_of(datatype)));
@@ -186,11 +188,11 @@ impl Guess {
         let attribute = Attribute::new(name, datatype).with_cell_val_num(number);
         let attribute =
             attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]));
-        // What is null holds the fill value, and none that were written.
+        // Unwritten cells read as null, because the fill value is not valid.
         Ok(if self.present_as(datatype) < rows { attribute.nullable(false) } else { attribute })
     }
 
-    /// In how many rows there is a cell of this type.
+    /// Number of rows with a cell of this type.
     fn present_as(&self, datatype: Datatype) -> u64 {
         let may_be_empty = CellKind::of(datatype, number_of(datatype), false).may_be_empty();
         self.present + if may_be_empty { self.quoted } else { 0 }

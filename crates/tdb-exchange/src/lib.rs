@@ -1,15 +1,18 @@
-//! Cells of [TileDB](https://tiledb.com) arrays as CSV and JSON, read and written.
+//! Import and export of cells of [TileDB](https://tiledb.com) arrays as CSV and JSON.
 //!
-//! - [`Import`] takes rows of CSV, JSON and JSON lines, or whole columns ([`ColumnFiles`]), into an array. It checks all rows before
-//!   it writes the first. An [`Observer`] gets progress and rejected rows, by file and line.
+//! - [`Import`] writes rows of CSV, JSON and JSON lines, or whole columns ([`ColumnFiles`]), to an
+//!   array. It checks all rows before it writes the first. An [`Observer`] receives progress and
+//!   rejected rows, by file and line.
 //! - [`Inference`] finds the schema of an array that can hold the rows of files.
-//! - [`CsvWriter`] and [`JsonWriter`] write the batches of a query. Imports read their text back as the same cells.
-//! - [`CellParser`], [`CellKind`] and [`Field`] read and print one cell.
-//! - [`range`], [`points`], [`time`] and [`value`] parse requests: `pos=100..200`, tables of points, `2024-05-01`.
+//! - [`CsvWriter`] and [`JsonWriter`] write the batches of a query. Imports read their text back as
+//!   the same cells.
+//! - [`CellParser`], [`CellKind`] and [`Field`] parse and print one cell.
+//! - [`range`], [`points`], [`time`] and [`value`] parse arguments of requests: `pos=100..200`,
+//!   tables of points, `2024-05-01`.
 //! - [`Error`] names file, line, column or field, and the reason.
 //!
-//! The crate writes to no terminal and knows no command lines. Rows never have to fit into memory: an import keeps to its budget and
-//! sorts in temporary files.
+//! The crate does not depend on terminals or command lines. Rows need not fit into memory: an
+//! import respects its budget and sorts in temporary files.
 //!
 //! From CSV to an array, and back:
 //!
@@ -53,7 +56,7 @@ mod rows;
 pub mod time;
 pub mod value;
 
-// What stands in this crate's signatures; its users need not name it in a manifest.
+// Re-exported because its types appear in signatures of this crate.
 pub use tdb_array;
 
 pub use cells::{CellKind, CellParser, Field, cell_of_text};
@@ -63,7 +66,7 @@ pub use infer::Inference;
 pub use output::{CellWriter, CsvWriter, JsonWriter};
 pub use rows::{Input, RowsFormat};
 
-/// The example of the crate's README compiles and passes.
+/// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Cells as text, batch by batch.
+//! Output of batches as text.
 
 mod csv;
 mod json;

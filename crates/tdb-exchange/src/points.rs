@@ -1,4 +1,4 @@
-//! Points to read, from a table.
+//! Tables of points for queries.
 
 use csv::{ByteRecord, ReaderBuilder};
 use tdb_array::{ArrayError, CellsError, Query, QueryBox};
@@ -8,11 +8,12 @@ use crate::error::{Error, Result};
 use crate::range;
 use crate::rows::Quotes;
 
-/// Adds the points of a table of CSV, whose header names the dimensions, to a query. Errors call the table `name`.
+/// Adds the points of a CSV table to a query. The header names the dimensions. `name` is the name
+/// of the table in errors.
 ///
 /// # Errors
-/// The header doesn't name each dimension once; a row has no coordinate where it should, or one outside of the domain. Rows are
-/// named by their lines.
+/// Fails if the header does not name each dimension once, or if a row has an invalid coordinate or
+/// a coordinate outside the domain. Errors name the line of the row.
 pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> Result<Query> {
     let wrong = |line: u64, reason: &dyn std::fmt::Display| Error::text(name, Some(line), reason);
     if let Some(line) = unclosed_quote(bytes) {
@@ -47,7 +48,7 @@ pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> R
     }
     query.clone().boxes(points.iter().cloned()).map_err(|error| {
         let ArrayError::Cells(CellsError::Range { dimension, why, .. }) = error else { return error.into() };
-        // One that is outside is told with its line.
+        // Finds the point outside the domain, to report its line.
         let outside = points.into_iter().position(|point| query.clone().boxes([point]).is_err());
         let line = outside.and_then(|place| lines.get(place)).copied().unwrap_or(0);
         let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
@@ -67,7 +68,7 @@ fn unclosed_quote(bytes: &[u8]) -> Option<usize> {
     quotes.is_open().then_some(begin)
 }
 
-/// Which dimension each column is.
+/// The dimension index of each column.
 fn columns(schema: &ArraySchema, header: &ByteRecord) -> Result<Vec<usize>, String> {
     let dimensions = schema.dimensions();
     let mut columns = Vec::new();

@@ -1,5 +1,5 @@
-//! Ranges of coordinates as people write them: `pos=100..200`, both ends included; `chrom=a..<b` without its end; `chrom=chr*`,
-//! all strings that begin so.
+//! Parser of ranges of coordinates. `pos=100..200` includes both ends, `chrom=a..<b` excludes the
+//! end, and `chrom=chr*` selects all strings with a prefix.
 
 use std::ops::{Bound, RangeInclusive};
 
@@ -11,10 +11,10 @@ use tdb_types::{Datatype, Scalar};
 
 use crate::error::{Error, Result};
 
-/// Both ends of a range; an open end is the domain's.
+/// Both ends of a range. An unbounded end is the end of the domain.
 pub type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
-/// What a range can be asked of.
+/// The target of a range.
 #[derive(Clone, Copy, Debug)]
 enum Axis<'a> {
     Dimension(&'a Dimension),
@@ -47,7 +47,8 @@ impl<'a> Axis<'a> {
 /// Adds a range, written as `NAME=LO..HI`, to a query.
 ///
 /// # Errors
-/// It is no range, names no dimension or label, or can't be asked of it.
+/// Fails if the text is no range, names no dimension or label, or is invalid for the dimension or
+/// label.
 pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
     let (axis, range) = split_name(schema, text)?;
     let hint = || match axis {
@@ -61,7 +62,7 @@ pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
         Axis::Label(label) => query.label_range(&label.name, ends),
     };
     ranged.map_err(|error| match error {
-        // In the words of the command line, where dates are dates.
+        // Replaces the message of the query, which shows dates as numbers.
         ArrayError::Cells(CellsError::Range { why, .. }) => {
             wrong(if why.starts_with("outside") { "outside the domain".to_owned() } else { why })
         }
@@ -69,10 +70,11 @@ pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
     })
 }
 
-/// The dimension of a range, written as `NAME=LO..HI`, and its whole coordinates; open ends are those of the (current) domain.
+/// Parses a range, written as `NAME=LO..HI`, on an integer dimension. Returns the dimension and the
+/// ends. Open ends become those of the current domain, else of the domain.
 ///
 /// # Errors
-/// It is no range, or can't be asked of a dimension.
+/// Fails if the text is no range, or if its target is no integer dimension.
 pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInclusive<Coordinate>)> {
     let (axis, range) = split_name(schema, text)?;
     let wrong = |reason: String, hint| Error::Range { text: text.to_owned(), reason, hint };
@@ -99,10 +101,11 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
     Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
 }
 
-/// Which dimension a range, written as `NAME=LO..HI`, restricts; that of a label its dimension.
+/// Index of the dimension that a range, written as `NAME=LO..HI`, restricts. For a label, returns
+/// the dimension of the label.
 ///
 /// # Errors
-/// It names no dimension or label.
+/// Fails if the text names no dimension or label.
 pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
     Ok(match split_name(schema, text)?.0 {
         Axis::Dimension(dimension) => {
@@ -112,7 +115,7 @@ pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
     })
 }
 
-/// A range along a dimension of numbers as its ends.
+/// The ends of a range on a numeric dimension.
 pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
     let end = |key| Bound::Included(Coordinate::from(Scalar::from_key(dimension.physical(), key)));
     match *range {
@@ -121,7 +124,8 @@ pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
     }
 }
 
-/// The coordinate that a cell of a table holds, as both ends of a range; a date stands for all that lies in it.
+/// Parses the coordinate of a cell of a table as a range. A date such as `2020-01` becomes the
+/// range of all values within that month.
 pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
     if dimension.is_var() {
         let bytes = Coordinate::Bytes(text.to_vec());
@@ -132,7 +136,7 @@ pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
     Ok((Bound::Included(first), Bound::Included(last)))
 }
 
-/// What ranges on a dimension look like.
+/// An example of accepted ranges, or the domain.
 fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     let index = schema.dimensions().iter().position(|other| other.name() == dimension.name());
     let current = index.zip(schema.current_domain()).and_then(|(index, domain)| domain.0.get(index));
@@ -146,13 +150,13 @@ fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     }
 }
 
-/// The dimension's domain as a range; none if its coordinates are strings.
+/// The domain of a dimension as a range, or `None` if its coordinates are strings.
 pub fn domain(dimension: &Dimension) -> Option<String> {
     let (lo, hi) = dimension.domain_keys()?;
     Some(show(dimension.kind(), &DimRange::Fixed { lo, hi }))
 }
 
-/// A range the way that [`apply`] reads it.
+/// Formats a range in the syntax of [`apply`].
 pub fn show(kind: DimensionKind, range: &DimRange) -> String {
     let string = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
     match range {
@@ -165,12 +169,12 @@ pub fn show(kind: DimensionKind, range: &DimRange) -> String {
     }
 }
 
-/// One coordinate by its ordered key; a date in ISO form.
+/// Formats the coordinate of an ordered key, dates in ISO form.
 pub(crate) fn coordinate(kind: DimensionKind, key: u64) -> String {
     scalar(kind.datatype, Scalar::from_key(kind.datatype.physical(), key))
 }
 
-/// A coordinate or an extent; a date in ISO form.
+/// Formats a coordinate or an extent, dates in ISO form.
 fn scalar(datatype: Datatype, value: Scalar) -> String {
     let date = match value {
         Scalar::I64(value) => datetime::display(datatype, value),
@@ -183,7 +187,8 @@ fn scalar(datatype: Datatype, value: Scalar) -> String {
     })
 }
 
-/// The dimension or label that a range is for, and the rest. Names may hold `=`, so the longest name that fits counts.
+/// Splits a range into its dimension or label and the text after `=`. Names may contain `=`, so the
+/// longest matching name wins.
 fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a>, &'t str)> {
     let fits = |axis: Axis<'a>| Some((axis, text.strip_prefix(axis.name())?.strip_prefix('=')?));
     let axes = || schema.dimensions().iter().map(Axis::Dimension).chain(schema.labels().iter().map(Axis::Label));
@@ -203,7 +208,7 @@ fn split_name<'a, 't>(schema: &'a ArraySchema, text: &'t str) -> Result<(Axis<'a
     }
 }
 
-/// Parses what follows the `=`.
+/// Parses the text after `=`.
 fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     if let Some(prefix) = prefix(axis, text) {
         return Ok(prefix);
@@ -215,7 +220,7 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     }
     let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
     let excluded = rest.strip_prefix('<');
-    // As Rust writes ranges that include their end.
+    // Rust's syntax for inclusive ranges.
     let rest = excluded.or(rest.strip_prefix('=')).unwrap_or(rest);
     let (last, rest) = end(rest, axis)?;
     if !rest.is_empty() {
@@ -231,7 +236,7 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     Ok((start, end))
 }
 
-/// All strings that begin as said, where that is written without quotes and with `*` behind it.
+/// Parses an unquoted prefix with a trailing `*` as the range of all strings with that prefix.
 fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
     let prefix = text.trim().strip_suffix('*').filter(|_| axis.is_var())?;
     if prefix.starts_with('"') || prefix.contains("..") {
@@ -241,13 +246,14 @@ fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
     Some((Bound::Included(Coordinate::Bytes(lo)), hi.map(Coordinate::Bytes)))
 }
 
-/// One end of a range: what it means as a beginning, and what as an end. They differ for a date such as `2020-01`.
+/// One end of a range: the value as a start and as an end. The two differ for a date such as
+/// `2020-01`.
 struct End {
     first: Coordinate,
     last: Coordinate,
 }
 
-/// Reads one end, if there is one, and gives what follows it.
+/// Parses an optional end, and returns the remaining text.
 fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), String> {
     let text = text.trim_start();
     let (word, rest, quoted) = if text.starts_with('"') {

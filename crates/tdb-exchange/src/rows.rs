@@ -1,4 +1,4 @@
-//! Rows of a file of CSV or JSON, with the lines that they stand on.
+//! Rows of CSV and JSON files, with their line numbers.
 
 mod elements;
 mod lines;
@@ -24,41 +24,41 @@ use lines::Lines;
 pub(crate) use quotes::Quotes;
 use raw::{RawBytes, RawRow};
 
-/// A file that is read more than once: to look for what can't be imported, and to import it.
+/// A source of rows that can be read several times: to check the rows and to import them.
 #[derive(Debug)]
 pub struct Input {
-    /// As the person calls it.
+    /// The name for error messages.
     name: String,
     bytes: Bytes,
     format: RowsFormat,
     delimiter: u8,
-    /// Bytes that were taken of it in the current pass.
+    /// Bytes read in the current pass.
     taken: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
 enum Bytes {
-    /// A file, and its size.
+    /// A file and its size in bytes.
     File(PathBuf, u64),
-    /// Pipes can't be read twice.
+    /// The content of a pipe, which cannot be read twice.
     Memory(Arc<[u8]>),
 }
 
-/// What rows are written in.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsFormat {
-    /// Comma-separated values, with a header.
+    /// Comma-separated values with a header.
     Csv,
-    /// One JSON object per line, or an array of them.
+    /// One JSON object per line, or an array of objects.
     Json,
 }
 
 impl Input {
-    /// The file at `path`. What is no file, but a pipe, is held in memory. Without a delimiter, fields of CSV end at a comma, or
-    /// in `.tsv` at a tab.
+    /// Opens the file at `path`. A pipe is read into memory. The default delimiter of CSV is a tab
+    /// for `.tsv` files, else a comma.
     ///
     /// # Errors
-    /// The file can't be read.
+    /// Fails if the file cannot be read.
     pub fn file(path: PathBuf, format: RowsFormat, delimiter: Option<u8>) -> Result<Self> {
         let name = path.display().to_string();
         let is_tabbed = path.extension().is_some_and(|extension| extension == "tsv");
@@ -69,7 +69,7 @@ impl Input {
         }
     }
 
-    /// Bytes in memory, which errors call `name`.
+    /// Creates an input from bytes in memory. `name` is the name in errors.
     pub fn bytes(
         name: impl Into<String>,
         bytes: impl Into<Arc<[u8]>>,
@@ -84,7 +84,7 @@ impl Input {
         &self.name
     }
 
-    /// How many bytes there are, and how many were taken in this pass.
+    /// The total number of bytes, and the number read in this pass.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let size = match &self.bytes {
             Bytes::File(_, size) => *size,
@@ -93,7 +93,7 @@ impl Input {
         (size, self.taken.load(Ordering::Relaxed))
     }
 
-    /// The rows, from the first one on.
+    /// Starts a pass over the rows.
     pub(crate) fn rows(&self) -> Result<Rows> {
         self.taken.store(0, Ordering::Relaxed);
         let bytes: Box<dyn Read> = match &self.bytes {
@@ -105,7 +105,7 @@ impl Input {
         let broken = |why: &dyn fmt::Display| Error::text(&self.name, None, why);
         match self.format {
             RowsFormat::Csv => {
-                // Rows of another length are rejected one by one, with their lines.
+                // `Rows` rejects rows of another length individually, with the line.
                 let mut options = ReaderBuilder::new();
                 let mut reader =
                     options.delimiter(self.delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(counted);
@@ -157,7 +157,8 @@ fn failed(name: &str, source: io::Error) -> Error {
     Error::Io { name: name.to_owned(), source }
 }
 
-/// Counts the bytes that pass; of CSV also the lines, and keeps the bytes of the current row.
+/// Counts the bytes that are read. For CSV, also counts lines and keeps the bytes of the current
+/// row.
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
@@ -184,7 +185,7 @@ pub(crate) enum Rows {
     Jsonl { lines: Box<dyn BufRead>, line: Vec<u8>, number: u64, row: Map<String, Value> },
 }
 
-/// What stands in a row under a name.
+/// A field of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry<'a> {
     Text(Text<'a>),
@@ -200,7 +201,8 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Whether the field is one of these markers of null. In quotes it is not, unless it is empty and no cell can be.
+    /// `true` if the field is one of `nulls`. A quoted field is null only if it is empty and the
+    /// type has no empty cells.
     pub(crate) fn is_null(&self, nulls: &[String], may_be_empty: bool) -> bool {
         nulls.iter().any(|null| null == self.text) && ((self.text.is_empty() && !may_be_empty) || !self.is_quoted())
     }
@@ -210,7 +212,7 @@ impl Text<'_> {
     }
 }
 
-/// A row that could be read, or why it couldn't; and its line.
+/// The line of a row, and the row or the reason why it cannot be read.
 pub(crate) type Read1<'a> = (u64, Result<Row<'a>, String>);
 
 /// One row.
@@ -221,7 +223,7 @@ pub(crate) enum Row<'a> {
 }
 
 impl Rows {
-    /// The names of the columns; none if each row has its own.
+    /// The names of the columns, or `None` if each row names its members.
     pub(crate) fn columns(&self) -> Option<&[String]> {
         match self {
             Self::Csv { columns, .. } => Some(columns),
@@ -229,10 +231,10 @@ impl Rows {
         }
     }
 
-    /// The next row; none after the last one.
+    /// Returns the next row, or `None` at the end.
     ///
     /// # Errors
-    /// The file can't be read on.
+    /// Fails if the file cannot be read further.
     pub(crate) fn next(&mut self, name: &str) -> Result<Option<Read1<'_>>> {
         match self {
             Self::Csv { reader, columns, record, delimiter } => {
@@ -244,7 +246,7 @@ impl Rows {
                 let line = lines.as_mut().map_or(0, |lines| lines.of_row(start));
                 match read {
                     Ok(false) => Ok(None),
-                    // Whatever it has swallowed.
+                    // The unclosed field has swallowed the rest of the file.
                     Ok(true) if lines.as_ref().is_some_and(Lines::ends_in_quotes) => {
                         Ok(Some((line, Err("a quote that begins in this row is never closed".to_owned()))))
                     }
@@ -301,7 +303,7 @@ impl Rows {
     }
 }
 
-/// The members of an object, no two of which have the same name.
+/// The members of an object. Parsing rejects repeated names.
 struct Members(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -329,7 +331,7 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// An error of JSON, which doesn't know that its line is one of many.
+/// The message of a JSON error, without the line number, which is relative to the row.
 fn no_object(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
@@ -337,7 +339,7 @@ fn no_object(error: &serde_json::Error) -> String {
 }
 
 impl<'a> Row<'a> {
-    /// What stands under the name, which in CSV is that of the column `place`.
+    /// The field with this name. For CSV, `place` is the index of the column.
     pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
         match *self {
             Self::Csv { record, raw } => {

@@ -1,29 +1,30 @@
-//! Times and ranges of time as people write them.
+//! Parser of times and time ranges.
 
 use tdb_array::TimeRange;
 use tdb_types::Datatype;
 use tdb_types::datetime::{self, WrittenError};
 
-/// The first millisecond since 1970 of a time as people write it.
+/// The first millisecond since 1970 of a time.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the reason if the text is no time.
 pub fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
 
-/// A time as people write it: milliseconds since 1970, or a date such as `2024-05-01T12:00Z`; all that was written until then.
+/// Parses a time as the range of all writes up to it. A time is a number of milliseconds since
+/// 1970, or a date such as `2024-05-01T12:00Z`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the reason if the text is no time.
 pub fn at(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange::until(time(text)?.1))
 }
 
-/// A range of time as people write it: `FIRST..LAST`, both included, of which either may be left out.
+/// Parses a time range `FIRST..LAST`. Both ends are inclusive and optional.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the reason if the text is no time range.
 pub fn between(text: &str) -> Result<TimeRange, String> {
     let (first, last) = text.split_once("..").ok_or("write FIRST..LAST, FIRST.. or ..LAST")?;
     let last = last.strip_prefix('=').unwrap_or(last);
@@ -35,13 +36,14 @@ pub fn between(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange { start, end })
 }
 
-/// The first and the last millisecond since 1970 of what `text` names: a number of them, a date, or a moment.
+/// The first and last millisecond since 1970 of a number of milliseconds, a date, or a date with a
+/// time.
 fn time(text: &str) -> Result<(u64, u64), String> {
     let text = text.trim();
     let (first, last) = match datetime::read(Datatype::DatetimeMs, text) {
         Ok(ends) => ends,
         Err(WrittenError::NotAValue) => match (text.parse::<jiff::Timestamp>(), text.parse::<u64>()) {
-            // Moments that have an offset from UTC are for the library that knows these.
+            // Times with a UTC offset are parsed by `jiff`.
             (Ok(moment), _) => (moment.as_millisecond(), moment.as_millisecond()),
             (_, Ok(far)) => return Ok((far, far)),
             _ => {

@@ -1,4 +1,4 @@
-//! Values of metadata, enumerations and bounds from what people type.
+//! Parser of values of metadata, enumerations and bounds.
 
 use tdb_types::datetime::{Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, Scalar, datetime};
@@ -6,11 +6,12 @@ use tdb_types::{CellValNum, Datatype, Scalar, datetime};
 use crate::cells::{encode, unhex};
 use crate::error::{Error, Result};
 
-/// The little-endian bytes of what `text` says: text as it is; numbers, truths, and dates in ISO form, several with commas
-/// between them where a cell may have many; opaque bytes as hexadecimal digits.
+/// Parses `text` to little-endian bytes. Text types take the text unchanged. Opaque types take
+/// hexadecimal digits. Other types take numbers, booleans or ISO dates, separated by commas if a
+/// cell has several values.
 ///
 /// # Errors
-/// It is nothing of that type.
+/// Fails if `text` is no value of the type.
 pub fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if datatype.is_string() || matches!(datatype, Datatype::Char | Datatype::GeomWkt) {
@@ -31,10 +32,10 @@ pub fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// One number, truth or date; of a date that names several values the first.
+/// Parses one number, boolean or date. A date that spans several values becomes the first value.
 ///
 /// # Errors
-/// It is nothing of that type.
+/// Fails if `text` is no value of the type.
 pub fn scalar(datatype: Datatype, text: &str) -> Result<Scalar> {
     match datetime::written(datatype, text) {
         Ok(Written::One(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! Cells as they come: batch by batch, never all at once.
+//! Output of query results, batch by batch.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -10,15 +10,16 @@ use crate::RowFormat;
 use crate::pages::{PAGE, Pages};
 use crate::terminal::Terminal;
 
-/// A text of null cells in a format other than CSV.
+/// An error: a text of null cells was given for a format other than CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("null: applies to CSV only")]
 pub struct NullError;
 
-/// Returns a writer for rows of some fields. `null` is the text of a null cell in CSV, by default empty.
+/// Creates a writer for rows of some fields. `null` is the text of a null cell in CSV, by default
+/// empty.
 ///
 /// # Errors
-/// `null` for a format other than CSV.
+/// Fails if `null` is given for a format other than CSV.
 pub fn cell_writer(
     format: RowFormat,
     fields: Vec<Field>,
@@ -36,7 +37,7 @@ pub fn cell_writer(
     })
 }
 
-/// A table, in pages: a header, and one line per row.
+/// A paged table with one line per row.
 struct TableWriter {
     fields: Vec<Field>,
     pages: Pages,

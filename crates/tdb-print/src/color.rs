@@ -1,8 +1,8 @@
-//! Whether output is coloured.
+//! Choice of colored output.
 
 use clap::ValueEnum;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set

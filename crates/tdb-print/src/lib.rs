@@ -1,9 +1,10 @@
-//! Rows of TileDB arrays on a terminal and in a pipe: a table for people; JSON, JSON lines and CSV for machines.
+//! Output of rows of TileDB arrays to a terminal or a pipe, as a table, JSON, JSON lines or CSV.
 //!
-//! - [`cell_writer`]: cells as they come, batch by batch;
-//! - [`RowPrinter`]: rows of any kind as they come;
-//! - [`Sheet`]: a moderate number of rows that are all known;
-//! - [`Terminal`], [`Paint`], [`printable`]: whether a terminal is there, colours, and text that steers nothing.
+//! - [`cell_writer`] writes the cells of a query, batch by batch.
+//! - [`RowPrinter`] writes rows of any source, batch by batch.
+//! - [`Sheet`] prints a moderate number of rows that are all known in advance.
+//! - [`Terminal`], [`Paint`] and [`printable`] detect terminals, color text, and escape control
+//!   characters.
 
 mod cells;
 mod color;
@@ -23,10 +24,10 @@ pub use rows::{RowColumn, RowPrinter, Rows};
 pub use sheet::{Entry, Sheet, json_cell};
 pub use terminal::{Paint, Terminal, message, printable};
 
-/// How rows are printed.
+/// An output format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// A table for people
+    /// A table
     Table,
     /// One JSON array of objects
     Json,
@@ -37,31 +38,31 @@ pub enum RowFormat {
 }
 
 impl RowFormat {
-    /// What was asked for; else a table on a terminal, JSON lines into a pipe or file.
+    /// Returns the requested format, or the default: a table on a terminal, else JSON lines.
     pub fn or_default(asked: Option<Self>, terminal: Terminal) -> Self {
         asked.unwrap_or(if terminal.stdout { Self::Table } else { Self::Jsonl })
     }
 }
 
-/// How a description is printed.
+/// An output format of descriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
-    /// Text for people
+    /// Human-readable text
     #[default]
     Text,
     /// One JSON object
     Json,
 }
 
-/// How a schema is printed.
+/// An output format of schemas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SchemaFormat {
-    /// Text for people
+    /// Human-readable text
     #[default]
     Text,
     /// One JSON object
     Json,
-    /// TOML that `tdb create` takes
+    /// TOML, the input of `tdb create`
     Toml,
 }
 
@@ -77,7 +78,7 @@ pub fn stdout() -> Stdout {
 /// Prints a JSON document with line breaks.
 ///
 /// # Errors
-/// It can't be written.
+/// Fails if standard output cannot be written.
 pub fn print_json(value: &serde_json::Value) -> io::Result<()> {
     let mut out = stdout();
     serde_json::to_writer_pretty(&mut out, value)?;
@@ -85,10 +86,10 @@ pub fn print_json(value: &serde_json::Value) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints text as it is.
+/// Prints text without escaping.
 ///
 /// # Errors
-/// It can't be written.
+/// Fails if standard output cannot be written.
 pub fn print_text(text: &str) -> io::Result<()> {
     let mut out = stdout();
     out.write_all(text.as_bytes())?;

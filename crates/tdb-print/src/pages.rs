@@ -1,4 +1,5 @@
-//! A table that is printed in pages, each laid out for its own rows but never narrower than the page before.
+//! A paged table. Each page is laid out for its own rows, and its columns are at least as wide as
+//! on the previous page.
 
 use std::io::{self, Write};
 
@@ -7,22 +8,22 @@ use comfy_table::{Attribute, Cell, ColumnConstraint, Width};
 use crate::table::{cell, lines, new_table};
 use crate::terminal::{Terminal, push_printable};
 
-/// Rows that are laid out together.
+/// Rows per page.
 pub(crate) const PAGE: usize = 500;
-/// Characters of a cell that are shown.
+/// Maximum number of characters per cell.
 const CELL: usize = 48;
-/// What stands for a null cell.
+/// The text of a null cell.
 const NULL: &str = "null";
-/// What heads the column of an attribute without a name.
+/// The header of the column of an anonymous attribute.
 const ANONYMOUS: &str = "(unnamed)";
 
-/// A table that grows: a header, and one line per row.
+/// A growing table with one line per row.
 #[derive(Debug)]
 pub(crate) struct Pages {
     terminal: Terminal,
-    /// The columns' names, and whether they are numbers, which stand at the right.
+    /// The name of each column, and `true` for right-aligned numbers.
     columns: Vec<(String, bool)>,
-    /// How wide the columns were so far; empty before the first page.
+    /// The widths of the columns on the previous page. Empty before the first page.
     widths: Vec<u16>,
     begun: bool,
 }
@@ -32,12 +33,11 @@ impl Pages {
         Self { terminal, columns, widths: Vec::new(), begun: false }
     }
 
-    /// Whether a page was printed.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Prints up to [`PAGE`] rows, whose cells are given column by column; none stands for a null.
+    /// Prints up to [`PAGE`] rows. `None` is a null cell.
     pub(crate) fn page<R>(&mut self, rows: impl IntoIterator<Item = R>, out: &mut dyn Write) -> io::Result<()>
     where
         R: IntoIterator<Item = Option<String>>,
@@ -55,11 +55,12 @@ impl Pages {
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*width)));
         }
         let widths = table.column_max_content_widths();
-        // Room for the space on either side.
+        // Room for the padding on both sides.
         let widths = widths.iter().map(|width| width.saturating_add(2));
         let before = self.widths.iter().copied().chain(std::iter::repeat(0));
         self.widths = widths.zip(before).map(|(width, before)| width.max(before)).collect();
-        // Every page is laid out under the header, but only the first one shows it, and the line below.
+        // Each page is laid out with the header, but only the first page prints the header and the
+        // line below.
         let skip = if std::mem::replace(&mut self.begun, true) { 2 } else { 0 };
         for line in lines(&table).skip(skip) {
             writeln!(out, "{line}")?;
@@ -75,7 +76,7 @@ fn table_cell(text: Option<&str>, is_number: bool) -> Cell {
     }
 }
 
-/// The beginning of the text on one line, with nothing in it that would steer the terminal.
+/// The start of the text, with control characters escaped.
 fn printable(text: &str) -> String {
     let mut shown = String::new();
     for (index, character) in text.chars().enumerate() {

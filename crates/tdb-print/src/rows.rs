@@ -1,4 +1,4 @@
-//! Rows that a further command prints, in the formats that the other commands have.
+//! A printer of rows from any source.
 
 use std::io::{self, Write};
 
@@ -14,34 +14,34 @@ pub struct RowColumn {
 }
 
 impl RowColumn {
-    /// A column of this name; numbers stand at the right in tables.
+    /// Creates a column with this name. Tables align numbers to the right.
     pub fn new(name: impl Into<String>, is_number: bool) -> Self {
         Self { name: name.into(), is_number }
     }
 }
 
-/// Some rows, and what each of their cells holds.
+/// Rows with access to each cell.
 pub trait Rows {
-    /// How many there are.
+    /// Returns the number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns `true` if the number of rows is zero.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A cell as text; none if it is null.
+    /// Returns a cell as text, or `None` if the cell is null.
     fn text(&self, column: usize, row: usize) -> Option<String>;
 
     /// Appends a cell as JSON.
     fn json(&self, column: usize, row: usize, out: &mut String);
 }
 
-/// Prints rows as they come, as the other commands print theirs.
+/// A printer of rows that arrive in batches.
 #[derive(Debug)]
 pub struct RowPrinter {
     columns: Vec<RowColumn>,
-    /// Of each column, `"name":`.
+    /// `"name":` for each column.
     keys: Vec<String>,
     null: String,
     format: RowFormat,
@@ -50,10 +50,10 @@ pub struct RowPrinter {
 }
 
 impl RowPrinter {
-    /// For rows with these columns. `null` is what CSV shows for a null cell.
+    /// Creates a printer for rows with these columns. `null` is the text of a null cell in CSV.
     ///
     /// # Errors
-    /// The columns' names can't be printed.
+    /// Fails if the name of a column cannot be encoded as JSON.
     pub fn new(format: RowFormat, columns: Vec<RowColumn>, null: &str, terminal: Terminal) -> io::Result<Self> {
         let key = |column: &RowColumn| Ok(format!("{}:", serde_json::to_string(&column.name)?));
         let keys = columns.iter().map(key).collect::<io::Result<_>>()?;
@@ -61,13 +61,13 @@ impl RowPrinter {
         Ok(Self { columns, keys, null: null.to_owned(), format, pages: Pages::new(heads, terminal), count: 0 })
     }
 
-    /// Whether rows are printed for people.
+    /// Returns `true` if the format is a table.
     #[must_use]
     pub fn is_table(&self) -> bool {
         self.format == RowFormat::Table
     }
 
-    /// How many rows were printed.
+    /// Returns the number of printed rows.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -76,7 +76,7 @@ impl RowPrinter {
     /// Prints some rows.
     ///
     /// # Errors
-    /// They can't be written.
+    /// Fails if `out` cannot be written.
     pub fn print(&mut self, rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             RowFormat::Table => self.table(rows, out)?,
@@ -87,10 +87,10 @@ impl RowPrinter {
         Ok(())
     }
 
-    /// Prints what follows the last row.
+    /// Prints the end of the output after the last row.
     ///
     /// # Errors
-    /// It can't be written.
+    /// Fails if `out` cannot be written.
     pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             RowFormat::Table if !self.pages.has_begun() => writeln!(out, "no rows")?,

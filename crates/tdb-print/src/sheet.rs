@@ -1,4 +1,4 @@
-//! A table of a moderate number of rows that are all known before the first is printed.
+//! Rows that are all known before the first is printed.
 
 use std::io::{self, Write};
 
@@ -11,21 +11,21 @@ use crate::table::{cell, lines, new_table, terminal_width};
 use crate::terminal::{Terminal, printable};
 use crate::{RowFormat, stdout};
 
-/// Bytes of a cell that people are shown.
+/// Maximum bytes of a cell that a table shows.
 const MOST_SHOWN: usize = 4 << 10;
 
-/// One value of a row: for people, and for machines.
+/// One value of a row, with its text for tables and its JSON for other formats.
 #[derive(Clone, Debug)]
 pub struct Entry {
     text: String,
     json: Json,
 }
 
-/// What machines get.
+/// The value for machine-readable formats.
 #[derive(Clone, Debug)]
 enum Json {
     Value(Value),
-    /// A cell, which may hold very many values.
+    /// A cell, possibly with many values.
     Cell {
         datatype: Datatype,
         number: CellValNum,
@@ -38,7 +38,8 @@ impl Serialize for Json {
         match self {
             Self::Value(value) => value.serialize(serializer),
             Self::Cell { datatype, number, bytes } => match CellKind::of(*datatype, *number, false).values(bytes) {
-                // One by one: all of them as one document would take many times the memory of their bytes.
+                // One by one, because a single document of all values would take a multiple of the
+                // memory of their bytes.
                 Some(values) => {
                     serializer.collect_seq(values.map(|value| json_cell(*datatype, CellValNum::ONE, value)))
                 }
@@ -48,7 +49,7 @@ impl Serialize for Json {
     }
 }
 
-/// A row as an object.
+/// A row as a JSON object.
 struct Object<'a>(&'a [(&'static str, bool)], &'a [Entry]);
 
 impl Serialize for Object<'_> {
@@ -58,13 +59,13 @@ impl Serialize for Object<'_> {
 }
 
 impl Entry {
-    /// A value that people read otherwise than machines.
+    /// Creates a value with different forms for tables and for other formats.
     pub fn shown(text: impl Into<String>, json: impl Into<Value>) -> Self {
         Self { text: text.into(), json: Json::Value(json.into()) }
     }
 
-    /// A cell of this type. Only one of text and JSON is printed, and only that is made: of the text no more than the
-    /// beginning.
+    /// Creates a cell of this type. Only the form required by `format` is created, and the text
+    /// only as far as a table shows it.
     pub fn cell(datatype: Datatype, number: CellValNum, bytes: &[u8], format: RowFormat) -> Self {
         if format != RowFormat::Table {
             return Self { text: String::new(), json: Json::Cell { datatype, number, bytes: bytes.to_vec() } };
@@ -75,7 +76,7 @@ impl Entry {
         Self::shown(format!("{}{more}", kind.text(shown)), Value::Null)
     }
 
-    /// Nothing.
+    /// Creates an absent value: `-` in tables, null in JSON.
     pub fn none() -> Self {
         Self::shown("-", Value::Null)
     }
@@ -99,14 +100,14 @@ impl From<String> for Entry {
     }
 }
 
-/// One cell as `tdb read` prints it in JSON.
+/// Converts a cell to JSON, in the form of `tdb read`.
 pub fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let mut text = Vec::new();
     CellKind::of(datatype, number, false).json(bytes, &mut text);
     serde_json::from_slice(&text).unwrap_or(Value::Null)
 }
 
-/// A cell in CSV: as in JSON, but for text, which needs no quotes there.
+/// A cell in CSV, in the form of JSON, with text unquoted.
 fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
     if CellKind::of(datatype, number, false).values(bytes).is_some() {
         let json = Json::Cell { datatype, number, bytes: bytes.to_vec() };
@@ -122,13 +123,13 @@ fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
 /// Rows under named columns.
 #[derive(Debug)]
 pub struct Sheet {
-    /// Names, and whether values stand at the right end.
+    /// The name of each column, and `true` for right alignment.
     columns: Vec<(&'static str, bool)>,
     rows: Vec<Vec<Entry>>,
 }
 
 impl Sheet {
-    /// No rows under columns of these names; `true` puts values at the right end.
+    /// Creates a sheet without rows. Each column has a name, and `true` for right alignment.
     #[must_use]
     pub fn new(columns: &[(&'static str, bool)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
@@ -140,15 +141,15 @@ impl Sheet {
         self.rows.push(row);
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if the number of rows is zero.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Prints all rows on standard output.
+    /// Prints all rows to standard output.
     ///
     /// # Errors
-    /// They can't be written.
+    /// Fails if standard output cannot be written.
     pub fn print(&self, format: RowFormat, terminal: Terminal) -> io::Result<()> {
         let mut out = stdout();
         match format {
@@ -191,7 +192,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// One value per line, for rows that are wider than the terminal.
+    /// Prints one value per line, for rows that are wider than the terminal.
     fn records(&self, out: &mut impl Write, terminal: Terminal) -> io::Result<()> {
         let width = self.columns.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let paint = terminal.paint();

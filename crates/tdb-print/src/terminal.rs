@@ -1,30 +1,30 @@
-//! What the output goes to: a terminal or not, in colour or not.
+//! Properties of the output streams, and safe output of foreign text.
 
 use std::env;
 use std::io::{self, IsTerminal};
 
 use crate::color::ColorChoice;
 
-/// Characters of a long message that are shown of its beginning, and of its end.
+/// Maximum number of characters that are shown at the start and at the end of a long message.
 const MOST_BEGIN: usize = 1000;
 const MOST_END: usize = 300;
 
-/// What standard output and standard error are.
+/// Properties of standard output and standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Whether standard output is a terminal.
+    /// `true` if standard output is a terminal.
     pub stdout: bool,
-    /// Whether standard error is a terminal.
+    /// `true` if standard error is a terminal.
     pub stderr: bool,
     color: bool,
     error_color: bool,
 }
 
 impl Terminal {
-    /// Looks at the process's streams and environment.
+    /// Inspects the streams and the environment of the process.
     pub fn detect(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout().is_terminal(), io::stderr().is_terminal());
-        // <https://no-color.org>: any value but the empty one counts.
+        // <https://no-color.org>: any non-empty value disables color.
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || env::var_os("TERM").is_some_and(|value| value == "dumb");
         let color = |terminal: bool| match choice {
@@ -35,23 +35,23 @@ impl Terminal {
         Self { stdout, stderr, color: color(stdout), error_color: color(stderr) }
     }
 
-    /// Whether standard output is to be coloured.
+    /// Returns `true` if standard output is colored.
     pub fn color(self) -> bool {
         self.color
     }
 
-    /// Sets off text on standard output.
+    /// Returns the style of standard output.
     pub fn paint(self) -> Paint {
         Paint { on: self.color }
     }
 
-    /// Sets off text on standard error.
+    /// Returns the style of standard error.
     pub fn error_paint(self) -> Paint {
         Paint { on: self.error_color }
     }
 }
 
-/// Text from files and paths on one line, with nothing in it that would steer the terminal.
+/// Converts text from files and paths to one line, with control characters escaped.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -59,7 +59,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Appends a character, escaped if it is one that controls.
+/// Appends a character, escaped if it is a control character.
 pub(crate) fn push_printable(character: char, shown: &mut String) {
     if character.is_control() || turns_text(character) {
         shown.extend(character.escape_default());
@@ -68,12 +68,12 @@ pub(crate) fn push_printable(character: char, shown: &mut String) {
     }
 }
 
-/// Whether a character makes those around it stand in another order than they are in.
+/// `true` if the character changes the direction of surrounding text.
 fn turns_text(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A message on one line; of a very long one, which quotes something, the beginning and the end.
+/// Formats a message on one line. Shortens a very long message to its start and end.
 pub fn message(text: &str) -> String {
     let chars = text.chars().count();
     if chars <= MOST_BEGIN + MOST_END {
@@ -84,24 +84,24 @@ pub fn message(text: &str) -> String {
     format!("{} … {}", printable(&begin), printable(&end))
 }
 
-/// Sets text off, or leaves it as it is.
+/// A text style, or no style if color is off.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {
     on: bool,
 }
 
 impl Paint {
-    /// Bold text.
+    /// Makes text bold.
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// Faint text.
+    /// Makes text faint.
     pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// Bold red text.
+    /// Makes text bold and red.
     pub fn red(self, text: &str) -> String {
         self.with("1;31", text)
     }

@@ -10,11 +10,11 @@ use crate::options::Options;
 use crate::page::{Page, bytes, facts};
 use crate::{cells, fields, fragments, tiles};
 
-/// Most bytes of a schema's text.
+/// Maximum bytes of the text of a schema.
 const SCHEMA: usize = 200 << 10;
-/// Most pieces of advice.
+/// Maximum number of pieces of advice.
 const ADVICE: usize = 100;
-/// Most entries of metadata.
+/// Maximum number of metadata entries.
 const METADATA: usize = 100;
 
 pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Options) -> Result<()> {
@@ -78,7 +78,7 @@ fn one(out: &mut Markup, path: &str, advice: &Advice) {
     }
     let saves = match advice.level {
         AdviceLevel::Note => " (note)".to_owned(),
-        // Less than is shown.
+        // Would be shown as 0.0 s.
         level if advice.saves.as_millis() < 50 => format!(" ({})", level.name()),
         level => format!(" ({}: saves about {:.1} s whenever all is read)", level.name(), advice.saves.as_secs_f64()),
     };
@@ -115,7 +115,7 @@ fn schema(page: &mut Page, array: &Array) -> Result<()> {
     page.heading("Schema");
     let text = match array.definition().map(|definition| tdb_schema_text::to_toml(&definition)) {
         Ok(Ok(text)) => text,
-        // What can't be written as text is no reason to have no page.
+        // A schema without a text form must not prevent the page.
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };

@@ -1,4 +1,4 @@
-//! Where coordinates lie along the side of a picture.
+//! Mapping of coordinates to positions in a picture.
 
 use std::ops::Bound;
 
@@ -6,7 +6,7 @@ use tdb_rtree::DimRange;
 use tdb_schema::Dimension;
 use tdb_types::{Datatype, Scalar, datetime};
 
-/// One dimension as a side of a picture, from 0 to 1.
+/// One dimension as an axis of a picture, with positions from 0 to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) name: String,
@@ -18,14 +18,14 @@ pub(crate) struct Axis {
 
 #[derive(Clone, Debug)]
 enum Scale {
-    /// Numbers, from the least to behind the greatest.
+    /// Numbers, from the minimum to the end of the maximum.
     Linear { low: f64, high: f64, unit: f64 },
-    /// Strings, by their place among those that are known.
+    /// Strings, by their rank among the known strings.
     Ranked(Vec<Vec<u8>>),
 }
 
 impl Axis {
-    /// A side that has room for all of the ranges.
+    /// Creates an axis that spans all ranges.
     pub(crate) fn of<'a>(dimension: &Dimension, ranges: impl Iterator<Item = &'a DimRange>) -> Self {
         let datatype = dimension.datatype();
         let (mut keys, mut strings) = (None::<(u64, u64)>, Vec::new());
@@ -56,7 +56,7 @@ impl Axis {
         Self { name, datatype, scale, low: shown(datatype, low), high: shown(datatype, high) }
     }
 
-    /// From where to where a range goes.
+    /// The start and end position of a range.
     pub(crate) fn span(&self, range: &DimRange) -> (f64, f64) {
         match (&self.scale, range) {
             (Scale::Linear { low, high, unit }, DimRange::Fixed { lo, hi }) => {
@@ -72,7 +72,7 @@ impl Axis {
         }
     }
 
-    /// Where one coordinate lies.
+    /// The position of a coordinate.
     pub(crate) fn place(&self, bytes: &[u8]) -> f64 {
         match &self.scale {
             Scale::Linear { .. } => match Scalar::from_le_bytes(self.datatype.physical(), bytes) {
@@ -108,7 +108,7 @@ fn number(datatype: Datatype, key: u64) -> f64 {
     Scalar::from_key(datatype.physical(), key).to_f64()
 }
 
-/// A coordinate for people; dates in ISO form.
+/// Formats a coordinate, dates in ISO form.
 pub(crate) fn shown(datatype: Datatype, key: u64) -> String {
     let scalar = Scalar::from_key(datatype.physical(), key);
     let date = match scalar {
@@ -118,13 +118,13 @@ pub(crate) fn shown(datatype: Datatype, key: u64) -> String {
     date.unwrap_or_else(|| scalar.to_string())
 }
 
-/// Which of so many parts a place from 0 to 1 lies in.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, and is bounded
+/// The index of the bin that contains a position from 0 to 1.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates, and `min` bounds it
 pub(crate) fn bin(place: f64, bins: usize) -> usize {
     ((place * ratio(bins, 1)) as usize).min(bins - 1)
 }
 
-/// A number with six digits.
+/// A number with six significant digits.
 pub(crate) fn short(value: f64) -> String {
     let exact = value.to_string();
     let size = value.abs();
@@ -134,7 +134,7 @@ pub(crate) fn short(value: f64) -> String {
     if !(1e-4..1e9).contains(&size) {
         return format!("{value:.4e}");
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from -4 to 9
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the range is -4 to 9
     let digits = (5.0 - size.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.digits$}");
     match text.contains('.') {

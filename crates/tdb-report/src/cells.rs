@@ -1,4 +1,4 @@
-//! A small view of the cells themselves.
+//! A picture of a sample of the cells.
 
 use tdb_array::{Array, Coordinate, Fragment, Monitor, Order, TileReader};
 use tdb_fragment::FragmentField;
@@ -12,11 +12,11 @@ use crate::grid::{Grid, draw};
 use crate::page::Page;
 use crate::picture::{Anchor, Picture, WIDTH};
 
-/// Most places along each side of a picture of dense cells.
+/// Maximum number of positions along each side of a picture of dense cells.
 const PLACES: (u64, u64) = (60, 36);
-/// Most bytes that are read for it.
+/// Maximum bytes to read for a picture.
 const READ: u64 = 64 << 20;
-/// Most tiles of sparse cells that are looked at, and most cells of them.
+/// Maximum number of tiles to read of a sparse array, and of cells from these tiles.
 const TILES: u64 = 64;
 const CELLS: usize = 200_000;
 
@@ -35,7 +35,7 @@ pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize], attr
     Ok(())
 }
 
-/// At most so many coordinates of a range, evenly spread.
+/// Up to `most` coordinates of a range, evenly spread.
 fn strided(range: &DimRange, most: u64) -> Vec<u64> {
     let DimRange::Fixed { lo, hi } = *range else { return Vec::new() };
     let count = (hi - lo).saturating_add(1).min(most.max(1));
@@ -103,7 +103,7 @@ fn dense(array: &Array, domain: &NdRange, dimensions: &[usize], attribute: Optio
     Ok(Some(heat(name, &values, columns, &axis(across), down.map(axis).as_ref())))
 }
 
-/// Columns one after the other as rows one after the other.
+/// Converts column-major order to row-major order.
 fn transposed(values: &[Option<f64>], columns: usize) -> Vec<Option<f64>> {
     let rows = values.len() / columns.max(1);
     (0..rows).flat_map(|row| (0..columns).map(move |column| values[column * rows + row])).collect()
@@ -195,7 +195,7 @@ fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
     })
 }
 
-/// Some tiles, evenly spread over all fragments.
+/// A sample of tiles, evenly spread over all fragments.
 fn sample(fragments: &[Fragment]) -> Vec<(&Fragment, u64)> {
     let all: u64 = fragments.iter().map(Fragment::tile_count).sum();
     let wanted = all.min(TILES);

@@ -1,4 +1,4 @@
-//! Fields: bytes stored and unfiltered, and what filters do.
+//! Stored and unfiltered bytes of the fields, and the effect of their filters.
 
 use tdb_advise::{AdviceReport, FieldFacts, FieldTrials};
 
@@ -6,11 +6,11 @@ use crate::axis::ratio;
 use crate::page::{Page, bytes, table};
 use crate::picture::{Anchor, Picture, WIDTH};
 
-/// Most fields in a picture.
+/// Maximum number of fields in a picture.
 const DRAWN: usize = 16;
-/// Bytes of a sample from which on another list is named: as many as filters take at a time.
+/// Minimum bytes of a sample before another filter list is suggested: the bytes of one chunk.
 const ENOUGH: u64 = 64 << 10;
-/// Most fields in a table.
+/// Maximum number of fields in a table.
 const LISTED: usize = 200;
 
 pub(crate) fn section(page: &mut Page, report: &AdviceReport) {
@@ -38,7 +38,7 @@ pub(crate) fn section(page: &mut Page, report: &AdviceReport) {
     table(&mut page.body, &title, &["field", "filters", "stored", "unfiltered", "ratio"], 2, rows.collect());
 }
 
-/// A part of a whole, as people say it.
+/// A ratio in percent.
 #[allow(clippy::cast_precision_loss)] // shown with three digits
 fn percent(part: u64, of: u64) -> String {
     if of == 0 { "\u{2013}".to_owned() } else { format!("{:.1}%", part as f64 * 100.0 / of as f64) }
@@ -73,10 +73,10 @@ fn sizes(page: &mut Page, fields: &[&FieldFacts]) {
     page.picture(picture);
 }
 
-/// What is left behind each filter, on the sample.
+/// A picture of the remaining bytes after each filter, measured on the sample.
 #[allow(clippy::cast_precision_loss)] // for pictures
 fn stages(page: &mut Page, trials: &FieldTrials) {
-    // Of a few cells nothing can be concluded.
+    // A sample of a few cells proves nothing.
     let is_enough = trials.decoded >= ENOUGH;
     let best = trials.best().filter(|best| is_enough && Some(*best) != trials.trials.first());
     let own = trials.stages.iter().map(|(filters, left)| (filters.clone(), *left, "bar"));

@@ -1,4 +1,4 @@
-//! Fragments: where they lie in the domain, and in time.
+//! Fragments: their position in the domain and in time.
 
 use tdb_array::{Array, Fragment};
 use tdb_job::Result;
@@ -11,11 +11,11 @@ use crate::markup::Markup;
 use crate::page::{Page, bytes, table};
 use crate::picture::{Anchor, Picture, WIDTH};
 
-/// Most fragments that are drawn one by one.
+/// Maximum number of fragments that are drawn individually.
 const DRAWN: usize = 400;
-/// Most fragments that are listed.
+/// Maximum number of fragments in the list.
 const LISTED: usize = 50;
-/// Most bars of a picture of times.
+/// Maximum number of bars in a picture of times.
 const BARS: usize = 60;
 
 pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize]) -> Result<()> {
@@ -32,7 +32,7 @@ pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize]) -> R
     Ok(())
 }
 
-/// The boxes around the cells of fragments, over the chosen dimensions.
+/// Draws the non-empty domains of the fragments, along the chosen dimensions.
 fn place(page: &mut Page, array: &Array, fragments: &[Fragment], dimensions: &[usize]) {
     let schema = array.schema();
     let domains: Vec<(&Fragment, &NdRange)> =
@@ -100,7 +100,7 @@ fn flat(domains: &[(&Fragment, &NdRange)], (across, x): (usize, &Axis), (down, y
     picture
 }
 
-/// The labels of two axes: that of the vertical one above, that of the horizontal one below.
+/// Labels two axes: the vertical axis above the picture, the horizontal axis below.
 pub(crate) fn corner(picture: &mut Picture, x: &Axis, y: &Axis, bottom: f64) {
     picture.label(2.0, 11.0, Anchor::Start, WIDTH - 4.0, &format!("{} \u{2193} {} \u{2026} {}", y.name, y.low, y.high));
     picture.label(
@@ -137,7 +137,7 @@ fn bars(domains: &[(&Fragment, &NdRange)], dimension: usize, x: &Axis) -> Pictur
     picture
 }
 
-/// Milliseconds as a moment.
+/// Formats milliseconds since 1970 as a date and time.
 pub(crate) fn moment(time: u64) -> String {
     datetime::timestamp(time).unwrap_or_else(|| time.to_string())
 }
@@ -179,7 +179,7 @@ fn times(page: &mut Page, fragments: &[Fragment]) {
     page.picture(picture);
 }
 
-/// Counts as columns beside each other.
+/// Draws counts as adjacent columns.
 pub(crate) fn columns(picture: &mut Picture, counts: &[u64], (left, top): (f64, f64), (width, height): (f64, f64)) {
     let most = counts.iter().copied().max().unwrap_or(1).max(1);
     let step = width / ratio(counts.len(), 1);

@@ -1,14 +1,14 @@
-//! Counts in the parts of a rectangle, as shades.
+//! A two-dimensional histogram, drawn as shades.
 
 use crate::axis::{bin, ratio};
 use crate::picture::Picture;
 
 const ACROSS: usize = 60;
 const DOWN: usize = 36;
-/// Shades, from almost nothing to most.
+/// CSS classes of the shades, from low to high.
 const SHADES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 
-/// How often each part of a rectangle was met.
+/// Counts per cell of a grid.
 pub(crate) struct Grid {
     down: usize,
     counts: Vec<u64>,
@@ -19,7 +19,7 @@ impl Grid {
         Self { down: DOWN, counts: vec![0; ACROSS * DOWN] }
     }
 
-    /// A grid of one row.
+    /// Creates a grid with one row.
     pub(crate) fn flat() -> Self {
         Self { down: 1, counts: vec![0; ACROSS] }
     }
@@ -32,9 +32,9 @@ impl Grid {
         self.counts.iter().copied().max().unwrap_or(0)
     }
 
-    /// Counts a box, whose sides go from 0 to 1.
+    /// Counts a rectangle. Its sides are ranges from 0 to 1.
     pub(crate) fn add(&mut self, across: (f64, f64), down: (f64, f64)) {
-        // What ends where a part begins isn't in it.
+        // The end of a range is exclusive.
         let ends = |(from, to): (f64, f64), parts: usize| {
             let first = bin(from, parts);
             (first, bin((to - 1e-9).max(from), parts).max(first))
@@ -46,7 +46,7 @@ impl Grid {
         }
     }
 
-    /// Draws it, by the logarithm of the counts.
+    /// Draws the logarithm of the counts.
     #[allow(clippy::cast_precision_loss)] // for pictures
     pub(crate) fn draw(&self, picture: &mut Picture, at: (f64, f64), size: (f64, f64)) {
         let most = (self.most() as f64).ln_1p().max(f64::MIN_POSITIVE);
@@ -57,7 +57,7 @@ impl Grid {
     }
 }
 
-/// Draws shades, row by row, parts of one shade beside each other as one.
+/// Draws shades, row by row. Merges adjacent cells of equal shade into a rectangle.
 pub(crate) fn draw(
     picture: &mut Picture,
     shades: &[Option<usize>],

@@ -19,20 +19,20 @@ use tdb_job::{Result, read_anew};
 use options::Options;
 use page::Page;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Re-exported because their types appear in signatures of this crate.
 pub use {tdb_advise, tdb_array};
 
-/// Most arrays of a group that have a section of their own.
+/// Maximum number of arrays of a group with a section.
 const SECTIONS: usize = 40;
-/// Most members of a group that are named.
+/// Maximum number of listed members of a group.
 const MEMBERS: usize = 1000;
-/// Bytes of a page of a group after which no section begins.
+/// Bytes of a group page after which no further section is added.
 const FULL: usize = 1 << 20;
 
-/// How a page is to be: by default with what a sample of eight tiles of each field shows.
+/// A report generator. By default it samples eight tiles of each field.
 ///
-/// The page is one file of less than two megabytes, whatever the array: of many fragments and tiles some are chosen or counted
-/// together, and it says so.
+/// A page is a single file of less than 2 MB, for arrays of any size. If an array has many
+/// fragments or tiles, the page shows a sample or totals, and states the numbers.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is done before `array` or `group`"]
 pub struct Report {
@@ -47,39 +47,41 @@ impl Default for Report {
 }
 
 impl Report {
-    /// With the first two dimensions in pictures, and the first attribute of numbers.
+    /// Creates a generator that draws the first two dimensions and the first numeric attribute.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What reading costs where the array lies.
+    /// Sets the read costs of the storage.
     pub fn costs(mut self, costs: Costs) -> Self {
         self.options.advise = self.options.advise.costs(costs);
         self
     }
 
-    /// How much of the tiles is tried out.
+    /// Sets the number of tiles to sample.
     pub fn sample(mut self, sample: Sample) -> Self {
         self.options.advise = self.options.advise.sample(sample);
         self
     }
 
-    /// The dimensions of the pictures: the one across, and the one down. Those that an array doesn't have are left out.
+    /// Sets the horizontal and vertical dimension of pictures. Names that an array does not have
+    /// are ignored.
     pub fn dimensions<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.options.dimensions = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The attribute whose values are shown of dense arrays.
+    /// Sets the attribute to draw for dense arrays.
     pub fn attribute(mut self, name: impl Into<String>) -> Self {
         self.options.attribute = Some(name.into());
         self
     }
 
-    /// The page of an array, as HTML; `path` is what commands on the page call it.
+    /// Creates the page of an array, as HTML. `path` is the name of the array in commands on the
+    /// page.
     ///
     /// # Errors
-    /// The array can't be read.
+    /// Fails if the array cannot be read.
     pub fn array(&self, path: &str, array: &Array) -> Result<String> {
         read_anew(array, |array| {
             let mut page = Page::new();
@@ -89,10 +91,12 @@ impl Report {
         })
     }
 
-    /// The page of a group: its members, and a section for each array as far as there is room. `open` opens the array of a member.
+    /// Creates the page of a group: its members, and a section for each array up to a size limit.
+    /// `open` opens the array of a member. If it returns `None`, the member is listed without a
+    /// section.
     ///
     /// # Errors
-    /// What `open` gives, unless it is `None`: then the member is named, and has no section.
+    /// Fails if `open` fails, or if an array cannot be read.
     pub fn group(
         &self,
         path: &str,

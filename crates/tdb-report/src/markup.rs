@@ -1,8 +1,9 @@
-//! Markup, made of names that stand in this source and of text that is escaped.
+//! Writer of HTML and SVG with escaping.
 
 use std::fmt::{Display, Write};
 
-/// HTML or SVG. Names of elements and attributes are literals; whatever else there is passes through [`escaped`].
+/// HTML or SVG. Names of elements and attributes are literals. All other text passes through
+/// [`escaped`].
 #[derive(Debug, Default)]
 pub(crate) struct Markup {
     text: String,
@@ -16,7 +17,6 @@ impl Markup {
         Self::default()
     }
 
-    /// How many bytes there are so far.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
@@ -25,24 +25,24 @@ impl Markup {
         self.text
     }
 
-    /// Markup that stands in this source.
+    /// Appends literal markup.
     pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
 
-    /// Text.
+    /// Appends escaped text.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         escaped(text, &mut self.text);
         self
     }
 
-    /// The beginning of an element.
+    /// Appends a start tag.
     pub(crate) fn open(&mut self, name: &'static str, attributes: Attributes<'_>) -> &mut Self {
         self.tag(name, attributes, ">")
     }
 
-    /// The end of an element.
+    /// Appends an end tag.
     pub(crate) fn close(&mut self, name: &'static str) -> &mut Self {
         self.text.push_str("</");
         self.text.push_str(name);
@@ -50,17 +50,17 @@ impl Markup {
         self
     }
 
-    /// An element of SVG without anything in it.
+    /// Appends an empty SVG element.
     pub(crate) fn empty(&mut self, name: &'static str, attributes: Attributes<'_>) -> &mut Self {
         self.tag(name, attributes, "/>")
     }
 
-    /// An element with text in it.
+    /// Appends an element with text.
     pub(crate) fn element(&mut self, name: &'static str, attributes: Attributes<'_>, text: &str) -> &mut Self {
         self.open(name, attributes).text(text).close(name)
     }
 
-    /// More markup.
+    /// Appends other markup.
     pub(crate) fn append(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
@@ -71,7 +71,7 @@ impl Markup {
         self.text.push_str(name);
         for (name, value) in attributes {
             let mut text = String::new();
-            // Writing into a string doesn't fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{value}");
             self.text.push(' ');
             self.text.push_str(name);
@@ -84,7 +84,8 @@ impl Markup {
     }
 }
 
-/// Appends text as markup has it. Characters that would steer what stands around them are named in place of shown.
+/// Appends escaped text. Control characters and characters that change the text direction appear as
+/// escape sequences.
 fn escaped(text: &str, out: &mut String) {
     for character in text.chars() {
         match character {

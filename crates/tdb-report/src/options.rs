@@ -1,9 +1,9 @@
-//! What was asked for.
+//! Options of a report.
 
 use tdb_advise::Advise;
 use tdb_array::Array;
 
-/// How a page is to be.
+/// The options of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) advise: Advise,
@@ -12,14 +12,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The dimensions that pictures show, by number.
+    /// The indices of the dimensions to draw.
     pub(crate) fn dimensions_of(&self, array: &Array) -> Vec<usize> {
         let dimensions = array.schema().dimensions();
         let find = |name: &String| dimensions.iter().position(|known| known.name() == name);
         let chosen: Vec<usize> = self.dimensions.iter().filter_map(find).take(2).collect();
         match chosen.is_empty() {
             false => chosen,
-            // As matrices are written: rows from above.
+            // The layout of a matrix, with rows from top to bottom.
             true if array.schema().is_dense() && dimensions.len() > 1 => vec![1, 0],
             true => (0..dimensions.len().min(2)).collect(),
         }

@@ -1,20 +1,20 @@
-//! What all pages have in common.
+//! The frame of all pages.
 
 use crate::markup::Markup;
 use crate::picture::Picture;
 
-/// Nothing is loaded from anywhere, and nothing runs, whatever names there are in the array.
+/// The policy forbids loading and scripts, even if a name from the array passed the escaping.
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
     <meta name=\"color-scheme\" content=\"light dark\">\n<title>";
 
-/// A page that is being made.
+/// A page under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     pub(crate) body: Markup,
     pictures: usize,
-    /// How deep headings are: within a group, one deeper.
+    /// `true` for a section of a group page, with headings one level deeper.
     pub(crate) is_part: bool,
 }
 
@@ -33,12 +33,12 @@ impl Page {
         picture.finish(self.pictures, &mut self.body);
     }
 
-    /// A sentence where a picture would have nothing to show.
+    /// Adds a sentence instead of a picture without content.
     pub(crate) fn fact(&mut self, title: &str, text: &str) {
         self.body.raw("<figure><figcaption><b>").text(title).raw("</b> ").text(text).raw("</figcaption></figure>\n");
     }
 
-    /// The whole page.
+    /// Returns the complete page.
     pub(crate) fn finish(self, title: &str) -> String {
         let mut page = Markup::new();
         page.raw(HEAD)
@@ -53,7 +53,7 @@ impl Page {
     }
 }
 
-/// Facts as small cards.
+/// Adds facts as small cards.
 pub(crate) fn facts(out: &mut Markup, facts: &[(&str, String)]) {
     out.raw("<dl class=\"facts\">");
     for (name, value) in facts {
@@ -62,7 +62,7 @@ pub(crate) fn facts(out: &mut Markup, facts: &[(&str, String)]) {
     out.raw("</dl>\n");
 }
 
-/// A table that is folded up; of its columns those from `numbers` on are numbers.
+/// Adds a collapsed table. The columns from `numbers` on are numeric.
 pub(crate) fn table(out: &mut Markup, title: &str, columns: &[&str], numbers: usize, rows: Vec<Vec<String>>) {
     let class = |column: usize| if column >= numbers { "n" } else { "w" };
     out.raw("<details><summary>").text(title).raw("</summary><div class=\"scroll\"><table><thead><tr>");
@@ -80,7 +80,7 @@ pub(crate) fn table(out: &mut Markup, title: &str, columns: &[&str], numbers: us
     out.raw("</tbody></table></div></details>\n");
 }
 
-/// Bytes in the largest unit that leaves a number to read.
+/// Formats a byte count in the largest suitable unit.
 #[allow(clippy::cast_precision_loss)] // shown with three digits
 pub(crate) fn bytes(count: u64) -> String {
     let (mut value, mut unit) = (count as f64, "B");

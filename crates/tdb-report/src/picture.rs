@@ -1,23 +1,24 @@
-//! Pictures of rectangles, lines and words.
+//! SVG pictures of rectangles, lines and labels.
 
 use std::fmt::Display;
 
 use crate::markup::Markup;
 
-/// All pictures are as wide, so that they stand side by side on a wide screen and below each other on a narrow one, with
-/// letters of the same size.
+/// The common width of all pictures. Pictures are placed side by side on a wide screen and stacked
+/// on a narrow screen, with the same letter size.
 pub(crate) const WIDTH: f64 = 360.0;
-/// Bytes of a column of the font that labels have, at most: the letters of fixed-width fonts are three fifths as wide as high.
+/// Maximum width of a letter of the label font. Letters of fixed-width fonts are 0.6 times as wide
+/// as high.
 const LETTER: f64 = 6.2;
 
-/// Where a label is fastened.
+/// The alignment of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
     End,
 }
 
-/// A picture. Labels never reach out of their room: they are cut.
+/// A picture. Labels are truncated to their space.
 #[derive(Debug)]
 pub(crate) struct Picture {
     body: Markup,
@@ -26,13 +27,13 @@ pub(crate) struct Picture {
     description: String,
 }
 
-/// A length with one digit behind the point.
+/// A length with one decimal.
 struct Length(f64);
 
 impl Display for Length {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rounded = (self.0 * 10.0).round() / 10.0;
-        // Whatever the numbers of a file are, the picture's are finite.
+        // Coordinates from files may be infinite or NaN.
         let rounded = if rounded.is_finite() { rounded } else { 0.0 };
         write!(f, "{rounded}")
     }
@@ -43,10 +44,10 @@ impl Picture {
         Self { body: Markup::new(), height, title: title.into(), description: description.into() }
     }
 
-    /// A rectangle, with words that show where it is pointed at.
+    /// Draws a rectangle with a tooltip.
     pub(crate) fn rect(&mut self, class: &'static str, x: f64, y: f64, width: f64, height: f64, tip: &str) {
         let (x, y) = (x.clamp(0.0, WIDTH), y.clamp(0.0, self.height));
-        // What is too small to be seen is shown all the same.
+        // Keeps tiny rectangles visible.
         let width = width.clamp(0.7, (WIDTH - x).max(0.7));
         let height = height.clamp(0.7, (self.height - y).max(0.7));
         let attributes: [(&'static str, &dyn Display); 5] = [
@@ -74,7 +75,7 @@ impl Picture {
         self.body.empty("line", &attributes);
     }
 
-    /// A label of at most this width.
+    /// Draws a label of at most `room` width.
     pub(crate) fn label(&mut self, x: f64, y: f64, anchor: Anchor, room: f64, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -84,7 +85,7 @@ impl Picture {
         self.body.element("text", &[("x", &Length(x)), ("y", &Length(y)), ("text-anchor", &anchor)], &text);
     }
 
-    /// The labels of both ends of a horizontal axis, below it.
+    /// Labels both ends of a horizontal axis.
     pub(crate) fn ends(&mut self, y: f64, low: &str, high: &str) {
         let room = WIDTH / 2.0 - 6.0;
         self.label(2.0, y, Anchor::Start, room, low);
@@ -93,7 +94,7 @@ impl Picture {
         }
     }
 
-    /// The picture with its name below it.
+    /// Adds the picture with its title below.
     pub(crate) fn finish(self, number: usize, out: &mut Markup) {
         let (title, description) = (format!("p{number}t"), format!("p{number}d"));
         let size = format!("0 0 {WIDTH} {}", Length(self.height));
@@ -113,16 +114,16 @@ impl Picture {
     }
 }
 
-/// How many letters wide a character is.
+/// The width of a character in letters.
 fn columns(character: char) -> usize {
     if (character as u32) < 0x1100 { 1 } else { 2 }
 }
 
-/// As much of a text as fits, and a mark if that isn't all.
+/// The start of a text that fits, with an ellipsis if truncated.
 fn fitted(text: &str, room: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few hundred
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most a few hundred
     let room = (room / LETTER) as usize;
-    // What is shown escaped is longer.
+    // Escape sequences would make the text longer.
     let text: String = text.chars().map(|c| if c.is_control() { '\u{b7}' } else { c }).collect();
     if text.chars().map(columns).sum::<usize>() <= room {
         return text;

@@ -1,4 +1,4 @@
-//! Tiles: how many cells and bytes they have, and what their statistics say.
+//! Tiles: their cell counts, bytes and statistics.
 
 use tdb_array::{Array, Fragment};
 use tdb_fragment::{FragmentField, Part, StatisticsRules};
@@ -10,15 +10,15 @@ use crate::fragments::columns;
 use crate::page::{Page, bytes};
 use crate::picture::{Picture, WIDTH};
 
-/// Most fragments whose sections are read.
+/// Maximum number of fragments whose metadata sections are read.
 const FRAGMENTS: usize = 64;
-/// Most tiles whose offsets and statistics are looked at.
+/// Maximum number of tiles whose offsets and statistics are read.
 const TILES: u64 = 1 << 20;
 /// Columns of a histogram.
 const BINS: usize = 24;
-/// Parts of a picture over all tiles.
+/// Horizontal parts of a picture of all tiles.
 const PARTS: usize = 60;
-/// Most attributes whose statistics are drawn.
+/// Maximum number of attributes whose statistics are drawn.
 const ATTRIBUTES: usize = 6;
 
 pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
@@ -59,7 +59,7 @@ pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
     Ok(())
 }
 
-/// An even choice of fragments with so many tiles at most.
+/// An even sample of fragments with at most [`TILES`] tiles.
 fn chosen(fragments: &[Fragment]) -> Vec<&Fragment> {
     let step = fragments.len().div_ceil(FRAGMENTS).max(1);
     let mut left = TILES;
@@ -72,7 +72,7 @@ fn chosen(fragments: &[Fragment]) -> Vec<&Fragment> {
         .collect()
 }
 
-/// For each tile the bytes of all its parts; and what those of cells of fixed size have before the filters, and after them.
+/// Per tile, the stored bytes of all files and the bytes before filtering.
 fn sizes(fragments: &[&Fragment]) -> Result<(Vec<u64>, Vec<u64>)> {
     let (mut stored, mut decoded) = (Vec::new(), Vec::new());
     for fragment in fragments {
@@ -101,7 +101,7 @@ fn sizes(fragments: &[&Fragment]) -> Result<(Vec<u64>, Vec<u64>)> {
     Ok((stored, decoded))
 }
 
-/// Bytes of a cell in a part.
+/// Bytes per cell in a file of the field.
 fn width(fragment: &Fragment, field: FragmentField, part: Part) -> u64 {
     let schema = fragment.schema();
     match (part, field) {
@@ -139,7 +139,7 @@ fn histogram(page: &mut Page, title: &str, whose: &str, values: &[u64], show: im
     page.picture(picture);
 }
 
-/// From the least to the greatest value of an attribute in the tiles, one after the other.
+/// Draws the minimum and maximum of an attribute, tile by tile.
 fn bounds(page: &mut Page, array: &Array, fragments: &[&Fragment], index: usize, whose: &str) -> Result<()> {
     let attribute = &array.schema().attributes()[index];
     if attribute.cell_val_num() != CellValNum::ONE {

@@ -1,10 +1,11 @@
-//! How much a piece of code allocates.
+//! Measurement of memory allocations.
 //!
-//! The figures belong to the calling thread alone, so tests that run in parallel don't disturb each other, and
-//! allocations made by other threads (rayon's, say) are not seen: measure code that runs inline.
+//! The figures count only the calling thread, so parallel tests do not disturb each other.
+//! Allocations of further threads, for example of rayon, are not counted. Measure code that runs on
+//! the calling thread.
 
-/// The largest number of bytes that were allocated by this thread at one time while `body` ran, beyond those that
-/// were allocated before.
+/// Returns the peak number of bytes allocated by this thread while `body` ran, without earlier
+/// allocations.
 ///
 /// ```
 /// let peak = tdb_testkit::allocations::peak_while(|| drop(vec![0u8; 1000]));
@@ -14,7 +15,7 @@ pub fn peak_while(body: impl FnOnce()) -> u64 {
     allocation_counter::measure(body).bytes_max
 }
 
-/// The number of allocations made by this thread while `body` ran.
+/// Returns the number of allocations of this thread while `body` ran.
 pub fn count_while(body: impl FnOnce()) -> u64 {
     allocation_counter::measure(body).count_total
 }

@@ -1,8 +1,8 @@
-//! Names the case that was running when a test's closure panics.
+//! Output of the current case when a test panics.
 
 use std::fmt::Display;
 
-/// Runs `body`; if it panics, `describe` is written to standard error while the stack unwinds.
+/// Runs `body`. If it panics, prints `describe()` to standard error during unwinding.
 pub(crate) fn run<D: Display>(describe: impl Fn() -> D, body: impl FnOnce()) {
     struct OnPanic<F: Fn() -> D, D: Display>(F);
     impl<F: Fn() -> D, D: Display> Drop for OnPanic<F, D> {

@@ -1,4 +1,4 @@
-//! A storage that breaks at a chosen moment.
+//! A storage that fails at a chosen operation.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,23 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile, forward_storage};
 
-/// How a [`FaultyStorage`] breaks.
+/// A kind of failure of a [`FaultyStorage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// One operation fails, as on a full disk; before and after it all works. Half of what it appends arrives.
+    /// One operation fails, as on a full disk. All operations before and after it succeed. A
+    /// failing append writes half of its bytes.
     Fails,
-    /// The machine stops: this operation and all that follow fail, and nothing is cleaned up. What was written, half of
-    /// what this operation appends included, stays, durable or not.
+    /// The machine stops: this operation and all later operations fail, without any cleanup. All
+    /// written bytes stay, durable or not, including half of the bytes of this operation.
     Stops,
-    /// The machine loses its power: the same, but whatever wasn't durable is gone.
+    /// The machine loses power: like [`Stops`](Self::Stops), but bytes that were not durable are
+    /// lost.
     LosesPower,
 }
 
-/// Wraps a storage and lets the `n`-th operation that changes something break, counted from 0: making a file or folder,
-/// appending, finishing, making names durable, removing.
+/// A storage wrapper that fails the `n`-th modifying operation, counted from 0. Modifying
+/// operations create a file or folder, append, finish, sync a folder, rename, or remove.
 ///
-/// The storage below is what is left after the accident: read that to see what a reader would see. Clones and
-/// [`sub`](Storage::sub) storages count together.
+/// The wrapped storage holds the state after the failure. Read it to see the view of a later
+/// reader. Clones and [`sub`](Storage::sub) storages share the count.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,14 +41,14 @@ pub enum Fault {
 #[derive(Clone, Debug)]
 pub struct FaultyStorage {
     inner: Arc<dyn Storage>,
-    /// The path of this storage's root below the one that was wrapped.
+    /// The path of the root of this storage within the wrapped storage.
     root: String,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
-    /// The storage that was wrapped.
+    /// The wrapped storage.
     whole: Arc<dyn Storage>,
     fault: Fault,
     state: Mutex<State>,
@@ -54,23 +56,25 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    /// Changing operations until the one that breaks; none if none does.
+    /// Modifying operations before the failing operation, or `None` without a failure.
     left: Option<u64>,
-    /// How many there have been.
+    /// Number of modifying operations so far.
     count: u64,
     dead: bool,
-    /// Files that a loss of power would take: being written, or with a name that isn't durable.
+    /// Files that a loss of power would delete: unfinished files, and files whose names are not
+    /// durable.
     volatile: BTreeSet<String>,
 }
 
 impl FaultyStorage {
-    /// Breaks at the `n`-th changing operation, counted from 0.
+    /// Creates a storage that fails the `n`-th modifying operation, counted from 0.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>, fault: Fault, n: u64) -> Self {
         Self::wrap(inner, fault, Some(n))
     }
 
-    /// Never breaks, but counts: to know how many operations there are to break.
+    /// Creates a storage without failures. A test counts the modifying operations with this
+    /// storage, then fails each of them.
     #[must_use]
     pub fn sound(inner: Arc<dyn Storage>) -> Self {
         Self::wrap(inner, Fault::Fails, None)
@@ -82,13 +86,13 @@ impl FaultyStorage {
         Self { inner, root: String::new(), shared }
     }
 
-    /// How many changing operations there have been, the broken one included.
+    /// Returns the number of modifying operations, including the failed operation.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.shared.state().count
     }
 
-    /// The path below the storage that was wrapped.
+    /// The path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
         match (self.root.as_str(), path) {
             ("", only) | (only, "") => only.to_owned(),
@@ -100,7 +104,7 @@ impl FaultyStorage {
         if self.shared.state().dead { Err(broken(self.describe(path))) } else { Ok(()) }
     }
 
-    /// Does something that changes `path`; if it is to break, `half` is done instead.
+    /// Runs `whole`, which modifies `path`. Runs `half` instead if the operation must fail.
     fn change<T>(&self, path: &str, half: impl FnOnce(), whole: impl FnOnce() -> Result<T>) -> Result<T> {
         match self.shared.next() {
             Next::Works => whole(),
@@ -114,7 +118,7 @@ impl FaultyStorage {
     }
 }
 
-/// What comes of a changing operation.
+/// The outcome of a modifying operation.
 enum Next {
     Works,
     Breaks,
@@ -145,11 +149,11 @@ impl Shared {
         }
     }
 
-    /// After the operation that broke: takes what a loss of power takes.
+    /// Applies a loss of power after the failed operation.
     fn die(&self) {
         if self.fault == Fault::LosesPower {
             for path in std::mem::take(&mut self.state().volatile) {
-                // It may have been removed since.
+                // The file may already be removed.
                 let _ = self.whole.remove_file(&path);
             }
         }
@@ -192,7 +196,7 @@ impl Storage for FaultyStorage {
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let half = || {
-            // By contract the file is whole or not there; a local disk is left with half of a temporary one.
+            // `create_new` is atomic by contract. A local disk keeps half of a temporary file.
             if self.shared.fault == Fault::Stops && !first_half(bytes).is_empty() {
                 let _ = self.inner.create_new(".tdb-half-0.tmp", first_half(bytes));
             }
@@ -210,7 +214,8 @@ impl Storage for FaultyStorage {
         self.change(folder, || (), || self.inner.sync_folder(folder))?;
         let whole = self.whole(folder);
         let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-        // A file that is still being written has lost nothing but its bytes: an empty or cut one is as good as none here.
+        // Releases unfinished files too. A loss would leave an empty or truncated file, which is
+        // equivalent here.
         self.shared.state().volatile.retain(|path| parent(path) != whole);
         Ok(())
     }
@@ -225,7 +230,7 @@ impl Storage for FaultyStorage {
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
         let half = || {
-            // Files go one by one, so that a machine that stops leaves some.
+            // Files are removed individually, and a stopped machine leaves some of them.
             if self.shared.fault != Fault::Fails
                 && let Ok(entries) = self.inner.list(folder)
             {
@@ -241,7 +246,7 @@ impl Storage for FaultyStorage {
 
 #[derive(Debug)]
 struct FaultyWriter {
-    /// Absent once it is finished.
+    /// `None` once the file is finished.
     inner: Option<Box<dyn WriteFile>>,
     storage: FaultyStorage,
     path: String,
@@ -279,7 +284,7 @@ impl Drop for FaultyWriter {
         let Some(inner) = self.inner.take() else { return };
         let (dead, fault) = (self.storage.shared.state().dead, self.storage.shared.fault);
         match fault {
-            // Nobody is left to clean up: what arrived stays.
+            // A stopped machine does not clean up, so the written bytes stay.
             Fault::Stops if dead => {
                 let _ = inner.finish();
             }

@@ -1,5 +1,6 @@
-//! The committed arrays in `fixtures/`: small arrays written by real releases of the reference library, each with
-//! what the newest release reads from it. `docs/fixtures.md` says how they are made and kept.
+//! The committed arrays in `fixtures/`. Real releases of the reference library wrote these small
+//! arrays. Each fixture includes the results that the newest release reads. `docs/fixtures.md`
+//! describes the recipes and the storage of fixtures.
 //!
 //! ```no_run
 //! for fixture in tdb_testkit::fixtures::all() {
@@ -13,7 +14,7 @@
 //! }
 //! ```
 //!
-//! Functions panic on a missing or malformed file, unless they return a `Result`: in a test that is the wanted end.
+//! Functions without a `Result` panic on a missing or malformed file, to fail the test.
 
 mod bytes;
 mod expected;
@@ -35,15 +36,15 @@ pub use place::{Place, problems};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The file in `fixtures/` that lists every fixture.
+/// The file in `fixtures/` that lists all fixtures.
 pub const MANIFEST: &str = "MANIFEST.json";
 
-/// The workspace's `fixtures/` folder.
+/// The `fixtures/` folder of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// What `fixtures/MANIFEST.json` says; it is read once.
+/// The contents of `fixtures/MANIFEST.json`, read once per process.
 pub fn manifest() -> &'static Manifest {
     static READ: OnceLock<Manifest> = OnceLock::new();
     READ.get_or_init(|| Manifest::load().unwrap_or_else(|error| panic!("fixtures/{MANIFEST}: {error}")))
@@ -52,25 +53,27 @@ pub fn manifest() -> &'static Manifest {
 /// The release of the reference library that wrote the fixtures of [`all`] and [`groups`].
 pub const NEWEST: &str = "2.30.0";
 
-/// In place of a release where this workspace's serialisers gave a fixture its version, 1 or 23, which no release writes.
+/// The writer of fixtures of versions 1 and 23, which no release writes. The serializers of this
+/// workspace wrote them.
 pub const OURS: &str = "tdb";
 
-/// Every array that the [newest](NEWEST) release wrote, in the order of their names.
+/// Returns all arrays that the [newest](NEWEST) release wrote, sorted by name.
 pub fn all() -> Vec<Fixture> {
     those(|entry| entry.kind == Kind::Array && entry.writer == NEWEST)
 }
 
-/// Every array that an older release wrote, and those of the versions that [none](OURS) writes, in the order of their names.
+/// Returns all remaining arrays, sorted by name: arrays of older releases, and arrays [written by
+/// this workspace](OURS).
 pub fn of_older_releases() -> Vec<Fixture> {
     those(|entry| entry.kind == Kind::Array && entry.writer != NEWEST)
 }
 
-/// Every group that the [newest](NEWEST) release wrote, in the order of their names.
+/// Returns all groups that the [newest](NEWEST) release wrote, sorted by name.
 pub fn groups() -> Vec<Fixture> {
     those(|entry| entry.kind == Kind::Group && entry.writer == NEWEST)
 }
 
-/// Every group that an older release wrote, in the order of their names.
+/// Returns all groups that an older release wrote, sorted by name.
 pub fn groups_of_older_releases() -> Vec<Fixture> {
     those(|entry| entry.kind == Kind::Group && entry.writer != NEWEST)
 }
@@ -79,16 +82,16 @@ fn those(is_wanted: impl Fn(&Entry) -> bool) -> Vec<Fixture> {
     Fixture::every().filter(|fixture| is_wanted(fixture.entry())).collect()
 }
 
-/// The fixture of that name.
+/// Returns the fixture with this name.
 ///
 /// # Panics
 ///
-/// If the manifest doesn't list it.
+/// If the manifest does not list it.
 pub fn named(name: &str) -> Fixture {
     find(name).unwrap_or_else(|| panic!("no fixture {name:?} in fixtures/{MANIFEST}"))
 }
 
-/// The fixture of that name, if there is one.
+/// Returns the fixture with this name, or `None` if the manifest does not list it.
 pub fn find(name: &str) -> Option<Fixture> {
     Fixture::find(name)
 }

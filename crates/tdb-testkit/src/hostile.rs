@@ -1,7 +1,8 @@
-//! Ways to damage good bytes, deterministically.
+//! Deterministic corruption of valid bytes.
 //!
-//! A parser's test takes bytes that parse, damages them in each of these ways, and asserts that the parser returns
-//! (an error, or a value: damage may be harmless), without a panic and within its allocation bound.
+//! A parser test corrupts valid bytes in each of these ways. The parser must return a value or an
+//! error, without a panic and within the allocation bound of the test. Some corruptions are
+//! harmless.
 //!
 //! ```
 //! use tdb_testkit::hostile;
@@ -24,15 +25,16 @@ pub use rng::SplitMix64;
 
 use crate::case;
 
-/// Every strict prefix of `bytes`, the empty one first.
+/// Returns all strict prefixes of `bytes`, starting with the empty prefix.
 pub fn truncations(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..bytes.len()).map(move |length| &bytes[..length])
 }
 
-/// Calls `body` with `bytes` changed in exactly one place, for each place and each of these changes that makes a
-/// difference: `0x00`, `0xff`, one more, one less, the lowest bit flipped, the highest bit flipped, `0x7f`, `0x80`.
+/// Calls `body` with `bytes` changed in exactly one byte, for each position and each effective
+/// change. The changes are `0x00`, `0xff`, plus 1, minus 1, the lowest bit flipped, the highest bit
+/// flipped, `0x7f`, and `0x80`.
 ///
-/// The slice passed is one buffer, changed and restored in place.
+/// The slice is a single buffer, which is changed and restored in place.
 pub fn single_byte_changes(bytes: &[u8], mut body: impl FnMut(&[u8])) {
     let mut changed = bytes.to_vec();
     for (place, &byte) in bytes.iter().enumerate() {
@@ -51,15 +53,15 @@ pub fn single_byte_changes(bytes: &[u8], mut body: impl FnMut(&[u8])) {
     }
 }
 
-/// Calls `body` with `count` damaged versions of `bytes`, each made by one to eight random edits: bytes and integers
-/// overwritten (often by values at the edges of their type), bits flipped, runs inserted, removed, copied from
-/// elsewhere, the end cut off.
+/// Calls `body` with `count` corrupted versions of `bytes`. Each version has one to eight random
+/// edits. An edit overwrites a byte or an integer (often with a boundary value), flips a bit,
+/// inserts, removes or copies a run, or truncates the end.
 ///
-/// The same seed and bytes give the same cases everywhere. The slice passed is one buffer that is used again.
+/// Equal seeds and bytes give equal cases on every machine. The slice is a single reused buffer.
 pub fn seeded_mutations(seed: u64, bytes: &[u8], count: usize, mut body: impl FnMut(&[u8])) {
     let mut damaged = Vec::with_capacity(bytes.len() * 2 + 64);
     for index in 0..count {
-        // Each case has a generator of its own, so that one case can be run again alone.
+        // Each case has a separate generator and can be repeated alone.
         let mut rng = SplitMix64::new(seed ^ (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         damaged.clear();
         damaged.extend_from_slice(bytes);

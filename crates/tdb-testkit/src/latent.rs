@@ -1,4 +1,4 @@
-//! A storage whose answers take a while, as those of an object store do.
+//! A storage with the latency of an object store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -9,8 +9,8 @@ use tdb_storage::{
     Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, at_once, forward_storage,
 };
 
-/// Wraps a storage so that each request takes as long as on an object store, and counts how many of them had to wait for one
-/// another.
+/// A storage wrapper that delays each request like an object store, and counts sequential round
+/// trips.
 #[derive(Clone, Debug)]
 pub struct LatentStorage {
     inner: Arc<dyn Storage>,
@@ -20,17 +20,18 @@ pub struct LatentStorage {
 #[derive(Debug)]
 struct Shared {
     latency: Duration,
-    /// Bytes of an answer that arrive in a second.
+    /// Bandwidth of an answer, in bytes per second.
     bytes_per_second: u64,
     profile: ReadProfile,
-    /// The longest chain of requests in which each began after the one before it had ended.
+    /// Length of the longest chain of sequential requests, each started after the end of the
+    /// previous request.
     trips: AtomicU64,
     requests: AtomicU64,
 }
 
 impl LatentStorage {
-    /// As `inner`, but each request takes `latency`, and each answer as long as its bytes need at `bytes_per_second`; 64
-    /// requests may wait at once.
+    /// Wraps `inner`. Each request takes `latency`, plus the time of its bytes at
+    /// `bytes_per_second`. Up to 64 requests can run in parallel.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>, latency: Duration, bytes_per_second: u64) -> Self {
         let profile = ReadProfile::new(64 << 10, 4 << 20, 64);
@@ -38,13 +39,13 @@ impl LatentStorage {
         Self { inner, shared: Arc::new(Shared { latency, bytes_per_second, profile, trips, requests }) }
     }
 
-    /// How many round trips in sequence there were since the last call: the longest chain of requests in which each began when
-    /// the one before it had ended.
+    /// Returns the number of sequential round trips since the last call. This is the length of the
+    /// longest chain of requests, each started after the end of the previous request.
     pub fn take_trips(&self) -> u64 {
         self.shared.trips.swap(0, SeqCst)
     }
 
-    /// How many requests there were since the last call.
+    /// Returns the number of requests since the last call.
     pub fn take_requests(&self) -> u64 {
         self.shared.requests.swap(0, SeqCst)
     }
@@ -55,7 +56,7 @@ impl LatentStorage {
 }
 
 impl Shared {
-    /// Answers a request; `bytes` says how many bytes come back.
+    /// Answers a request. `bytes` returns the size of the answer.
     fn answer<T>(&self, job: impl FnOnce() -> T, bytes: impl FnOnce(&T) -> usize) -> T {
         let trip = self.trips.load(SeqCst) + 1;
         self.requests.fetch_add(1, SeqCst);
@@ -99,7 +100,7 @@ impl Storage for LatentStorage {
         Ok(self.file(self.shared.answer(|| self.inner.open(path), |_| 0)?))
     }
 
-    /// No request: the first read finds out.
+    /// Sends no request. The first read reports a missing file.
     fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
         Ok(self.file(self.inner.open_sized(path, size)?))
     }
@@ -108,7 +109,8 @@ impl Storage for LatentStorage {
         self.shared.profile
     }
 
-    /// One request, whatever is wanted: stores give the last bytes of a file with its size.
+    /// Sends one request for any part. Object stores return the last bytes of a file together with
+    /// its size.
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
         let bytes = |answer: &Result<Fetched>| answer.as_ref().map_or(0, |fetched| fetched.bytes.len());
         let fetched = self.shared.answer(|| self.inner.fetch_one(request), bytes)?;

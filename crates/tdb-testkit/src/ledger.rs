@@ -1,9 +1,10 @@
-//! What was committed and when, so that each read can be judged.
+//! A record of commits, to check the results of concurrent reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What has been begun, by serial number; the greater one counts, whoever was first.
+/// All writes and deletes that have begun, by serial number. The higher serial number wins,
+/// regardless of the order of commits.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<BTreeMap<u64, Entry>>);
 
@@ -13,7 +14,7 @@ struct Entry {
     is_committed: bool,
 }
 
-/// What was committed when a read began, which it must not miss.
+/// The commits before the start of a read, which the read must see.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Least {
     write: u64,
@@ -21,7 +22,7 @@ pub struct Least {
 }
 
 impl Ledger {
-    /// The next serial number, of a write or of a delete of all that was written before.
+    /// Returns the serial number of a new write, or of a delete of all earlier writes.
     pub fn begin(&self, deletes: bool) -> u64 {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let serial = entries.len() as u64 + 1;
@@ -29,7 +30,7 @@ impl Ledger {
         serial
     }
 
-    /// It was committed.
+    /// Marks a write or delete as committed.
     pub fn committed(&self, serial: u64) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.get_mut(&serial) {
@@ -37,7 +38,7 @@ impl Ledger {
         }
     }
 
-    /// What must not be missed from now on; to be asked before a read begins.
+    /// Returns the commits before now. A read that begins after this call must see them.
     #[must_use]
     pub fn least(&self) -> Least {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,10 +49,11 @@ impl Ledger {
         Least { write: last(false), delete: last(true) }
     }
 
-    /// Whether a read that began then may see this write, or nothing.
+    /// Checks that a read may return the write `seen`, or no cells if `seen` is `None`. `least` was
+    /// taken before the read began.
     ///
     /// # Errors
-    /// Why it may not.
+    /// Returns the reason if the result is invalid.
     pub fn may_see(&self, least: Least, seen: Option<u64>) -> Result<(), String> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen {
@@ -60,7 +62,7 @@ impl Ledger {
                 if entry.deletes || serial < least.delete {
                     return Err(format!("{serial} was deleted before the read began: {least:?}"));
                 }
-                // Deletes take all that was written before them, so that no older one comes back.
+                // A delete covers all earlier writes, so an older write must not reappear.
                 match serial < least.write {
                     true => Err(format!("{serial} is older than what was committed before the read began: {least:?}")),
                     false => Ok(()),
@@ -76,7 +78,7 @@ impl Ledger {
         }
     }
 
-    /// How many were committed.
+    /// Returns the number of commits.
     #[must_use]
     pub fn count(&self) -> usize {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,18 @@
-//! What the tests of the workspace share: fixtures, hostile bytes, replayed corpora.
+//! Shared test tools of the workspace: fixtures, hostile bytes, replayed corpora and special
+//! storages.
 //!
-//! * [`hostile`]: ways to damage good bytes, the same ones on every run and every machine;
-//! * [`replay`] and [`replay_target`]: run a fuzz body over the corpora that are committed;
-//! * [`fixtures`]: the arrays in `fixtures/`, and what the reference library reads from them;
-//! * [`FaultyStorage`]: a disk that fails, loses its power or whose machine stops at a chosen moment;
-//! * [`LatentStorage`]: a storage whose answers take as long as those of an object store;
-//! * [`Ledger`]: what was committed and when, by which reads of an array are judged that others write to meanwhile;
-//! * [`LyingStorage`]: a storage that gives wrong sizes of files;
-//! * [`MeanwhileStorage`]: a storage in which somebody else does something at a chosen moment;
-//! * `allocations` (feature `allocations`): how much a piece of code allocates at its peak.
+//! * [`hostile`]: deterministic corruption of valid bytes
+//! * [`replay`] and [`replay_target`]: run a fuzz body on the committed corpora
+//! * [`fixtures`]: the arrays in `fixtures/`, with the results of the reference library
+//! * [`FaultyStorage`]: a disk that fails, loses power, or stops at a chosen operation
+//! * [`LatentStorage`]: a storage with the latency of an object store
+//! * [`Ledger`]: a record of commits, to check reads during concurrent writes
+//! * [`LyingStorage`]: a storage that reports wrong file sizes
+//! * [`MeanwhileStorage`]: a storage that another process modifies at a chosen operation
+//! * `allocations` (feature `allocations`): the peak memory allocation of a piece of code
 //!
-//! Everything that runs a closure many times says on standard error which case was running when the
-//! closure panics, so a failure can be repeated without a search.
+//! Functions that run a closure for many cases print the current case to standard error if the
+//! closure panics. A failure can therefore be repeated without a search.
 
 #[cfg(feature = "allocations")]
 pub mod allocations;

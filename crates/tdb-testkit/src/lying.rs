@@ -1,34 +1,36 @@
-//! A storage that gives wrong sizes of files.
+//! A storage that reports wrong file sizes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile, forward_storage};
 
-/// What a [`LyingStorage`] says of its files.
+/// A wrong report of a [`LyingStorage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// Listings say that files have so many bytes.
+    /// Listings report this file size.
     Listed(u64),
-    /// Open files say that they have so many bytes; what isn't there can't be read.
+    /// Open files report this size. Bytes beyond the real end cannot be read.
     Size(u64),
-    /// Open files say that they have half of their bytes.
+    /// Open files report half of their size.
     Half,
-    /// The size that an open file says is another one at each call: nothing, half of it, all, more, [`u64::MAX`].
+    /// Open files report a different size at each call: the real size, 0, half, triple,
+    /// [`u64::MAX`].
     Changing,
-    /// After so many reads the second half of a file can't be read any more.
+    /// After this number of reads, the second half of a file is unreadable.
     Shrinking(u64),
-    /// Zeros follow the file's bytes, up to this size: a hole, which costs nothing on a disk.
+    /// Zeros follow the bytes of the file, up to this size. The zeros are a hole and take no disk
+    /// space.
     Behind(u64),
-    /// Zeros stand before the file's bytes, so that it has this size and its last bytes are those of the file.
+    /// Zeros precede the bytes of the file, up to this size. The file ends with the real bytes.
     Before(u64),
-    /// The same, and the last eight bytes say that all before them, but for so many bytes, belongs together, as the length
-    /// behind a footer does.
+    /// Like [`Before`](Self::Before), with the last eight bytes as the length of a footer. This
+    /// length covers all preceding bytes, minus the second number.
     Footer(u64, u64),
 }
 
 impl Lie {
-    /// One of each kind, with sizes that no memory has room for and some that are a little too large.
+    /// Examples of each kind. Some sizes exceed all memory, and some are slightly too large.
     pub const ALL: [Self; 15] = [
         Self::Listed(1 << 40),
         Self::Listed(u64::MAX),
@@ -48,7 +50,8 @@ impl Lie {
     ];
 }
 
-/// Wraps a storage and lies about the files whose paths contain a text (all, if that is empty). Nothing can be written.
+/// A read-only storage wrapper with wrong sizes for all files with a text in the path. An empty
+/// text selects all files.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -66,28 +69,28 @@ impl Lie {
 #[derive(Clone, Debug)]
 pub struct LyingStorage {
     inner: Arc<dyn Storage>,
-    /// The path of this storage's root below the one that was wrapped.
+    /// The path of the root of this storage within the wrapped storage.
     root: String,
     about: Arc<str>,
     lie: Lie,
-    /// Bytes that were read of holes.
+    /// Number of bytes read from holes.
     hollow: Arc<AtomicU64>,
 }
 
 impl LyingStorage {
-    /// Tells this lie about the files of `inner` whose paths contain `about`.
+    /// Creates a storage with a wrong size for each file of `inner` with `about` in the path.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>, about: &str, lie: Lie) -> Self {
         Self { inner, root: String::new(), about: about.into(), lie, hollow: Arc::default() }
     }
 
-    /// How many bytes were read that aren't there: those of holes.
+    /// Returns the number of bytes read from holes.
     #[must_use]
     pub fn hollow_bytes(&self) -> u64 {
         self.hollow.load(Relaxed)
     }
 
-    /// The path below the storage that was wrapped.
+    /// The path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
         match (self.root.as_str(), path) {
             ("", only) | (only, "") => only.to_owned(),
@@ -158,7 +161,7 @@ struct LyingFile {
     inner: Arc<dyn ReadAt>,
     path: String,
     lie: Lie,
-    /// Calls of `size`.
+    /// Number of calls of `size`.
     calls: AtomicU64,
     reads: AtomicU64,
     hollow: Arc<AtomicU64>,
@@ -169,7 +172,7 @@ impl LyingFile {
         StorageError::UnexpectedEnd { path: self.path.clone(), offset, need: buffer.len() as u64, size }
     }
 
-    /// Reads from a file whose bytes begin at `start` of `size`, with zeros around them.
+    /// Reads from a file of `size` bytes. The real bytes begin at `start`, surrounded by zeros.
     fn read_padded(&self, offset: u64, buffer: &mut [u8], start: u64, size: u64) -> Result<()> {
         let end = offset.checked_add(buffer.len() as u64).filter(|end| *end <= size);
         let Some(end) = end else { return Err(self.end(offset, buffer, size)) };

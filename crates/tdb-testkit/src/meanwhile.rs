@@ -1,4 +1,4 @@
-//! A storage in which somebody else does something at a chosen moment.
+//! A storage that another process modifies at a chosen operation.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, forward_storage};
 
-/// Wraps a storage and runs an action right before the `n`-th operation that looks at something, counted from 0: listing,
-/// opening, reading, asking for a kind. Files are opened anew for each read, so that a removed one can't be read any more.
+/// A storage wrapper that runs an action right before reading operations: list, open, read and
+/// `kind`. Operations are counted from 0. Each read reopens the file, so a removed file becomes
+/// unreadable.
 ///
-/// The action has the storage below. Clones and [`sub`](Storage::sub) storages count together.
+/// The action receives the wrapped storage. Clones and [`sub`](Storage::sub) storages share the
+/// count.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,7 +49,8 @@ impl fmt::Debug for Shared {
 }
 
 impl MeanwhileStorage {
-    /// Runs the action before each operation; it is given the operation's number.
+    /// Creates a storage that runs the action before each operation, with the number of the
+    /// operation.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>, action: impl FnMut(u64, &Arc<dyn Storage>) + Send + 'static) -> Self {
         let whole = Arc::clone(&inner);
@@ -55,7 +58,7 @@ impl MeanwhileStorage {
         Self { inner, shared }
     }
 
-    /// Runs the action before the `n`-th operation.
+    /// Creates a storage that runs the action before the `n`-th operation.
     #[must_use]
     pub fn at(inner: Arc<dyn Storage>, n: u64, action: impl FnOnce(&Arc<dyn Storage>) + Send + 'static) -> Self {
         let mut action = Some(action);
@@ -66,7 +69,7 @@ impl MeanwhileStorage {
         })
     }
 
-    /// How many operations there have been.
+    /// Returns the number of operations so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.shared.count.load(SeqCst)

@@ -1,4 +1,4 @@
-//! Runs fuzz bodies over committed corpora, so that what was once found is tested for ever.
+//! Replay of committed fuzz corpora, which keeps past findings tested.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::case;
 use crate::hostile::{seeded_mutations, single_byte_changes, truncations};
 
-/// Calls `body` with the bytes of every file below `dir`, in the order of their paths, and returns how many there
-/// were. A folder that doesn't exist holds no file, so a test that needs some asserts that the count is not zero.
+/// Calls `body` with the bytes of every file below `dir`, sorted by path, and returns the number of
+/// files. A missing folder counts as empty. If a test needs files, it must assert a nonzero count.
 ///
 /// # Panics
 ///
@@ -21,8 +21,9 @@ pub fn replay(dir: impl AsRef<Path>, mut body: impl FnMut(&[u8])) -> usize {
     files.len()
 }
 
-/// Calls `body` with every file below `fuzz/corpus/<target>` and `fuzz/regressions/<target>` of the crate in
-/// `crate_dir` (a test's `env!("CARGO_MANIFEST_DIR")`), and returns how many there were.
+/// Calls `body` with every file below `fuzz/corpus/<target>` and `fuzz/regressions/<target>` of the
+/// crate in `crate_dir`, and returns the number of files. A test passes
+/// `env!("CARGO_MANIFEST_DIR")`.
 ///
 /// # Panics
 ///
@@ -32,7 +33,7 @@ pub fn replay_target(crate_dir: impl AsRef<Path>, target: &str, mut body: impl F
     ["corpus", "regressions"].map(|kind| replay(fuzz.join(kind).join(target), &mut body)).iter().sum()
 }
 
-/// Every file below `dir`, sorted by path; none if `dir` doesn't exist.
+/// Returns all files below `dir`, sorted by path. Returns no files if `dir` does not exist.
 pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![dir.to_path_buf()];
@@ -55,8 +56,8 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The same, with each file cut at every length too, every byte of it set to several wrong values, and changed in 2000 other
-/// ways.
+/// Like [`replay_target`], but also calls `body` with corrupted versions of each file: truncated at
+/// every length, with every byte set to several wrong values, and with 2000 random mutations.
 ///
 /// # Panics
 ///

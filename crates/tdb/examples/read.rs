@@ -1,4 +1,4 @@
-//! Opens an array, says what it is, and prints its first cells.
+//! Opens an array, describes it, and prints its first cells.
 //!
 //! ```sh
 //! cargo run -p tdb --example read -- fixtures/v22-by-2.30.0-sparse-2d/array
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("attribute {}: {}", attribute.name(), attribute.datatype());
     }
 
-    // Batch by batch, however large the array is; ten cells are enough here.
+    // Batches keep memory bounded for arrays of any size. This example prints ten cells.
     if let Some(batch) = array.read().batches()?.next() {
         let batch = batch?;
         for cell in 0..batch.len().min(10) {
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let shown = match column.cell(cell) {
                     None => "null".to_owned(),
                     Some(bytes) if column.datatype().is_string() => String::from_utf8_lossy(bytes).into_owned(),
-                    // Of one known type, `column.values::<i32>()` gives all of them at once.
+                    // For a known type, `column.values::<i32>()` returns all values at once.
                     Some(bytes) => format!("{bytes:?}"),
                 };
                 print!("{}={shown} ", column.name());

@@ -1,4 +1,4 @@
-//! Makes an array, writes cells into it twice, and reads some of them back.
+//! Creates an array, writes cells twice, and reads some of them back.
 //!
 //! ```sh
 //! cargo run -p tdb --example write -- NEW-FOLDER
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     Array::create(&path, &ArrayDefinition::new(schema)?)?;
 
-    // Each write is there as a whole, or not at all; cells of later ones take the place of those before.
+    // Each write is atomic. Cells of later writes supersede cells with the same coordinates.
     for (positions, depths, bases) in [
         (&[30u32, 10, 20][..], &[1.0f32, 2.0, 3.0][..], ["G", "A", "CC"].as_slice()),
         (&[20, 40], &[9.0, 4.0], &["T", "ACGT"]),

@@ -1,8 +1,9 @@
-//! The TileDB array storage format in pure Rust, in one dependency.
+//! The TileDB array storage format in pure Rust, as a single dependency.
 //!
-//! An *array* is a folder: a schema (dimensions, attributes, how cells are ordered and filtered) and *fragments*, one per
-//! write, whose cells lie in *tiles*. [`Array`] opens one as it was at a time; [`Query`] says which cells of it are wanted;
-//! what comes back are [`Batch`]es of [`Column`]s, in bounded memory however large the result is.
+//! An *array* is a folder with a schema (dimensions, attributes, cell order, filters) and
+//! *fragments*, one per write. A fragment stores its cells in *tiles*. [`Array`] opens an array at
+//! a point in time. A [`Query`] selects cells and returns [`Batch`]es of [`Column`]s, in bounded
+//! memory for results of any size.
 //!
 //! ```
 //! use tdb::{Array, Order};
@@ -35,7 +36,7 @@
 //! # Ok::<(), tdb::ArrayError>(())
 //! ```
 //!
-//! Arrays are made from a schema, and cells written into them, each write there as a whole or not at all:
+//! Create an array from a schema, then write cells. Each write is atomic:
 //!
 //! ```
 //! use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -57,42 +58,45 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each thing has one name here: what is about arrays, all of [`tdb-array`](tdb_array), stands at the root, and what is of a
-//! layer below in the layer's module, or, of maintenance, in the module of its crate. The layers are crates of their own for those who want one alone:
+//! Each item has one path. The items of [`tdb-array`](tdb_array) are at the root. The items of
+//! other crates are in a module per crate. Each crate can also be used separately:
 //!
-//! | module | crate | its one job |
+//! | module | crate | purpose |
 //! | --- | --- | --- |
 //! | [`types`] | `tdb-types` | datatypes, versions, names, the bounded reader and writer |
-//! | [`storage`] | `tdb-storage` | where bytes lie: folders, memory, whatever implements [`Storage`](storage::Storage) |
-//! | [`filters`] | `tdb-filters` | tile bytes to filtered bytes and back |
-//! | [`rtree`] | `tdb-rtree` | ranges, bounding boxes, the R-tree |
-//! | [`generic_tile`] | `tdb-generic-tile` | the tile that describes itself |
+//! | [`storage`] | `tdb-storage` | access to bytes: folders, memory, any other [`Storage`](storage::Storage) |
+//! | [`filters`] | `tdb-filters` | encoding and decoding of tiles |
+//! | [`rtree`] | `tdb-rtree` | ranges, MBRs, the R-tree |
+//! | [`generic_tile`] | `tdb-generic-tile` | generic tiles, which describe themselves |
 //! | [`schema`] | `tdb-schema` | schemas, enumerations, tile grids, global and Hilbert order |
-//! | [`metadata`] | `tdb-metadata` | the small files: commits, metadata, groups |
-//! | [`condition`] | `tdb-condition` | conditions on cells: build, read, evaluate |
-//! | [`fragment`] | `tdb-fragment` | the metadata of fragments |
+//! | [`metadata`] | `tdb-metadata` | commit files, metadata of arrays and groups |
+//! | [`condition`] | `tdb-condition` | conditions on cells: build, parse, evaluate |
+//! | [`fragment`] | `tdb-fragment` | fragment metadata |
 //! | [`cells`] | `tdb-cells` | cells in memory: columns, orders, threads |
-//! | [`schema_text`] | `tdb-schema-text` | schemas as text, both ways |
-//! | [`job`] | `tdb-job` | what the crates below share: the lock, the journal, errors |
+//! | [`schema_text`] | `tdb-schema-text` | schemas to and from TOML |
+//! | [`job`] | `tdb-job` | the basis of maintenance jobs: lock, journal, errors |
 //! | [`maintain`] | `tdb-maintain` | consolidation and vacuuming |
 //! | [`verify`] | `tdb-verify` | verification and repair |
 //! | [`diff`] | `tdb-diff` | comparison of arrays |
 //! | [`relocate`] | `tdb-relocate` | copies, moves and removals |
-//! | [`migrate`] | `tdb-migrate` | other format versions, tiles, orders and filters |
-//! | [`advise`] | `tdb-advise` | what makes an array slow or large, and the command that helps |
+//! | [`migrate`] | `tdb-migrate` | conversion to other format versions, tile extents, orders and filters |
+//! | [`advise`] | `tdb-advise` | advice on slow or large arrays |
 //!
 //! # Features
 //!
-//! Each codec is one, and all are on by default: `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`, `aes` (encrypted arrays,
-//! [`ArrayOptions::key`]) and `webp` (attributes of images). `webp-lossy`, which writes images with loss, is not, and needs
-//! Rust 1.92. A build without one refuses what needs it with an error that names the feature. `zstd` alone is C code. Without
-//! `zlib` no array opens: schemas and metadata are compressed by it.
+//! Each codec is a feature. Enabled by default are `zstd`, `zlib`, `lz4`, `bzip2`, `checksum`,
+//! `aes` (encrypted arrays, [`ArrayOptions::key`]) and `webp` (image attributes). `webp-lossy`,
+//! which writes lossy images, is disabled by default and requires Rust 1.92.
+//!
+//! Without a feature, arrays that need the codec fail with an error that names the feature. Only
+//! `zstd` contains C code. Without `zlib` no array opens, because schemas and metadata are
+//! compressed with zlib.
 //!
 //! # Errors
 //!
-//! Whatever goes wrong with an array is an [`ArrayError`], which says in which file and, for damaged bytes, at which offset;
-//! [`ArrayError::category`] says whether it is wrong use, damage, a wrong or missing key, something beyond this library, or
-//! something that can't be reached.
+//! Array operations fail with an [`ArrayError`], which names the file and, for damaged bytes, the
+//! offset. [`ArrayError::category`] distinguishes wrong use, damage, wrong or missing keys,
+//! unsupported features and unavailable storage:
 //!
 //! ```
 //! use tdb::{Array, ErrorCategory};
@@ -101,7 +105,8 @@
 //! assert_eq!(error.category(), ErrorCategory::Unavailable);
 //! ```
 
-// One by one: what comes into the crate below is no name of this one until it is meant to be. A test sees to it that none is forgotten.
+// Listed individually, so that a new item of `tdb-array` is not exported by accident. A test checks
+// that none is missing.
 #[doc(inline)]
 pub use tdb_array::{
     Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
@@ -134,7 +139,7 @@ pub use tdb_storage as storage;
 pub use tdb_types as types;
 pub use tdb_verify as verify;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "zlib"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,10 +1,10 @@
-//! The names of this crate: each thing has one, and nothing of arrays is missing.
+//! Tests that each item has one path, and that no item of `tdb-array` is missing.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What a crate's root takes from elsewhere, by its last name; crates that are handed on as such aside.
+/// The last names of all items that a crate root re-exports, without re-exported crates.
 fn names(of: &str) -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src/lib.rs");
     let source = fs::read_to_string(source).expect("source text");
@@ -17,7 +17,7 @@ fn names(of: &str) -> Vec<String> {
 
 #[test]
 fn all_of_arrays_is_at_the_root_and_nothing_else() {
-    // These are of a layer below, and the root of `tdb-array` has them for those who take it alone.
+    // Items of lower layers, which `tdb-array` re-exports for users of that crate alone.
     let of_layers = ["MemberKind", "MetadataValue", "MetadataView"].map(str::to_owned);
     let mut expected: BTreeSet<String> = names("tdb-array").into_iter().collect();
     assert!(expected.contains("Array") && expected.contains("Written"), "{expected:?}");

@@ -1,4 +1,4 @@
-//! `tdb advise`: what is slow or large about arrays, and what mends it.
+//! `tdb advise`: advice on slow or large arrays.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -18,10 +18,12 @@ use crate::{interrupt, session, size, target};
 use tdb_print::{Entry, RowFormat, Sheet, stdout};
 use tdb_print::{Terminal, printable};
 
-/// Say what is slow or large about an array, why, and which command mends it
+/// Suggest how to make an array smaller or faster
 ///
-/// Only names, footers and other metadata are read, unless a sample of tiles is wanted: then other filters and other sizes of
-/// tiles are really tried on it. What saves less than --worth isn't told. Notes are good to know, and cost nobody time.
+/// Prints each problem, the cost, and the commands to run. Reads only names, footers and other
+/// metadata, unless --sample is given. The sampled tiles are then encoded again with various
+/// filters and tile sizes. Advice is omitted if it saves less than --worth. Notes are for
+/// information, and cost no time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,37 +33,38 @@ Examples:
   tdb advise GROUP --format jsonl
   tdb advise ARRAY --latency 0 --worth 10  on a disk of this machine, where asking costs nothing")]
 pub(crate) struct Args {
-    /// An array, or a group with all arrays in it
+    /// Array, or group to examine with all its arrays
     path: OsString,
 
-    /// Decode so many tiles of each field, or a share of them, and try other filters and sizes on them
+    /// Decode this many tiles of each field, or a share of all tiles, and try various filters and
+    /// tile sizes
     #[arg(long, value_name = "TILES|SHARE%", value_parser = sample)]
     sample: Option<Sample>,
 
     #[command(flatten)]
     costs: CostArgs,
 
-    /// Leave out notes
+    /// Do not print notes
     #[arg(short, long)]
     quiet: bool,
 
-    /// How to print; text on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
 
-/// What reading costs where the array lies.
+/// The read costs of the storage.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct CostArgs {
-    /// How many milliseconds an answer takes where the array lies
+    /// Latency of a storage request, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = default_of(Costs::default().request))]
     latency: u64,
 
-    /// How many bytes arrive in a second, such as 100MB
+    /// Bandwidth of the storage per second, such as 100MB [default: 100000000 bytes]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     bandwidth: Option<u64>,
 
-    /// How many milliseconds must be saved, whenever all is read, for something to be told
+    /// Minimum time that advice must save per full read of the array, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = default_of(Costs::default().worth))]
     worth: u64,
 }
@@ -80,7 +83,7 @@ impl CostArgs {
     }
 }
 
-/// `16`, or `5%`.
+/// Parses `16` or `5%`.
 pub(crate) fn sample(text: &str) -> Result<Sample, String> {
     let problem = || format!("{text:?} is neither a number of tiles, such as 16, nor a share of them, such as 5%");
     match text.strip_suffix('%') {
@@ -106,7 +109,7 @@ const COLUMNS: [(&str, bool); 8] = [
     ("commands", false),
 ];
 
-/// What was found at one place.
+/// The report about one array or group.
 struct Found {
     path: String,
     report: AdviceReport,
@@ -142,7 +145,7 @@ fn advised(advise: &Advise, array: &Array) -> Result<AdviceReport> {
     Ok(report)
 }
 
-/// The group, and the arrays and groups in it.
+/// Reports about the group and all its members.
 fn of_group(advise: &Advise, group: &Group, path: &str, key: &Key) -> Result<Vec<Found>> {
     let mut found = vec![Found { path: path.to_owned(), report: advise.run(group)? }];
     for node in group.tree().nodes().skip(1) {
@@ -186,7 +189,7 @@ fn figure(figure: &Figure) -> Value {
     json!({ "name": figure.name, "unit": unit, "now": figure.now, "then": figure.then })
 }
 
-/// For people: a paragraph for each.
+/// Prints each piece of advice as a paragraph.
 fn text(found: &[Found], is_wanted: impl Fn(&&Advice) -> bool, terminal: Terminal) -> Result<()> {
     let mut out = stdout();
     let paint = terminal.paint();
@@ -217,7 +220,7 @@ fn text(found: &[Found], is_wanted: impl Fn(&&Advice) -> bool, terminal: Termina
     Ok(out.flush()?)
 }
 
-/// What was tried on a field, as ratios to the array's own list.
+/// Prints the filters that were tried on a field, as ratios to the current filters.
 #[allow(clippy::cast_precision_loss)] // shown with two digits
 fn tried(out: &mut impl Write, trials: &FieldTrials) -> Result<()> {
     let Some(own) = trials.trials.first() else { return Ok(()) };
@@ -255,7 +258,7 @@ fn shown(time: Duration) -> String {
     }
 }
 
-/// What was looked at, and what it cost.
+/// Summarizes the examined data and the cost of reading it.
 fn looked_at(report: &AdviceReport) -> String {
     let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
     let verdict = match report.advice.iter().filter(|advice| advice.level != AdviceLevel::Note).count() {

@@ -1,4 +1,4 @@
-//! `tdb agg`: aggregates of cells, as a whole or by group.
+//! `tdb agg`: aggregates of cells, in total or by group.
 
 use std::io::Write;
 
@@ -15,9 +15,10 @@ use crate::session;
 use tdb_print::Terminal;
 use tdb_print::{RowFormat, cell_writer, stdout};
 
-/// Count and sum up cells, as a whole or by group
+/// Compute aggregates of cells, in total or by group
 ///
-/// Prints one row, or with --by one for each group, in the order of the groups. What the metadata of tiles says isn't read.
+/// Prints a single row, or with --by a row per group, sorted by group. Does not read tiles whose
+/// metadata already contains the result.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Nulls, and \"no time\" (NaT) of attributes, count in --count and --nulls alone, and are the last group of --by. NaNs are left out
@@ -35,63 +36,65 @@ pub(crate) struct Args {
     #[command(flatten)]
     cells: CellsOf,
 
-    /// How many cells there are
+    /// Number of cells
     #[arg(long, help_heading = "Aggregates")]
     count: bool,
 
-    /// How many values of fields there are that aren't null
+    /// Number of non-null values of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     values: Vec<String>,
 
-    /// How many cells of fields are null
+    /// Number of null cells of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     nulls: Vec<String>,
 
-    /// The sum of fields; one beyond 64 bits is the greatest number that there is, or null where a field may be, and a warning says so
+    /// Sum of fields. A sum beyond 64 bits is shown as the maximum number, or as null for a
+    /// nullable field, with a warning
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     sum: Vec<String>,
 
-    /// The mean of fields
+    /// Mean of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     mean: Vec<String>,
 
-    /// The least value of fields
+    /// Minimum of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     min: Vec<String>,
 
-    /// The greatest value of fields
+    /// Maximum of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     max: Vec<String>,
 
-    /// How many different values fields have; exact
+    /// Exact number of distinct values of fields
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     distinct: Vec<String>,
 
-    /// The median of fields, of an even number of values the lower of the two in the middle; exact
+    /// Exact median of fields, the lower of the two middle values if their number is even
     #[arg(long, value_name = "FIELD,…", help_heading = "Aggregates")]
     median: Vec<String>,
 
-    /// The least value that at least this part of all values, from 0 to 1, are no greater than; exact
+    /// Exact quantile of a field: the smallest value that is greater than or equal to at least this
+    /// part of all values, from 0 to 1
     #[arg(long, value_name = "FIELD=PART", help_heading = "Aggregates")]
     quantile: Vec<String>,
 
-    /// Compute them for each group of cells that are equal in these fields
+    /// Compute the aggregates for each group of cells with equal values of these fields
     #[arg(short, long, value_name = "FIELD,…")]
     by: Vec<String>,
 
-    /// Print so many groups at most
+    /// Print at most this many groups
     #[arg(short = 'n', long, value_name = "GROUPS", requires = "by")]
     limit: Option<u64>,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 
-    /// Print what is stored in place of dates (integers) and enumerated values (their indices)
+    /// Print stored values instead of dates (integers) and enumeration values (indices)
     #[arg(long)]
     raw: bool,
 
-    /// Text for null in CSV [default: empty]
+    /// Text of null in CSV [default: empty]
     #[arg(long, value_name = "TEXT")]
     null: Option<String>,
 }
@@ -126,7 +129,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             && let Some(batch) = groups.next()
         {
             let result = batch.map_err(Failure::from);
-            // What came before an error is worth having.
+            // Prints the groups before the error.
             let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
             let rows = batch.len().min(saturating_len(left));
             writer.rows(&batch, 0..rows, &mut out)?;
@@ -147,7 +150,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 }
 
 impl Args {
-    /// What is asked for, in the order of the options; how many cells there are if nothing is.
+    /// The requested aggregates, in the order of the options. By default, the number of cells.
     fn aggregates(&self, schema: &ArraySchema) -> Result<Vec<Aggregate>> {
         let mut all = Vec::new();
         if self.count {
@@ -177,7 +180,7 @@ impl Args {
     }
 }
 
-/// What `FIELD=PART` asks for; the field may hold signs of its own.
+/// Parses `FIELD=PART`. The field may contain `=`.
 fn quantile(option: &str) -> Result<Aggregate> {
     let wrong = |why: &str| {
         Failure::usage(format!("quantile {option:?}: {why}")).with_hint("write for example --quantile qual=0.9")
@@ -188,7 +191,7 @@ fn quantile(option: &str) -> Result<Aggregate> {
     Ok(Aggregate::quantile(field, part))
 }
 
-/// How the columns of aggregates are shown: values of a field as that is.
+/// The output columns of aggregates. A minimum, maximum or quantile is shown like its field.
 fn shown(array: &Array, aggregates: &[Aggregate], batch: &Batch, raw: bool) -> Result<Vec<Field>> {
     let first = batch.columns().len() - aggregates.len();
     let columns = aggregates.iter().zip(&batch.columns()[first..]);

@@ -1,4 +1,4 @@
-//! Which cells of an array a command is about.
+//! Options that select cells of an array.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -18,31 +18,35 @@ use crate::time::TimeArgs;
 use crate::{condition, interrupt, location, size, target};
 use tdb_print::Terminal;
 
-/// Some of an array's cells.
+/// A selection of cells of an array.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhichCells {
-    /// Restrict a dimension, or the labels of one; FIRST..<END leaves out the end, PREFIX* is for strings; may be given many times
+    /// Restrict a dimension or its labels to a range (repeatable). FIRST..<END excludes the end,
+    /// and PREFIX* selects strings by prefix
     #[arg(short, long, value_name = "DIM=FIRST..LAST")]
     range: Vec<String>,
 
-    /// Take the cells at points only: a CSV file whose header names the dimensions, with a point in each row; `-` is standard input
+    /// Select only cells at points in a CSV file. The header names the dimensions, and each row is
+    /// a point. `-` is standard input
     #[arg(long, value_name = "FILE")]
     points: Option<OsString>,
 
-    /// Take cells that fulfil a condition such as "qual > 30 and chrom in ('chr1', 'chr2')"; of several all must hold
+    /// Select cells that match a condition, such as "qual > 30 and chrom in ('chr1', 'chr2')"
+    /// (repeatable). Several conditions must all hold
     #[arg(short, long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
 
-    /// Cover the whole domain of a dense array, where exports and conditions otherwise cover the box around all written cells
+    /// Cover the complete domain of a dense array. Exports and queries with conditions otherwise
+    /// cover the bounding box of all written cells
     #[arg(long)]
     all: bool,
 }
 
 impl WhichCells {
-    /// The ranges, where there is room for nothing else.
+    /// The ranges, for exports without support for other selections.
     ///
     /// # Errors
-    /// Something else is said.
+    /// Fails if another selection is given, or several ranges of one dimension.
     pub(crate) fn only_ranges(&self, schema: &ArraySchema) -> Result<Vec<(String, RangeInclusive<Coordinate>)>> {
         let said = [("--points", self.points.is_some()), ("--where", !self.conditions.is_empty())];
         if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
@@ -57,25 +61,24 @@ impl WhichCells {
         }
     }
 
-    /// Whether nothing is said.
+    /// `true` if no selection is given.
     pub(crate) fn is_all(&self) -> bool {
         self.range.is_empty() && self.points.is_none() && self.conditions.is_empty()
     }
 
-    /// Whether there is a condition.
     pub(crate) fn has_condition(&self) -> bool {
         !self.conditions.is_empty()
     }
 
-    /// The query along those dimensions of a dense array that no range restricts, and without points: within the box around all
-    /// written cells, and within the current domain. All of it with `--all`.
+    /// Restricts a query on a dense array to the bounding box of all written cells, and to the
+    /// current domain. Applies to dimensions without a range. Does nothing with `--all` or points.
     pub(crate) fn within_written(&self, mut query: Query, array: &Array) -> Result<Query> {
         let schema = array.schema();
         let fragments = array.fragments()?;
         if self.all || self.points.is_some() || !schema.is_dense() {
             return Ok(query);
         }
-        // Where some fragment's cells are is not known of old ones.
+        // Old fragments may not store their non-empty domain.
         let domains = fragments.iter().map(Fragment::non_empty_domain).collect::<Option<Vec<_>>>();
         let Some(domains) = domains else { return Ok(query) };
         let asked =
@@ -93,7 +96,7 @@ impl WhichCells {
         Ok(query)
     }
 
-    /// A query for them.
+    /// Adds the selection to a query.
     pub(crate) fn apply(&self, mut query: Query, array: &Array) -> Result<Query> {
         let schema = array.schema();
         for text in &self.range {
@@ -110,7 +113,7 @@ impl WhichCells {
     }
 }
 
-/// The name of a file for messages, and its bytes; `-` is standard input.
+/// The name of a file for messages, and its bytes. `-` is standard input.
 fn read(file: &OsStr) -> Result<(String, Vec<u8>)> {
     let (name, bytes) = if file == "-" {
         let mut bytes = Vec::new();
@@ -123,10 +126,10 @@ fn read(file: &OsStr) -> Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-/// An array, and which of its cells.
+/// An array, and a selection of its cells.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CellsOf {
-    /// The array
+    /// Path of the array
     array: OsString,
 
     #[command(flatten)]
@@ -135,20 +138,20 @@ pub(crate) struct CellsOf {
     #[command(flatten)]
     time: TimeArgs,
 
-    /// About how much memory to use; what doesn't fit is computed in several passes over the array
+    /// Approximate memory limit. Larger computations take several passes over the array
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = size::parse)]
     budget: u64,
 
-    /// Threads to use; 0 means as many as the machine has
+    /// Number of threads, or 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }
 
-/// Less memory than this saves nothing, and takes very many passes.
+/// A smaller budget saves no memory, and takes very many passes.
 const LEAST_BUDGET: u64 = 4 << 20;
 
 impl CellsOf {
-    /// The array, and a query for the cells.
+    /// Opens the array, and creates a query for the cells.
     pub(crate) fn open(&self, key: &Key) -> Result<(Array, Query)> {
         let (_, array) = target::open_to_read(&self.array, self.threads, &self.time, key)?;
         let mut query = self.which.apply(array.read(), &array)?;
@@ -159,7 +162,7 @@ impl CellsOf {
     }
 }
 
-/// The query, with Ctrl-C to cancel it, and a bar for as long as it takes.
+/// Attaches Ctrl-C and a progress bar to a query. The bar is shown while the return value lives.
 pub(crate) fn watched(query: Query, terminal: Terminal) -> (Query, QueryProgress) {
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);

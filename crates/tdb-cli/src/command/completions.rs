@@ -1,4 +1,4 @@
-//! `tdb completions`: scripts that let a shell complete our commands and options.
+//! `tdb completions`: shell scripts that complete commands and options.
 
 use std::io::Write;
 
@@ -15,13 +15,13 @@ Examples:
   tdb completions zsh > \"${fpath[1]}/_tdb\"
   tdb completions fish > ~/.config/fish/completions/tdb.fish")]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to print the script for
     shell: Shell,
 }
 
 /// Prints the script that completes `commands`.
 pub(crate) fn run(args: &Args, mut commands: clap::Command) -> Result<()> {
-    // Into memory first: the generator panics when its output can't be written.
+    // Writes to memory first, because the generator panics if the output cannot be written.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut commands, "tdb", &mut script);
     let mut out = stdout();

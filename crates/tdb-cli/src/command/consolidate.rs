@@ -1,4 +1,4 @@
-//! `tdb consolidate`: fragments and small files are joined.
+//! `tdb consolidate`: consolidation of fragments, commits, footers and metadata.
 
 mod fragments;
 
@@ -17,9 +17,10 @@ use crate::time::TimeArgs;
 use tdb_print::RowFormat;
 use tdb_print::Terminal;
 
-/// Join the fragments of an array, its small files, or the metadata of a group
+/// Consolidate fragments, commits, footers or metadata
 ///
-/// What is joined stays until `tdb vacuum` removes it, and counts no more. Readers see the same as before, at every time.
+/// Consolidated files stay on disk until deleted by `tdb vacuum`, and readers ignore these files.
+/// Every point in time reads as before.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,18 +30,19 @@ Examples:
   tdb consolidate ARRAY --what footers
   tdb consolidate GROUP --what metadata --between ..2024-12-31")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// What to join
+    /// Kind of files to consolidate
     #[arg(long, value_enum, default_value_t = What::Fragments)]
     what: What,
 
-    /// Only say what would be done
+    /// Print the plan without running it
     #[arg(long)]
     plan: bool,
 
-    /// Go on although somebody else seems to maintain the array or group: it is certain that nobody does
+    /// Continue although another process seems to maintain the array or group. Use only if it has
+    /// certainly stopped
     #[arg(long)]
     take_over: bool,
 
@@ -50,26 +52,26 @@ pub(crate) struct Args {
     #[command(flatten, next_help_heading = "Fragments")]
     fragments: FragmentArgs,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
 
-/// What can be joined.
+/// A kind of files to consolidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// The fragments of an array, into as few as possible
+    /// Fragments of an array, into as few as possible
     Fragments,
-    /// The commits of writes and deletes, into one file
+    /// Commits of writes and deletes, into one file
     Commits,
-    /// The footers of all fragments, into one file
+    /// Footers of all fragments, into one file
     Footers,
-    /// The metadata of an array or group, into one file
+    /// Metadata of an array or group, into one file
     Metadata,
 }
 
 impl What {
-    /// The joining of small files.
+    /// The job for all kinds other than fragments.
     fn job(self) -> Option<Consolidation> {
         match self {
             Self::Fragments => None,

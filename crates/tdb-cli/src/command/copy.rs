@@ -1,4 +1,4 @@
-//! `tdb copy`: an array or a group once more, elsewhere.
+//! `tdb copy`: copies of arrays and groups.
 
 use std::ffi::OsString;
 
@@ -18,11 +18,12 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Copy an array or a group, with all that lies in its folder and all of its history
+/// Copy an array or group with its complete history
 ///
-/// Byte by byte, so that no key of an encrypted array is needed. The copy isn't there before it is complete, and nothing is ever
-/// overwritten. Members that a group has by whole paths in its own folder become relative; those elsewhere stay where they are,
-/// and are told. Temporary files and what tdb doctor has set aside are left out.
+/// Copies all files of the folder byte by byte, even of an encrypted array without the key. The
+/// copy appears only when complete. Existing files are never overwritten. Absolute paths of members
+/// inside the folder of a group become relative. Members elsewhere are not copied, and are named in
+/// a warning. Temporary files and files quarantined by tdb doctor are not copied.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,21 +32,22 @@ Examples:
   tdb copy GROUP /mnt/disk/GROUP
   tdb copy ARRAY s3://bucket/ARRAY               to a store, with the full tdb")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     source: OsString,
 
-    /// Where the copy is to lie; nothing may be there
+    /// Path of the copy, which must not exist
     destination: OsString,
 
-    /// Leave out the history of an array: one fragment with the cells of now, or those of the time of --at. They are read and written
-    /// anew, for which an encrypted array needs its key
+    /// Omit the history of an array: copy the cells of now, or of the time of --at or --between, to
+    /// one fragment, or to several if dense cells are far apart. The cells are decoded and written
+    /// anew, and an encrypted array needs its key
     #[arg(long)]
     flatten: bool,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -80,7 +82,7 @@ fn copy(copy: &CopyTo, from: &Place, to: &Place) -> Result<Copied> {
     Ok(copy.run(&from.storage()?, &parent, &name)?)
 }
 
-/// Copies the cells of one time.
+/// Copies the cells of one point in time.
 fn flatten(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (_, array) = target::open_to_read(&args.source, 1, &args.time, key)?;
     let migration = Migrate::new().flatten().plan(&array)?;
@@ -97,7 +99,7 @@ pub(super) fn sheet() -> Sheet {
     Sheet::new(&[("what", false), ("path", false), ("files", true), ("size", true)])
 }
 
-/// What was copied, and what was done otherwise.
+/// Adds a row for the copied files, and a row for each file that was rewritten or left out.
 pub(super) fn rows(copied: &Copied, sheet: &mut Sheet) {
     let size = Entry::shown(Bytes(copied.bytes).to_string(), copied.bytes);
     sheet.push(vec!["copied".into(), Entry::none(), copied.files.into(), size]);

@@ -1,4 +1,4 @@
-//! `tdb create`: a new array.
+//! `tdb create`: creation of arrays.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::key::Key;
 use crate::time::Stamp;
 use crate::{location, target};
 
-/// Make an array
+/// Create an array
 ///
-/// The schema is TOML, as `tdb schema ARRAY --format toml` prints it; docs/schema-text.md has all that may stand in it.
-/// With a key (`--key-file`) the array is encrypted.
+/// The schema is TOML, as printed by `tdb schema ARRAY --format toml`. docs/schema-text.md lists
+/// all keys. With a key (`--key-file`) the array is encrypted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,14 +23,14 @@ Examples:
   tdb schema OLD --format toml | tdb create NEW --schema -
   tdb create ARRAY --schema schema.toml --format-version 12     for readers of release 2.8")]
 pub(crate) struct Args {
-    /// The array's folder, which need not be there
+    /// Folder of the array, created if missing
     array: OsString,
 
-    /// The schema as TOML; `-` reads it from standard input
+    /// Schema as TOML, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     schema: OsString,
 
-    /// The format version to write, instead of the one that the schema states (22 if it states none)
+    /// Format version to write, instead of the version in the schema (22 if the schema has none)
     #[arg(long, value_name = "VERSION", value_parser = version)]
     format_version: Option<FormatVersion>,
 
@@ -49,10 +49,10 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     Ok(key.create_options().names(args.stamp.names()).create_on(&storage, &definition)?)
 }
 
-/// What the TOML in a file, or on standard input, means.
+/// Parses the TOML in a file or from standard input.
 ///
 /// # Errors
-/// The file can't be read, or means nothing: where, and why.
+/// Fails if the file cannot be read or is invalid. The error names the position and the reason.
 pub(crate) fn parsed<T>(file: &OsString, parse: impl FnOnce(&str) -> Result<T, SchemaTextError>) -> Result<T> {
     let mut text = String::new();
     let is_stdin = file == "-";

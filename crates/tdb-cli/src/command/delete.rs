@@ -1,4 +1,4 @@
-//! `tdb delete`: cells by a condition, fragments by their time.
+//! `tdb delete`: deletion of cells by condition, and of fragments by time.
 
 use std::ffi::OsString;
 
@@ -13,10 +13,10 @@ use crate::target;
 use crate::time::{Stamp, TimeArgs};
 use tdb_print::printable;
 
-/// Delete cells by a condition, or fragments by their time
+/// Delete cells by condition, or fragments by time
 ///
-/// Cells of a sparse array are marked as deleted, and stay readable as of an earlier time; those whose field is null are
-/// deleted by any comparison of it. Fragments are removed, with all that is in them.
+/// Cells of a sparse array are marked as deleted, and stay readable as of an earlier time. A
+/// comparison also deletes cells whose field is null. Fragments are removed with all their cells.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,18 +24,19 @@ Examples:
   tdb delete ARRAY --where \"sample = 'NA12878' and quality not in (98, 99)\"
   tdb delete ARRAY --fragments 2024-05-01..2024-05-31")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     array: OsString,
 
-    /// Delete cells that fulfil a condition such as "qual < 30 or chrom in ('chr1', 'chr2')"; of several all must hold
+    /// Delete cells that match a condition, such as "qual < 30 or chrom in ('chr1', 'chr2')"
+    /// (repeatable). Several conditions must all hold
     #[arg(long = "where", value_name = "CONDITION", required_unless_present = "fragments")]
     conditions: Vec<String>,
 
-    /// Delete the fragments that were written between two times, both included
+    /// Delete the fragments written within a time range, both ends inclusive
     #[arg(long, value_name = "FIRST..LAST", value_parser = between, conflicts_with = "conditions")]
     fragments: Option<TimeRange>,
 
-    /// Delete all cells that were written before the array had the field of a condition, too
+    /// Also delete all cells written before the array had the field of a condition
     #[arg(long, requires = "conditions")]
     without_field_too: bool,
 
@@ -66,8 +67,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     }
 }
 
-/// The format stores what cells must fulfil to stay, which those without the field don't: whoever sees the fill value in
-/// its place wouldn't think so.
+/// The format stores the condition of the remaining cells. Cells without the field never fulfill it
+/// and would be deleted, contrary to the fill value shown to users.
 fn check_all_have(array: &Array, condition: &Condition) -> Result<()> {
     for field in condition.fields() {
         let lacking = array.fragments()?.iter().filter(|fragment| fragment.schema().field(field).is_none()).count();

@@ -1,4 +1,4 @@
-//! Words and JSON for schemas and boxes that several commands share.
+//! Text and JSON of schemas and subarrays, for several commands.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -13,7 +13,7 @@ use tdb_array::Column;
 
 use tdb_print::json_cell;
 
-/// The type of a field's cells: `int32`, `int32[3]`, `string_utf8[]`; a question mark if they can be null.
+/// The type of the cells of a field: `int32`, `int32[3]` or `string_utf8[]`, with `?` if nullable.
 pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {
     let number = match number {
         CellValNum::ONE => String::new(),
@@ -23,7 +23,7 @@ pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) 
     format!("{datatype}{number}{}", if nullable { "?" } else { "" })
 }
 
-/// A box in the syntax of `--range`: `pos=1..20, sample="a".."b"`.
+/// Ranges of all dimensions in the syntax of `--range`: `pos=1..20, sample="a".."b"`.
 pub(super) fn show_box(domain: &Domain, ranges: &NdRange) -> String {
     let sides = domain.dimensions().iter().zip(&ranges.0);
     let sides =
@@ -31,7 +31,7 @@ pub(super) fn show_box(domain: &Domain, ranges: &NdRange) -> String {
     sides.collect::<Vec<_>>().join(", ")
 }
 
-/// A box as an object of `[low, high]` by dimension.
+/// Ranges of all dimensions as a JSON object of `[low, high]` by name.
 pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
     let sides = domain.dimensions().iter().zip(&ranges.0).map(|(dimension, range)| {
         let datatype = dimension.datatype();
@@ -44,7 +44,7 @@ pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
                 let value = |bytes: &[u8]| json_cell(datatype, CellValNum::Var, bytes);
                 let hi = match hi {
                     Bound::Included(hi) => value(hi),
-                    // Only what is asked for ends otherwise.
+                    // Only ranges of queries have other ends.
                     Bound::Excluded(_) | Bound::Unbounded => Value::Null,
                 };
                 vec![value(lo), hi]
@@ -55,28 +55,29 @@ pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
     Value::Object(sides.collect::<Map<_, _>>())
 }
 
-/// One value as `tdb read` prints it in JSON.
+/// One value in the JSON form of `tdb read`.
 pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
     json_cell(datatype, CellValNum::ONE, bytes)
 }
 
-/// The first cell of a column as `tdb read` prints it in JSON.
+/// The first cell of a column in the JSON form of `tdb read`.
 pub(super) fn json_of(field: &Field, column: &Column) -> Value {
     let mut text = Vec::new();
     field.push_json(column, 0, &mut text);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// What unwritten cells of an attribute read as.
+/// The value of unwritten cells of an attribute.
 pub(super) struct FillValue<'a> {
     pub(super) number: CellValNum,
     pub(super) bytes: Cow<'a, [u8]>,
-    /// How often a cell repeats this one value; 1 if it is the whole cell.
+    /// Number of repetitions of this value in a cell, or 1 if it is the complete cell.
     pub(super) repeated: u64,
 }
 
 impl<'a> FillValue<'a> {
-    /// Bytes of cells that are shown whole. A few bytes of an old schema can ask for cells of gigabytes.
+    /// Maximum bytes of a cell that is shown completely. A few bytes of an old schema can request
+    /// cells of gigabytes.
     const WHOLE: u64 = 4 << 10;
 
     pub(super) fn of(attribute: &'a Attribute) -> Self {
@@ -90,7 +91,7 @@ impl<'a> FillValue<'a> {
         }
     }
 
-    /// The cell as JSON; null if it is too long for that, and its bytes have to do.
+    /// The cell as JSON, or null if too long. Then only the bytes are shown.
     pub(super) fn json(&self, datatype: Datatype) -> Value {
         match self.bytes.len() as u64 > Self::WHOLE {
             true => Value::Null,
@@ -99,13 +100,13 @@ impl<'a> FillValue<'a> {
     }
 }
 
-/// The domain of a dimension as `[low, high]`; null if all strings are in it.
+/// The domain of a dimension as `[low, high]`, or null for all strings.
 pub(super) fn json_domain(dimension: &Dimension) -> Value {
     let value = |scalar: Scalar| json_value(dimension.datatype(), &scalar.to_le_bytes());
     dimension.domain().map_or(Value::Null, |(low, high)| Value::Array(vec![value(low), value(high)]))
 }
 
-/// A tile extent as a number, for dates too: it is a length.
+/// A tile extent as a number. For dates it is a number of units.
 pub(super) fn json_extent(dimension: &Dimension) -> Value {
     match (dimension.extent_cells(), dimension.tile_extent()) {
         (Some(cells), _) => Value::from(cells),
@@ -114,18 +115,19 @@ pub(super) fn json_extent(dimension: &Dimension) -> Value {
     }
 }
 
-/// A tile extent: a number of units, for dates too.
+/// A tile extent as text. For dates it is a number of units.
 pub(super) fn extent(dimension: &Dimension) -> Option<String> {
     let extent = dimension.tile_extent()?;
     Some(dimension.extent_cells().map_or_else(|| extent.to_string(), |cells| cells.to_string()))
 }
 
-/// Milliseconds since 1970, as JSON: ISO form, or the number where there is none.
+/// Converts milliseconds since 1970 to JSON, in ISO form, or as a number outside the range of ISO
+/// dates.
 pub(super) fn json_time(milliseconds: u64) -> Value {
     datetime::timestamp(milliseconds).map_or_else(|| json!(milliseconds), Value::String)
 }
 
-/// Milliseconds since 1970 in ISO form, or as they are where there is none.
+/// Formats milliseconds since 1970 in ISO form, or as a number outside the range of ISO dates.
 pub(super) fn show_time(milliseconds: u64) -> String {
     datetime::timestamp(milliseconds).unwrap_or_else(|| milliseconds.to_string())
 }

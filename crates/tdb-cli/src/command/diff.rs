@@ -1,4 +1,4 @@
-//! `tdb diff`: what two arrays differ in.
+//! `tdb diff`: differences between two arrays.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -17,10 +17,10 @@ use crate::time::TimeArgs;
 use tdb_print::{Entry, RowFormat, Sheet};
 use tdb_print::{Terminal, printable};
 
-/// Compare two arrays, two times of one array, or two fragments: schema, metadata, cells
+/// Compare two arrays, two times of one array, or two fragments
 ///
-/// Cells are compared by their coordinates, however they are stored; --physical compares that, too. The exit code is 1 if something
-/// differs.
+/// Compares schemas, metadata and cells. Cells are compared by coordinates, regardless of their
+/// storage. --physical also compares the storage. The exit code is 1 if there are differences.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,45 +29,45 @@ Examples:
   tdb diff ARRAY --fragment __1714… --other-fragment __1717…
   tdb diff ARRAY COPY --without-cells --physical --format json")]
 pub(crate) struct Args {
-    /// The first array
+    /// Path of the first array
     array: OsString,
 
-    /// The second array [default: the first one]
+    /// Path of the second array [default: the first array]
     #[arg(required_unless_present_any = ["other_at", "other_fragment"])]
     other: Option<OsString>,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// Look at the second array as it was at a time [default: the time of the first]
+    /// Read the second array as of a time [default: the time of the first]
     #[arg(long, value_name = "TIME", value_parser = at)]
     other_at: Option<TimeRange>,
 
-    /// Look at one fragment of the first array alone, as it was written, by its name
+    /// Read only this fragment of the first array, as originally written
     #[arg(long, value_name = "NAME")]
     fragment: Option<String>,
 
-    /// Look at one fragment of the second array alone
+    /// Read only this fragment of the second array
     #[arg(long, value_name = "NAME")]
     other_fragment: Option<String>,
 
-    /// Compare how they are stored, too: format, orders, tile extents, filters, fragments
+    /// Also compare the storage: format version, orders, tile extents, filters, fragments
     #[arg(long)]
     physical: bool,
 
-    /// Compare no cells
+    /// Do not compare cells
     #[arg(long)]
     without_cells: bool,
 
-    /// Print so many differences at most; all of them are counted
+    /// Print at most this many differences. All differences are counted
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 100)]
     limit: usize,
 
-    /// Memory that reading may take, such as 256MiB
+    /// Memory limit for reading, such as 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     budget: Option<u64>,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     })
 }
 
-/// The array, or one of its fragments alone.
+/// The array, restricted to a single fragment if a name is given.
 fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     let Some(name) = name else { return Ok(array) };
     let (replaced, _) = array.replaced_fragments()?;
@@ -142,7 +142,7 @@ fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     }
 }
 
-/// What differs, counted.
+/// Formats the numbers of differences.
 fn summary(counts: &DiffCounts) -> String {
     let count = |count: u64, one: &str, many: &str| match count {
         0 => None,
@@ -161,7 +161,7 @@ fn summary(counts: &DiffCounts) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// How differences are shown.
+/// The arrays and the output format of differences.
 struct Shown<'a> {
     a: &'a Array,
     b: &'a Array,
@@ -209,7 +209,7 @@ impl Shown<'_> {
                     self.values(self.b, cell)?,
                 ]
             }
-            // Those of newer libraries.
+            // Differences of newer versions of the library.
             other => vec!["other".into(), format!("{other:?}").into(), Entry::none(), Entry::none(), Entry::none()],
         };
         Ok(vec![row])
@@ -250,7 +250,7 @@ impl Shown<'_> {
     }
 }
 
-/// Some fields of a cell, as `y=1 x=2`.
+/// Formats some fields of a cell, as `y=1 x=2`.
 fn listed(array: &Array, cell: &Batch, columns: std::ops::Range<usize>) -> Result<String> {
     let shown = cell.columns()[columns].iter().map(|column| {
         let Some(field) = array.schema().field(column.name()) else { return Ok(String::new()) };

@@ -1,4 +1,4 @@
-//! `tdb doctor`: what interrupted work and moves have left behind, and what can be done about it.
+//! `tdb doctor`: repair after interrupted work and moves.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,13 +22,16 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Find what interrupted writes, vacuums and moves have left in an array or group, and see to it
+/// Find and repair leftovers of interrupted writes, vacuums and moves
 ///
-/// Fragments that were never committed, commits of fragments that are gone, temporary files, files that name what isn't there,
-/// members of groups by where they once were. It is only told, unless --fix is given. Nothing is deleted: what is superfluous is
-/// moved into the folder .tdb-aside of the array or group, which no reader looks at, and --undo moves it back. A write that is going
-/// on looks like an interrupted one, so only what hasn't changed for a while is seen to; and what changes what readers find
-/// only with --only. The exit code is 1 if something was found and not seen to.
+/// Finds uncommitted fragments, commits of missing fragments, temporary files, lists of missing
+/// files, and group members with outdated paths. Reports only, unless --fix is given. The exit code
+/// is 1 if a problem was found and not repaired.
+///
+/// With --fix nothing is deleted. Superfluous files move to the quarantine folder .tdb-aside of the
+/// array or group, which readers ignore, and --undo moves the files back. A running write looks
+/// like an interrupted one. Therefore --fix repairs only problems of files without recent changes.
+/// Repairs that change the results of readers also need --only.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,38 +43,39 @@ Examples:
   tdb doctor ARRAY --rebuild FRAGMENT            its metadata are lost or damaged
   tdb doctor ARRAY --rebuild FRAGMENT --domain row=1..4 --domain column=1..8")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// Do what is proposed
+    /// Apply the proposed repairs
     #[arg(long)]
     fix: bool,
 
-    /// See only to what has this path below the array, or is this member; also where readers find something else then
+    /// Repair only the problem with this path in the array, or this member (repeatable). Includes
+    /// repairs that change the results of readers
     #[arg(long, value_name = "PATH", requires = "fix")]
     only: Vec<String>,
 
-    /// See only to what hasn't changed for so long
+    /// Repair only problems of files that have not changed for this long
     #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = duration, requires = "fix")]
     older_than: Duration,
 
-    /// Move back what was moved aside, and remove what was written
+    /// Move quarantined files back, and remove files that repairs have written
     #[arg(long, conflicts_with = "fix")]
     undo: bool,
 
-    /// Make the metadata of this fragment anew, from its data files; what was there is moved aside
+    /// Rebuild the metadata of this fragment from its data files, and quarantine the old metadata
     #[arg(long, value_name = "FRAGMENT", conflicts_with_all = ["fix", "undo"])]
     rebuild: Option<String>,
 
-    /// Where a dense fragment lies that is rebuilt, for each dimension: numbers as they are stored
+    /// Range of a dimension of a rebuilt dense fragment, in stored numbers (once per dimension)
     #[arg(long, value_name = "DIMENSION=FIRST..LAST", requires = "rebuild")]
     domain: Vec<String>,
 
-    /// Save the tiles of a sparse fragment before the first damaged one, and let go of the others
+    /// Keep the tiles of a sparse fragment before the first damaged one, and discard the rest
     #[arg(long, requires = "rebuild")]
     salvage: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -137,7 +141,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     tell_left(&path, &left, &young, args)
 }
 
-/// Makes the metadata of a fragment anew, and says what of.
+/// Rebuilds the metadata of a fragment, and prints the result.
 fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: Terminal) -> Result<()> {
     let rebuild = Rebuild::new().salvage(args.salvage);
     let rebuild = match domain(array, &args.domain)? {
@@ -166,7 +170,7 @@ fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: 
     }
 }
 
-/// What `--domain` says, if it says something of each dimension.
+/// Parses `--domain`, which must name each dimension once.
 fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
     if words.is_empty() {
         return Ok(None);
@@ -184,7 +188,7 @@ fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
     Ok(Some(NdRange(ranges)))
 }
 
-/// What is left, and how it can be seen to.
+/// Returns a failure with a hint if problems remain.
 fn tell_left(path: &Path, left: &[&Diagnosis], young: &[Diagnosis], args: &Args) -> Result<()> {
     if left.is_empty() {
         return Ok(());
@@ -227,12 +231,12 @@ fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Termin
     Err(Failure::new(Exit::Finding, what).with_hint(".tdb-aside/*/where-from.txt says what is what"))
 }
 
-/// Whether it may be a write that is going on.
+/// `true` if the finding may be a running write.
 fn has_age(one: &Diagnosis) -> bool {
     !matches!(one.remedy, Remedy::Relative { .. }) && !one.files.is_empty()
 }
 
-/// How long nothing of it has changed; no time at all if that isn't known.
+/// The time since the last change of any file of the finding, or zero if unknown.
 fn age(folder: &Path, one: &Diagnosis) -> Duration {
     if matches!(one.remedy, Remedy::Relative { .. }) {
         return Duration::MAX;
@@ -243,7 +247,8 @@ fn age(folder: &Path, one: &Diagnosis) -> Duration {
     ages.min().flatten().unwrap_or_default()
 }
 
-/// When a file was last changed: its bytes, or whatever else of it. Copies may keep the former time, but not the latter.
+/// The time of the last change of a file, including changes of its metadata. Copies may preserve
+/// the modification time, but not the status change time.
 fn changed(file: &std::fs::Metadata) -> Option<SystemTime> {
     let modified = file.modified().ok()?;
     #[cfg(unix)]
@@ -256,7 +261,7 @@ fn changed(file: &std::fs::Metadata) -> Option<SystemTime> {
     Some(modified)
 }
 
-/// A duration as people say it.
+/// Formats a duration in its largest suitable unit.
 fn rough(age: Duration) -> String {
     let (count, unit) = match age.as_secs() {
         seconds @ 0..120 => (seconds, "second"),

@@ -1,4 +1,4 @@
-//! `tdb enumerations`: the values that attributes are enumerated from.
+//! `tdb enumerations`: enumerations and their values.
 
 use std::ffi::OsString;
 
@@ -22,16 +22,16 @@ Examples:
   tdb enumerations ARRAY colours
   tdb enumerations ARRAY colours --at 2024-05-01 --format csv")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     array: OsString,
 
-    /// The enumeration whose values to list
+    /// Enumeration to list the values of
     name: Option<String>,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }

@@ -1,4 +1,4 @@
-//! `tdb evolve`: the schema of an array is changed.
+//! `tdb evolve`: schema evolution.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -16,9 +16,9 @@ use crate::key::Key;
 use crate::target;
 use crate::time::{Stamp, TimeArgs};
 
-/// Change the schema of an array, in one or more of these ways
+/// Change the schema of an array, in one or more ways
 ///
-/// What was written before stays as it is: attributes that are added read as their fill value there.
+/// Existing fragments do not change. For these cells, an added attribute reads as the fill value.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
 #[command(after_help = "\
@@ -27,27 +27,27 @@ Examples:
   tdb evolve ARRAY --extend colours=violet --extend colours=brown
   tdb evolve ARRAY --expand rows=0..9999 --expand columns=0..99")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     array: OsString,
 
-    /// Add the attributes and enumerations of this TOML; `-` reads it from standard input
+    /// Add the attributes and enumerations of a TOML file, or of standard input (`-`)
     #[arg(long, value_name = "FILE", group = "change")]
     add: Option<OsString>,
 
-    /// Drop an attribute; may be given many times
+    /// Drop an attribute (repeatable)
     #[arg(long, value_name = "NAME", group = "change")]
     drop: Vec<String>,
 
-    /// Drop an enumeration that no attribute has any more; may be given many times
+    /// Drop an enumeration that no attribute uses (repeatable)
     #[arg(long, value_name = "NAME", group = "change")]
     drop_enumeration: Vec<String>,
 
-    /// Add a value to an enumeration; may be given many times
+    /// Add a value to an enumeration (repeatable)
     #[arg(long, value_name = "NAME=VALUE", group = "change")]
     extend: Vec<String>,
 
-    /// Widen the current domain along a dimension, or restrict the array to one if it has none; both ends are included; may be
-    /// given many times
+    /// Widen the current domain along a dimension, or restrict an array without a current domain
+    /// (repeatable). Both ends are inclusive
     #[arg(long, value_name = "DIMENSION=FIRST..LAST", group = "change")]
     expand: Vec<String>,
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("--extend {extension}: write NAME=VALUE")))?;
         let enumeration = array.enumeration(name)?;
-        // The reason counts more than a parse error of the value.
+        // A fixed enumeration is a more helpful reason than an invalid value.
         Enumeration::clone(&enumeration).extended::<&[u8]>([]).map_err(Failure::usage)?;
         let value = value::bytes(enumeration.datatype(), enumeration.cell_val_num(), text)?;
         evolution = evolution.extend_enumeration(name, [value]);
@@ -88,7 +88,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     Ok(array.evolve(&evolution, &args.stamp.names())?)
 }
 
-/// The current domain with some ranges in place of its own. If there is none, other dimensions keep their whole domain.
+/// The current domain with some ranges replaced. Without a current domain, the remaining dimensions
+/// keep the domain of the schema.
 fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
     let schema = array.schema();
     let mut ranges: Vec<Option<DimRange>> = match schema.current_domain() {
@@ -125,7 +126,7 @@ fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
     Ok(NdRange(ranges.collect::<Result<_>>()?))
 }
 
-/// All of a dimension; none if it has no domain.
+/// The domain of a dimension, or `None` if it has no domain.
 fn whole(dimension: &Dimension) -> Option<DimRange> {
     dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi })
 }

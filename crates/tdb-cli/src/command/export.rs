@@ -1,4 +1,4 @@
-//! `tdb export`: cells into a file.
+//! `tdb export`: export of cells to files.
 
 mod args;
 mod folder;
@@ -57,17 +57,17 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
     let query = args.which.apply(array.read().select(names)?, array)?.only_matching();
     let query = args.which.within_written(query, array)?;
     let query = args.order.map_or(query.clone(), |order| query.order(order.into()));
-    // Cells are there twice for a while: as they were read, and as they are written.
+    // Cells are in memory twice for a while, as read and as written.
     Ok(query.budget(saturating_len(args.budget / 2)))
 }
 
-/// What a file becomes.
+/// The format of a file.
 enum Kind {
     Rows(RowFormat),
     Added(&'static dyn FileFormat),
 }
 
-/// What is known of rows.
+/// Options of row formats.
 const ROW_OPTIONS: &[files::FileOption] = &[
     files::FileOption { name: "null", what: "what CSV shows for a null cell, instead of nothing" },
     files::FileOption { name: "raw", what: "true: what is stored in place of dates and enumerated values" },

@@ -23,17 +23,17 @@ Examples:
   tdb fragments ARRAY --replaced
   tdb fragments ARRAY --format csv")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     array: OsString,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// List those that a vacuum would remove, because they were consolidated into others
+    /// List superseded fragments, replaced by consolidation and deleted by the next vacuum
     #[arg(long)]
     replaced: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -51,7 +51,7 @@ const COLUMNS: [(&str, bool); 10] = [
     ("schema", false),
 ];
 
-/// Of fragments that are replaced no more is known than their names say.
+/// Superseded fragments are not opened. Only the names are known.
 const REPLACED_COLUMNS: [(&str, bool); 4] = [("name", false), ("start", false), ("end", false), ("version", true)];
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `tdb group`: groups are made and changed.
+//! `tdb group`: creation and changes of groups.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::time::{Stamp, TimeArgs};
 use crate::{location, target};
 
-/// Make a group, and change what is in it
+/// Create a group, or change its members
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,31 +26,32 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make an empty group
+    /// Create an empty group
     Create {
-        /// The group's folder, which need not be there
+        /// Folder of the group, created if missing
         group: OsString,
     },
-    /// Add an array or a group
+    /// Add an array or group
     Add {
-        /// The group
+        /// Path of the group
         group: OsString,
-        /// The member's path, from the group's folder
+        /// Path of the member, relative to the folder of the group
         member: String,
-        /// What to call it in the group; without a name it is known by its path
+        /// Name of the member in the group [default: its path]
         #[arg(long)]
         name: Option<String>,
-        /// Keep the member's whole path, so that the group can be moved but the member can't; it is taken from here
+        /// Store the absolute path of the member, so that the group can be moved but the member
+        /// cannot. The given path is relative to the current folder
         #[arg(long)]
         absolute: bool,
         #[command(flatten)]
         stamp: Stamp,
     },
-    /// Remove a member from the group, and leave it where it is
+    /// Remove a member from the group, without deleting it
     Remove {
-        /// The group
+        /// Path of the group
         group: OsString,
-        /// The member's name, or its path if it has none
+        /// Name of the member, or path of a member without a name
         member: String,
         #[command(flatten)]
         stamp: Stamp,
@@ -76,7 +77,7 @@ fn open(group: &OsString, key: &Key) -> Result<Group> {
     target::open_group(&path, &TimeArgs::default(), key)
 }
 
-/// The absolute path, without links.
+/// The absolute path, with links resolved.
 fn whole(member: &str) -> Result<String> {
     let path = location::local(member.as_ref())?;
     let whole = fs::canonicalize(&path).map_err(|error| Failure::io(path.display(), &error))?;

@@ -1,4 +1,4 @@
-//! `tdb import`: rows of files into an array.
+//! `tdb import`: import of files into an array.
 
 mod args;
 mod counted;
@@ -106,7 +106,7 @@ fn tell(checked: &Checked, imported: &Imported, dry_run: bool) {
     }
 }
 
-/// What an import that has failed leaves.
+/// Describes the cells that a failed import has written.
 fn so_far(imported: Imported) -> String {
     match imported.fragments {
         0 => "nothing was written".to_owned(),
@@ -121,7 +121,7 @@ fn definition(args: &Args, import: &Import) -> Result<ArrayDefinition> {
     }
 }
 
-/// The schema of an array, with its enumerations.
+/// The schema of an array with its enumerations.
 fn defined(array: &Array) -> Result<ArrayDefinition> {
     let wrong = |error: SchemaError| Failure::corrupt(error);
     let mut definition = ArrayDefinition::new(ArraySchema::clone(array.schema())).map_err(wrong)?;

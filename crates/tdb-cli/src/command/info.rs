@@ -1,4 +1,4 @@
-//! `tdb info`, and the bare `tdb PATH`: what is there, in short.
+//! `tdb info`, and the bare `tdb PATH`: a summary of an array or group.
 
 mod array;
 mod group;
@@ -13,7 +13,7 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{TextFormat, print_json, print_text};
 
-/// Show what an array or group is, in short
+/// Show a summary of an array or group
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,13 +22,13 @@ Examples:
   tdb info ARRAY --at 2024-05-01
   tdb info ARRAY --format json | jq .cells")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: TextFormat,
 }

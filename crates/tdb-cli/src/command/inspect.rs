@@ -14,12 +14,13 @@ use crate::target::{self, Kind};
 use tdb_print::{Paint, Terminal, printable};
 use tdb_print::{TextFormat, print_json, stdout};
 
-/// Show a single file of an array, field by field: where it lies, its bytes, its value, and what that means
+/// Show a file of an array field by field: offset, bytes, value and meaning
 ///
-/// Knows schemas, enumerations, fragment metadata, data files, commits, array metadata and group details. What is in a
-/// compressed tile is shown behind it, with offsets that count from the beginning of the payload.
+/// Supports schemas, enumerations, fragment metadata, data files, commits, array metadata and group
+/// details. The contents of a compressed tile follow the tile, with offsets relative to the start
+/// of the payload.
 ///
-/// Of a damaged file, everything up to the damage is shown; the exit code is then 3.
+/// For a damaged file, shows everything up to the damage. The exit code is then 3.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,14 +29,14 @@ Examples:
   tdb inspect ARRAY/__fragments/__1_1_0123…_22/a0.tdb --tiles 5
   tdb inspect FILE --format json | jq '.fields[] | select(.name == \"tile extent\")'")]
 pub(crate) struct Args {
-    /// A file in an array or group
+    /// File in an array or group
     file: OsString,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: TextFormat,
 
-    /// Tiles of a data file to show
+    /// Maximum number of tiles of a data file to show
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     tiles: u64,
 }
@@ -84,7 +85,7 @@ fn text(report: &Report, paint: Paint) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Bytes of a field that text has room for.
+/// Maximum bytes of a field in text output.
 const SHOWN_BYTES: usize = 8;
 
 fn line(span: &Span, paint: Paint) -> String {
@@ -100,7 +101,7 @@ fn line(span: &Span, paint: Paint) -> String {
         let _ = write!(line, "  {} {size}", paint.bold(&name));
         return line;
     }
-    // Of bytes whose meaning is known, the meaning is enough: they stand further left already.
+    // If the value only repeats the bytes, the meaning suffices.
     let is_hex = !span.bytes.is_empty() && span.value.starts_with(&hex::encode(&span.bytes));
     let shown = if is_hex && !span.meaning.is_empty() {
         printable(&span.meaning)

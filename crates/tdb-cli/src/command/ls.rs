@@ -1,4 +1,4 @@
-//! `tdb ls`: arrays, groups and other things below a path.
+//! `tdb ls`: the contents of a folder.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -16,9 +16,9 @@ use crate::target::{self, Kind};
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// List arrays, groups and other things in a folder
+/// List arrays, groups and other entries of a folder
 ///
-/// The contents of a folder determine its kind. Arrays are not looked into.
+/// The contents of a folder determine its kind. The contents of arrays are not listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,19 +26,19 @@ Examples:
   tdb ls --recursive data
   tdb ls -r --kind array data --format csv")]
 pub(crate) struct Args {
-    /// The folder
+    /// Folder to list
     #[arg(default_value = ".")]
     path: OsString,
 
-    /// Also list what is in the folders and groups below
+    /// Also list the contents of subfolders and groups
     #[arg(short, long)]
     recursive: bool,
 
-    /// List only these
+    /// List only entries of this kind (repeatable)
     #[arg(long, value_name = "KIND", value_parser = ["array", "group", "key-value", "folder", "file", "fragment", "other"])]
     kind: Vec<String>,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
             listing.stored(&*storage, entries, "")?;
         }
         Kind::Folder | Kind::Group => listing.folder(&path, "")?,
-        // The thing itself, as `ls` does with files.
+        // Lists the entry itself, as `ls` does for files.
         _ => listing.found.push(Found { name: path.display().to_string(), kind, size: None }),
     }
     let mut sheet = Sheet::new(&[("kind", false), ("size", true), ("path", false)]);
@@ -67,20 +67,20 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
 }
 
 struct Found {
-    /// Path below the folder that was asked for.
+    /// Path relative to the listed folder.
     name: String,
     kind: Kind,
     /// Bytes of a file.
     size: Option<u64>,
 }
 
-/// What identifies a folder.
+/// The identity of a folder.
 #[cfg(unix)]
 type FolderId = (u64, u64);
 #[cfg(not(unix))]
 type FolderId = std::path::PathBuf;
 
-/// Of a folder far below others this is much faster than to look for links in each part of its path.
+/// Much faster for deep folders than resolving links in each part of the path.
 #[cfg(unix)]
 fn folder_id(folder: &Path) -> io::Result<FolderId> {
     use std::os::unix::fs::MetadataExt;
@@ -94,7 +94,7 @@ fn folder_id(folder: &Path) -> io::Result<FolderId> {
 
 struct Listing {
     recursive: bool,
-    /// The folders that were looked into, so that links can't lead in circles.
+    /// Visited folders, since links can form cycles.
     seen: HashSet<FolderId>,
     found: Vec<Found>,
 }
@@ -113,7 +113,7 @@ impl Listing {
         for entry in entries {
             let path = entry.path();
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            // Links that lead nowhere, and files that have gone since.
+            // A broken link, or a file that was deleted meanwhile.
             let Ok(kind) = Kind::of(&path) else { continue };
             let size = fs::metadata(&path).ok().filter(|_| kind == Kind::File).map(|metadata| metadata.len());
             self.found.push(Found { name: name.clone(), kind, size });
@@ -124,7 +124,7 @@ impl Listing {
         Ok(())
     }
 
-    /// What is on a store: each folder is listed once.
+    /// Lists a folder on a store. Each folder is listed once.
     fn stored(&mut self, folder: &dyn Storage, entries: Vec<StoredEntry>, prefix: &str) -> Result<()> {
         for entry in entries {
             let name = format!("{prefix}{}", entry.name);
@@ -134,7 +134,7 @@ impl Listing {
             }
             let folder = folder.sub(&entry.name).map_err(ArrayError::from)?;
             let entries = match folder.list("") {
-                // It has gone since.
+                // The folder was deleted meanwhile.
                 Err(error) if error.is_not_found() => continue,
                 entries => entries.map_err(ArrayError::from)?,
             };

@@ -1,4 +1,4 @@
-//! What the commands that maintain arrays and groups have in common.
+//! Common functions of the maintenance commands.
 
 use std::ffi::OsStr;
 
@@ -16,7 +16,7 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Opens the group or the array at a path.
+/// Opens the group or array at a path.
 pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Target> {
     let (path, kind) = target::find(argument)?;
     if kind == Kind::Group {
@@ -25,7 +25,7 @@ pub(crate) fn open(argument: &OsStr, time: &TimeArgs, key: &Key) -> Result<Targe
     Ok(Target::Array(target::open_to_read(argument, 1, time, key)?.1))
 }
 
-/// Runs a plan, unless it is only asked for, and prints what is or was done.
+/// Runs a plan, or only prints it if `only_plan`. Prints all steps.
 pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut past: Vec<TimeRange> = plan.past().copied().collect();
     let mut sheet = Sheet::new(&[("action", false), ("path", false), ("what", false), ("size", true), ("for", true)]);
@@ -59,7 +59,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
     Ok(())
 }
 
-/// Milliseconds as a moment, if it is one.
+/// Milliseconds since 1970 as a date and time, or as a number outside the range of dates.
 fn moment(time: u64) -> String {
     datetime::timestamp(time).unwrap_or_else(|| time.to_string())
 }
@@ -74,7 +74,8 @@ fn row_of_left(left: &Left) -> Vec<Entry> {
     vec!["leave".into(), left.path.as_str().into(), left.why.to_string().into(), Entry::none(), Entry::none()]
 }
 
-/// The path without what will make the name unique, which isn't known before the file is made.
+/// The path of a planned file. Replaces the unique part by `…`, because the name is chosen when the
+/// file is created.
 fn path_of_plan(step: &Step) -> String {
     let path = &step.path;
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -15,9 +15,10 @@ use crate::time::{Stamp, TimeArgs};
 use tdb_print::{Entry, RowFormat, Sheet};
 use tdb_print::{Terminal, printable};
 
-/// Show the metadata of an array or group, keys with typed values, or change it
+/// Show or change the metadata of an array or group
 ///
-/// Arrays of numbers that Python put are kept under keys that begin with __np_flat_ and __np_shape_, and are shown so.
+/// Prints keys with typed values. Arrays of numbers written by Python have keys with the prefixes
+/// __np_flat_ and __np_shape_, and are shown under these keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,18 +27,18 @@ Examples:
   tdb meta ARRAY --put title=string_utf8:Rain --put limits=float64:0.5,2 --delete draft
   tdb meta ARRAY --key title --format json | jq '.[0].value'")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// Show only this key, which must be there; may be given many times
+    /// Show only this key, which must exist (repeatable)
     #[arg(short, long, value_name = "KEY")]
     key: Vec<String>,
 
-    /// Give a key a value, such as title=string_utf8:Rain or limits=float64:0.5,2; may be given many times
+    /// Set a key, such as title=string_utf8:Rain or limits=float64:0.5,2 (repeatable)
     #[arg(long, value_name = "KEY=TYPE:VALUE", conflicts_with_all = ["at", "between", "key"])]
     put: Vec<String>,
 
-    /// Delete a key; may be given many times
+    /// Delete a key (repeatable)
     #[arg(long, value_name = "KEY", conflicts_with_all = ["at", "between", "key"])]
     delete: Vec<String>,
 
@@ -47,7 +48,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -71,14 +72,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(sheet.print(format, terminal)?)
 }
 
-/// Puts and deletes keys, in one file.
+/// Puts and deletes keys in one metadata file.
 fn change(args: &Args, key: &Key) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let puts = |key: &String| args.put.iter().any(|put| put.split_once('=').is_some_and(|(put, _)| put == key));
     if let Some(key) = args.delete.iter().find(|key| puts(key)) {
         return Err(Failure::usage(format!("{key}: --put and --delete of one key")));
     }
-    // What is put needs nothing of what was there.
+    // Puts do not need the existing metadata.
     let deletes = !args.delete.is_empty();
     let writer = match kind {
         Kind::Group => {
@@ -113,7 +114,8 @@ fn change(args: &Args, key: &Key) -> Result<()> {
     Ok(writer.commit()?)
 }
 
-/// Warns of types that TileDB-Py can't read: one such value, and it shows none of the metadata.
+/// Warns about types that TileDB-Py cannot read. A single value of such a type hides all metadata
+/// from TileDB-Py.
 fn warn_of_python(key: &str, datatype: Datatype) {
     let is_string = matches!(datatype, Datatype::StringUtf8 | Datatype::StringAscii);
     let is_array = key.starts_with("__np_flat_");
@@ -131,7 +133,7 @@ fn warn_of_python(key: &str, datatype: Datatype) {
     );
 }
 
-/// Checks that there is something under these keys.
+/// Checks that all keys exist.
 fn check_there(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<()> {
     let known: Vec<String> = metadata.iter().map(|(key, _)| key.into_owned()).collect();
     if let Some(key) = keys.iter().find(|key| !known.contains(key)) {
@@ -160,9 +162,9 @@ fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) ->
 }
 
 fn shown(value: &MetadataValue, format: RowFormat) -> Entry {
-    // Of text the count is that of its units; a single value is no list.
+    // The count of text is its number of code units. A single value is not a list.
     let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
-    // As R and C++ put text.
+    // R and C++ store text as `char`.
     let datatype = if value.datatype() == Datatype::Char { Datatype::StringUtf8 } else { value.datatype() };
     Entry::cell(datatype, number, value.as_bytes(), format)
 }

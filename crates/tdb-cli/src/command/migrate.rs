@@ -1,4 +1,5 @@
-//! `tdb migrate`: an array, or all arrays of a group, in another format, or with other tiles, orders or filters.
+//! `tdb migrate`: conversion of arrays and groups to another format version, or to other tiles,
+//! orders or filters.
 
 mod args;
 mod group;
@@ -19,11 +20,11 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             "--at and --between are for --flatten: with its history an array is copied of all times",
         ));
     }
-    // Before anything is looked at: a key that can't be read is no reason to have begun.
+    // An unreadable key must fail before any work begins.
     let new_key = args.new_key(key)?;
     let place = Place::of(&args.array)?;
     let interrupted = match &place {
-        // Whoever only looks changes nothing.
+        // A plan must not modify files.
         _ if args.plan => InPlace::Nothing,
         Place::Local(path) => recover_migration(path)?,
         Place::Store(_) if args.out.is_some() => InPlace::Nothing,
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// On a store two folders can't change places at once, as migrating in place takes.
+/// A migration in place needs an atomic exchange of two folders, which a store cannot do.
 fn not_in_place(uri: &str) -> Failure {
     let message = format!("{uri}: nothing is migrated in place on a store, which can't rename a folder at once");
     Failure::new(Exit::Unsupported, message).with_hint("--out writes the new one beside it")

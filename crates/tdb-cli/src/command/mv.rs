@@ -1,4 +1,4 @@
-//! `tdb move`: an array or a group somewhere else.
+//! `tdb move`: moves of arrays and groups.
 
 use std::ffi::OsString;
 
@@ -14,28 +14,30 @@ use crate::session;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat};
 
-/// Move an array or a group, or rename it
+/// Move or rename an array or group
 ///
-/// At once on one disk. Else, and on stores, it is copied, every byte of the copy is compared, and only then the old one is removed; what tdb
-/// doctor has moved aside goes along. Nobody else maintains it meanwhile, nor any array or group in its folder. Members that a group has by whole paths in its own folder are made relative before. Groups that are known to have it as a member are
-/// told: they have it at its old place.
+/// Renames atomically on one disk. Otherwise, and on stores, copies, compares every byte of the
+/// copy, and only then removes the source. Files quarantined by tdb doctor are moved too.
+/// Meanwhile, other processes cannot maintain the source, or any array or group in the folder.
+/// Absolute paths of members inside the folder of a group are made relative first. Reports known
+/// groups with the source as a member, which still refer to the old path.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tdb move ARRAY RENAMED
   tdb move GROUP /mnt/disk/GROUP")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     source: OsString,
 
-    /// Where it is to lie; nothing may be there
+    /// New path, which must not exist
     destination: OsString,
 
-    /// Copy, compare and remove, also where it could be renamed
+    /// Copy, compare and remove, even if renaming is possible
     #[arg(long)]
     by_copying: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// On stores nothing is renamed: it is copied, compared and removed.
+/// Stores cannot rename folders, so the library copies, compares and removes.
 fn go(move_to: &MoveTo, from: &Place, to: &Place) -> Result<Moved> {
     if let (Place::Local(from), Place::Local(to)) = (from, to) {
         return Ok(move_to.folder(from, to)?);

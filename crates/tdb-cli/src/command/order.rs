@@ -1,4 +1,4 @@
-//! The order of cells, as options name it.
+//! The values of `--order`.
 
 use clap::ValueEnum;
 use tdb_array::Order;
@@ -9,9 +9,9 @@ pub(super) enum OrderArg {
     RowMajor,
     /// The first dimension varies fastest
     ColMajor,
-    /// As the array stores cells
+    /// The order in which the array stores cells
     Global,
-    /// Whatever is fastest
+    /// Any order, whichever is fastest
     Unordered,
 }
 

@@ -1,4 +1,4 @@
-//! `tdb read`: cells.
+//! `tdb read`: cells of an array.
 
 mod args;
 mod cost;

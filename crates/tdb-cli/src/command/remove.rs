@@ -1,4 +1,4 @@
-//! `tdb remove`: an array or a group goes.
+//! `tdb remove`: removal of arrays and groups.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -11,10 +11,11 @@ use crate::session;
 use tdb_print::Terminal;
 use tdb_print::{RowFormat, Sheet};
 
-/// Remove an array or a group
+/// Remove an array or group
 ///
-/// Only what the format has is removed; other files stay, and are told. From the first step on nobody takes it for an array any
-/// more; an interrupted removal is finished by the next one. Without --recursive the members of a group stay.
+/// Removes only files of the format. Other files stay and are reported. From the first step on, the
+/// rest is no longer recognized as an array, and the next removal completes an interrupted one. The
+/// members of a group stay, unless --recursive is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,26 +23,27 @@ Examples:
   tdb remove GROUP --recursive --plan
   tdb remove ARRAY --yes")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// Also remove the members that lie in a group's folder, and theirs
+    /// Also remove the members in the folder of a group, and their members
     #[arg(short, long)]
     recursive: bool,
 
-    /// Also remove what tdb doctor has moved aside: without this, nothing is removed where something lies in .tdb-aside
+    /// Also remove files that tdb doctor has quarantined. Without this option, nothing is removed
+    /// if .tdb-aside contains files
     #[arg(long)]
     with_aside: bool,
 
-    /// Don't ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 
-    /// Only say what would be removed
+    /// Print the plan without removing anything
     #[arg(long)]
     plan: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -63,7 +65,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     print(&plan.run()?, "removed", format, terminal)
 }
 
-/// Asks on a terminal; without one nobody can agree.
+/// Asks for confirmation. Fails without a terminal.
 fn is_agreed(path: &str, plan: &Removed) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(Failure::usage(format!("{path}: removing it has to be agreed to")).with_hint("--yes agrees"));

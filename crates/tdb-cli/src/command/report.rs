@@ -1,4 +1,4 @@
-//! `tdb report`: a page about an array or a group.
+//! `tdb report`: an HTML report about an array or group.
 
 use std::ffi::OsString;
 
@@ -16,10 +16,11 @@ use crate::{session, target};
 use tdb_print::Terminal;
 use tdb_print::print_text;
 
-/// Make a page about an array or a group, with pictures
+/// Create an HTML report about an array or group, with pictures
 ///
-/// The page is one HTML file on standard output. It needs nothing from elsewhere, has no scripts, and stays below two megabytes:
-/// of many fragments and tiles some are chosen or counted together, and it says so.
+/// Prints one HTML file to standard output. The file loads no external resources, contains no
+/// scripts, and is smaller than 2 MB. If an array has many fragments or tiles, the report shows a
+/// sample or totals, and states the numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,18 +28,19 @@ Examples:
   tdb report ARRAY --dimensions x,z --attribute depth > report.html
   tdb report GROUP > report.html           an index, and a section for each array")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// The dimensions of the pictures: the one across, and the one down [default: the first two]
+    /// Horizontal and vertical dimension of the pictures [default: the first two]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     dimensions: Vec<String>,
 
-    /// The attribute whose values are shown, of a dense array [default: the first of numbers]
+    /// Attribute whose values are shown for a dense array [default: the first numeric attribute]
     #[arg(long, value_name = "NAME")]
     attribute: Option<String>,
 
-    /// Decode so many tiles of each field, or a share of them, and try other filters and sizes on them
+    /// Decode this many tiles of each field, or a share of all tiles, and try various filters and
+    /// tile sizes
     #[arg(long, value_name = "TILES|SHARE%", value_parser = sample, default_value = "8")]
     sample: Sample,
 

@@ -1,4 +1,4 @@
-//! `tdb schema`: everything that the schema says.
+//! `tdb schema`: the schema of an array.
 
 mod json;
 mod text;
@@ -12,7 +12,7 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{SchemaFormat, print_json, print_text};
 
-/// Show everything that an array's schema says
+/// Show the complete schema of an array
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,17 +21,17 @@ Examples:
   tdb schema ARRAY --format toml > schema.toml
   tdb schema ARRAY --format json | jq '.attributes[].name'")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     array: OsString,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: SchemaFormat,
 
-    /// Values of each enumeration to show
+    /// Maximum number of values to show per enumeration
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     values: usize,
 }

@@ -1,4 +1,4 @@
-//! What `--select` names.
+//! The value of `--select`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,17 +9,17 @@ use tdb_schema::{ArraySchema, DimensionLabel, FieldRef, FieldType};
 use crate::failure::{Failure, Result};
 use crate::names::names_in;
 
-/// What is printed in one column.
+/// The source of an output column.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::command) enum Selected<'a> {
-    /// A dimension or an attribute.
+    /// A dimension or attribute.
     Field(FieldRef),
     /// A label of a dimension.
     Label(&'a DimensionLabel),
 }
 
 impl<'a> Selected<'a> {
-    /// What it is called.
+    /// The name of the column.
     pub(in crate::command) fn name(self, schema: &'a ArraySchema) -> &'a str {
         match self {
             Self::Field(field) => schema.field_name(field).unwrap_or_default(),
@@ -27,7 +27,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Bytes of a cell, unless they vary.
+    /// Bytes per cell, or `None` for cells of variable length.
     pub(in crate::command) fn cell_size(self, schema: &ArraySchema) -> Option<u64> {
         match self {
             Self::Field(field) => schema.field_type(field).and_then(FieldType::cell_size),
@@ -37,7 +37,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// How its cells are shown.
+    /// The printer of the cells.
     pub(in crate::command) fn field(self, array: &Array, raw: bool) -> Result<Field> {
         match self {
             Self::Field(field) => Ok(Field::of(array, field, raw)?),
@@ -46,7 +46,8 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// The fields to print: those asked for, else dimensions and attributes, so that everybody sees where a cell is.
+/// The requested fields, or by default all dimensions and attributes, to show the coordinates of
+/// each cell.
 pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
     if names.is_empty() {
         let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
@@ -58,7 +59,7 @@ pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]
     known.extend(schema.fields_by_name().into_iter().map(|(name, field)| (name, Selected::Field(field))));
     let mut fields = Vec::new();
     for name in names {
-        // A name may hold commas itself.
+        // A name may contain commas.
         match known.get(name.as_str()) {
             Some(field) => fields.push(*field),
             None => {

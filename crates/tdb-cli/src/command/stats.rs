@@ -13,7 +13,7 @@ use crate::names::fields_in;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Summarise fields: values, nulls, least, greatest, mean, different values, how they are spread
+/// Summarize fields: values, nulls, minimum, maximum, mean, distinct values, histogram
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The counts of different values and the histogram take more passes over the array: --quick leaves them out, and mostly needs no
@@ -27,15 +27,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     cells: CellsOf,
 
-    /// Fields to summarise, in this order [default: all; of a dense array the attributes]
+    /// Fields to summarize, in this order [default: all fields, or the attributes of a dense array]
     #[arg(short, long, value_name = "FIELD,…")]
     select: Vec<String>,
 
-    /// Leave out what takes a look at all cells: different values and the histogram
+    /// Omit distinct values and histograms, which need all cells
     #[arg(long)]
     quick: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -62,14 +62,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let schema = array.schema();
     let names = match args.select.is_empty() {
         true => {
-            // Coordinates of dense arrays are all there are, and say nothing of the cells.
+            // The coordinates of a dense array do not depend on its cells.
             let is_told = |field: &FieldRef| !schema.is_dense() || matches!(field, FieldRef::Attribute(_));
             let fields = schema.fields().filter(is_told).filter_map(|field| schema.field_name(field));
             fields.map(str::to_owned).collect()
         }
         false => fields_in(schema, &args.select)?,
     };
-    // Those that a field doesn't have are left out.
+    // Omits aggregates that the type of a field does not support.
     let mut asked = Vec::new();
     for name in &names {
         asked.extend([Aggregate::count_of(name), Aggregate::null_count(name)]);
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(sheet.print(format, terminal)?)
 }
 
-/// Whether a field has an aggregate.
+/// `true` if the field supports the aggregate.
 fn has(query: &Query, aggregate: &Aggregate) -> Result<bool> {
     match query.can_aggregate(aggregate) {
         Ok(()) => Ok(true),
@@ -155,7 +155,7 @@ fn json_histogram(histogram: &Histogram) -> Value {
     json!({"low": low, "high": high, "counts": counts, "outside": outside})
 }
 
-/// As much of a value as people are shown.
+/// The start of a long value, for tables.
 fn beginning(text: String) -> String {
     const MOST: usize = 24;
     match text.char_indices().nth(MOST) {
@@ -164,7 +164,7 @@ fn beginning(text: String) -> String {
     }
 }
 
-/// A bar for each count, as high as it is of the greatest; none is so low that it can't be seen.
+/// A bar for each count, relative to the maximum count. Nonzero counts are always visible.
 fn drawn(counts: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `tdb tree`: all that is below a group.
+//! `tdb tree`: the members of a group and its subgroups.
 
 use std::ffi::OsString;
 
@@ -13,10 +13,10 @@ use crate::time::TimeArgs;
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Show the members of a group, and of the groups in it
+/// Show the members of a group and its subgroups
 ///
-/// Arrays are shown with their type and their domain. Members outside of the folder of their group are named, and looked
-/// into only with --outside; what was shown before is not walked again.
+/// Shows the type and domain of arrays. Members outside the folder of the group are listed, but
+/// opened only with --outside. Groups that were shown before are not shown again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,21 +24,21 @@ Examples:
   tdb tree GROUP --depth 1
   tdb tree GROUP --format jsonl | jq -r 'select(.kind == \"array\") | .path'")]
 pub(crate) struct Args {
-    /// The group
+    /// Path of the group
     path: OsString,
 
-    /// How deep to go: 0 shows the group alone, 1 its members too
+    /// Maximum depth: 0 shows the group alone, 1 also its members
     #[arg(long, value_name = "LEVELS")]
     depth: Option<usize>,
 
-    /// Look into members outside of the folder of their group too
+    /// Also open members outside the folder of their group
     #[arg(long)]
     outside: bool,
 
     #[command(flatten)]
     time: TimeArgs,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -110,7 +110,7 @@ fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     ]
 }
 
-/// What a node is, and what else is to be said of it.
+/// The kind of a node, and a remark if something is unusual.
 fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
     let stated = node.member.as_ref().map_or("group", |member| member.kind.name());
     match &node.kind {
@@ -126,7 +126,7 @@ fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
     }
 }
 
-/// Where a node lies: a path, or the URI of what has none.
+/// The path of a node, or the URI of a node without a path.
 fn place(node: &TreeNode) -> String {
     match (&node.storage, &node.member) {
         (Some(storage), _) => storage.describe(""),

@@ -1,4 +1,4 @@
-//! `tdb vacuum`: what was replaced is removed.
+//! `tdb vacuum`: deletion of superseded files.
 
 use std::ffi::OsString;
 
@@ -13,11 +13,11 @@ use crate::time::TimeArgs;
 use tdb_print::RowFormat;
 use tdb_print::Terminal;
 
-/// Remove the files of an array or group in whose place others stand
+/// Delete fragments and files that consolidation has replaced
 ///
-/// Those are what consolidation has joined, this command's or another library's. Nothing goes before what stands in its
-/// place was seen to be there and sound; what isn't is left alone and told, and the exit code is 1. Readers that have the
-/// array open meanwhile may miss what goes.
+/// Includes consolidation by other libraries. A file is deleted only after the replacement was
+/// found and verified. Otherwise the file stays and is reported, and the exit code is 1. Readers
+/// with an open array may miss deleted files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,41 +25,42 @@ Examples:
   tdb vacuum ARRAY --what fragments
   tdb vacuum GROUP")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     path: OsString,
 
-    /// What to remove
+    /// Kind of files to delete
     #[arg(long, value_enum, default_value = "all")]
     what: What,
 
-    /// Also remove the own files of deletes that were joined with other commits. Release 2.30.0 can't consolidate commits
-    /// any more then
+    /// Also delete the commit files of deletes that were consolidated with other commits. Release
+    /// 2.30.0 can then no longer consolidate commits
     #[arg(long)]
     delete_files: bool,
 
-    /// Only say what would be done
+    /// Print the plan without running it
     #[arg(long)]
     plan: bool,
 
-    /// Go on although somebody else seems to maintain the array or group: it is certain that nobody does
+    /// Continue although another process seems to maintain the array or group. Use only if it has
+    /// certainly stopped
     #[arg(long)]
     take_over: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
 
-/// What can be removed.
+/// A kind of files to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Fragments that others were consolidated from
+    /// Fragments that were consolidated into others
     Fragments,
-    /// Commits that were joined, and files of joined commits that newer ones stand for
+    /// Commits that were consolidated, and superseded files of consolidated commits
     Commits,
-    /// Files of joined footers that newer ones stand for
+    /// Superseded files of consolidated footers
     Footers,
-    /// Files of metadata that were joined
+    /// Metadata files that were consolidated
     Metadata,
     /// All of these
     All,

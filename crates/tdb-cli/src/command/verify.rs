@@ -1,4 +1,4 @@
-//! `tdb verify`: whether all of an array or a group is as it should be.
+//! `tdb verify`: verification of arrays and groups.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,10 +18,11 @@ use crate::{session, stores, target};
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Check all that belongs to arrays and groups: structure, every tile, and every statistic against the cells
+/// Verify arrays and groups: structure, every tile, and every statistic against the cells
 ///
-/// Statistics are computed again from the cells, so that cells that have changed are found even without checksums. A note is
-/// what some releases are known to write so, or what nobody reads. The exit code is 1 if there is anything but notes.
+/// Recomputes statistics from the cells, which reveals changed cells even without checksums. A note
+/// is a deviation that some releases are known to write, or a file without any reader. The exit
+/// code is 1 if there are findings other than notes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,23 +31,23 @@ Examples:
   tdb verify FOLDER                          all arrays and groups in it
   tdb verify ARRAY --digest array.sha256     not a byte has changed since the last time")]
 pub(crate) struct Args {
-    /// Arrays, groups, and folders that have some
+    /// Arrays, groups, or folders of arrays and groups
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Write the SHA-256 of every file into this file; if it is there, compare with it what the files are now
+    /// Write the SHA-256 of every file to this file, or compare with the file if it exists
     #[arg(long, value_name = "FILE")]
     digest: Option<PathBuf>,
 
-    /// Most threads to use; 0 for as many as the machine has
+    /// Maximum number of threads, or 0 for one per processor
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     threads: usize,
 
-    /// Leave out notes
+    /// Do not print notes
     #[arg(short, long)]
     quiet: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
 }
@@ -114,7 +115,8 @@ fn row(finding: &Finding) -> Vec<Entry> {
     ]
 }
 
-/// Compares the files with what they were, or writes down what they are; how many findings there are.
+/// Writes the digests of the files, or compares them with earlier digests. Returns the number of
+/// findings.
 fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut Sheet) -> Result<usize> {
     let io = |error: io::Error| Failure::io(file.display(), &error);
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -158,7 +160,7 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
     Ok(findings)
 }
 
-/// What was looked at.
+/// Counts of verified objects.
 #[derive(Default)]
 struct Totals {
     groups: u64,

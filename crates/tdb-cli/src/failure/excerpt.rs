@@ -1,27 +1,27 @@
-//! The line of a text that an error is about, with what is to blame marked.
+//! The line of a text that contains an error, with the error marked.
 
 use std::ops::Range;
 
 use tdb_print::printable;
 
-/// Characters of a line that are shown, at most, on each side of where the marked ones begin.
+/// Maximum number of characters to show on each side of the start of the error.
 const BESIDE: usize = 60;
 
 /// A line of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// Counted from 1.
+    /// Line number, from 1.
     pub(crate) line: usize,
-    /// In characters, counted from 1.
+    /// Column in characters, from 1.
     pub(crate) column: usize,
     shown: String,
-    /// Columns of `shown` before the marked ones, and how many those are.
+    /// The marked columns of `shown`: their start and number.
     before: usize,
     marked: usize,
 }
 
 impl Excerpt {
-    /// The line in which the bytes of a text begin.
+    /// The line that contains the start of a byte range.
     pub(crate) fn new(text: &str, span: Range<usize>) -> Option<Self> {
         let before = text.get(..span.start)?;
         let begin = before.rfind('\n').map_or(0, |end| end + 1);
@@ -45,7 +45,7 @@ impl Excerpt {
         })
     }
 
-    /// The line, and another one that marks.
+    /// The line, followed by a line of `^` marks.
     pub(crate) fn lines(&self) -> [String; 2] {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());

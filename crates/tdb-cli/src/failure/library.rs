@@ -1,4 +1,4 @@
-//! From the library's errors to ours.
+//! Conversion of library errors to failures.
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENT_METADATA};
 use super::{Exit, Failure};
 use crate::suggest;
 
-/// The variable of the environment that holds the key as 64 hexadecimal digits.
+/// The environment variable with the key as 64 hexadecimal digits.
 pub(crate) const KEY_VARIABLE: &str = "TDB_KEY";
-/// The variable of the environment that names a file with the key.
+/// The environment variable with the path of a key file.
 pub(crate) const FILE_VARIABLE: &str = "TDB_KEY_FILE";
 
 impl From<SchemaTextError> for Failure {
@@ -36,7 +36,7 @@ impl From<ErrorCategory> for Exit {
             ErrorCategory::Unsupported => Self::Unsupported,
             ErrorCategory::Key => Self::Key,
             ErrorCategory::Cancelled => Self::Interrupted,
-            // Unavailable, and the categories of newer libraries.
+            // `Unavailable`, and categories of newer versions of the library.
             _ => Self::Unavailable,
         }
     }
@@ -67,7 +67,7 @@ impl From<ExchangeError> for Failure {
     }
 }
 
-/// Which option does what a text lacks.
+/// The hint with the option that resolves the error.
 fn exchange_hint(error: &ExchangeError) -> Option<String> {
     Some(match error {
         ExchangeError::RangeWithoutName { example, .. } => format!("write for example --range {example}=FIRST..LAST"),
@@ -108,13 +108,13 @@ impl From<MaintainError> for Failure {
     }
 }
 
-/// Whether a lock lies in a folder that a copy is made in.
+/// `true` if the lock is in the folder of an unfinished copy.
 fn is_of_copy(lock: &str) -> bool {
     let folder = Path::new(lock).parent().and_then(Path::file_name).and_then(|name| name.to_str());
     folder.is_some_and(|name| name.starts_with(".tdb-copy-") && name.ends_with(".tmp"))
 }
 
-/// Which option, or which other command, does what the library refuses.
+/// The hint with the option or command that resolves the error.
 fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
     Some(match error {
         MaintainError::Busy { path, .. } if is_of_copy(path) => {
@@ -152,7 +152,7 @@ fn refusal_hint(why: &Refusal) -> Option<&'static str> {
     })
 }
 
-/// Whether it isn't in the way of a migration without history.
+/// `true` if a migration without history avoids the obstacle.
 fn is_of_history(obstacle: &Obstacle) -> bool {
     matches!(
         obstacle,
@@ -211,12 +211,12 @@ impl From<ArrayError> for Failure {
     }
 }
 
-/// Whether it is a file that arrays have: all of these lie in a folder, or have a name, that begins so.
+/// `true` if the path contains a name of the array format. All of these names begin with `__`.
 fn is_of_array(path: &str) -> bool {
     path.split(['/', '\\']).any(|part| part.starts_with("__"))
 }
 
-/// What may be done about a file that the array names and that isn't there.
+/// The hint for a missing file that the array refers to.
 fn missing_file_hint(path: &str) -> &'static str {
     let mut parts = path.rsplit(['/', '\\']);
     let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -228,17 +228,17 @@ fn missing_file_hint(path: &str) -> &'static str {
     }
 }
 
-/// Advice for who gave no key.
+/// The hint for a missing key.
 fn missing_key_hint() -> String {
     format!("`--key-file FILE`, {KEY_VARIABLE} or {FILE_VARIABLE} give a key")
 }
 
-/// Advice for who gave a key that the array does not have.
+/// The hint for a key of an unencrypted array.
 fn unneeded_key_hint() -> String {
     format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
 }
 
-/// What to do where nothing is because a migration in place was killed between its two renames.
+/// The hint for a missing path if a migration in place was killed between its two renames.
 pub(crate) fn interrupted_migration(missing: &Path) -> Option<String> {
     let is_it = !missing.exists() && is_migration_interrupted(missing);
     is_it

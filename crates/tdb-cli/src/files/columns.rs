@@ -1,4 +1,4 @@
-//! Files that hold whole columns, as cells for an array.
+//! Interface to files of columns.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use tdb_types::Datatype;
 
 use crate::failure::{Failure, Result};
 
-/// Files to be read, and how.
+/// Files to import, with options.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Import {
-    /// The files, all of the same kind; at least one.
+    /// The files, at least one, all of the same format.
     pub paths: Vec<PathBuf>,
-    /// About how many bytes of memory the reader may use.
+    /// Approximate memory limit of the reader in bytes.
     pub budget: usize,
-    /// What some columns, by their names, are to be converted to.
+    /// Target types of columns, by name.
     pub types: Vec<(String, Datatype)>,
 }
 
@@ -26,27 +26,29 @@ impl Import {
     }
 }
 
-/// Files of columns, whose rows are read from the first to the last as often as is asked.
+/// Files of columns, which can be read in several passes.
 pub trait ColumnFiles {
-    /// The columns that all of the files have.
+    /// Returns the columns that all files share.
     fn columns(&self) -> &[FileColumn];
 
-    /// What the array was made from that the files were written from, if they say it.
+    /// Returns the definition of the array that was exported to the files, or `None` if the files
+    /// do not store it.
     ///
     /// # Errors
-    /// What they say can't be read.
+    /// Fails if the definition cannot be read.
     fn definition(&self) -> Result<Option<ArrayDefinition>>;
 
-    /// What an array is made from whose dimensions are these, with all other columns as attributes.
+    /// Creates the definition of an array with these dimensions and all remaining columns as
+    /// attributes.
     ///
     /// # Errors
-    /// An array can't hold one of the columns; the files can't be read.
+    /// Fails if an array cannot hold one of the columns, or if the files cannot be read.
     fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition>;
 
-    /// Hands all rows on, as cells of the fields of that array that are among the columns, or of some of them.
+    /// Passes all rows to `each`, as cells of the named fields of the array.
     ///
     /// # Errors
-    /// What `each` gives; a column doesn't fit its field; the files can't be read.
+    /// Fails if `each` fails, if a column does not fit its field, or if the files cannot be read.
     fn walk(
         &self,
         definition: &ArrayDefinition,
@@ -54,11 +56,12 @@ pub trait ColumnFiles {
         each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
     ) -> Result<()>;
 
-    /// How many bytes the files have, and how many of them the walk has passed.
+    /// Returns the size of the files and the position of the walk, in bytes.
     fn progress(&self) -> (u64, u64);
 }
 
-/// Files of columns as an import takes them. A [`Failure`] passes through its errors unchanged.
+/// An adapter to [`tdb_exchange::ColumnFiles`]. A [`Failure`] passes through the errors of the
+/// import unchanged.
 pub(crate) struct Columns(pub(crate) Box<dyn ColumnFiles>);
 
 impl tdb_exchange::ColumnFiles for Columns {

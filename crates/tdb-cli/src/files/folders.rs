@@ -1,4 +1,4 @@
-//! Folders that hold whole arrays and groups, with as many dimensions as they have.
+//! Folder formats of extensions, for arrays and groups with any number of dimensions.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,110 +12,114 @@ use tdb_storage::Storage;
 use super::FileOption;
 use crate::failure::Result;
 
-/// A kind of folder that a program adds: `tdb export` makes such folders of arrays and groups, and `tdb import` the other way.
+/// A folder format of an extension, which `tdb export` writes and `tdb import` reads.
 ///
-/// Other than a [`FileFormat`](super::FileFormat), which has rows, it is handed the array itself.
+/// A [`FileFormat`](super::FileFormat) handles rows. A folder format handles the array itself.
 pub trait FolderFormat: Send + Sync {
-    /// How the names of such folders end, without the dot and in small letters.
+    /// The folder extensions, in lower case and without the dot.
     fn endings(&self) -> &'static [&'static str];
 
-    /// What `--option NAME=VALUE` may say about them.
+    /// The supported names of `--option NAME=VALUE`.
     fn options(&self) -> &'static [FileOption];
 
-    /// Makes a folder of an array or a group, and says how many cells it took. It is there as a whole in the end, or not at all.
+    /// Writes an array or group to a folder, and returns the number of cells. The folder must be
+    /// created atomically.
     ///
     /// # Errors
-    /// Such folders can't hold it, it can't be read, or the folder can't be made.
+    /// Fails if the format cannot hold the array, if the array cannot be read, or if the folder
+    /// cannot be created.
     fn export(&self, whole: Whole<'_>, export: FolderExport<'_>) -> Result<u64>;
 
-    /// Makes an array or a group of a folder.
+    /// Creates an array or group from a folder.
     ///
     /// # Errors
-    /// An array can't hold what is in it, or can't be made.
+    /// Fails if an array cannot hold the contents, or if the array cannot be created.
     fn import(&self, import: FolderImport) -> Result<FolderImported>;
 }
 
-/// What is exported.
+/// The source of an export.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Whole<'a> {
-    /// An array, or a box of some of its attributes.
+    /// An array, or a subarray of some of its attributes.
     Array {
         /// The array.
         array: &'a Array,
-        /// The attributes that were asked for, in this order; none for all.
+        /// The requested attributes, in this order, or `None` for all.
         attributes: Option<&'a [String]>,
-        /// What was asked for of dimensions; at most one range for each.
+        /// The requested ranges, at most one per dimension.
         ranges: &'a [(String, RangeInclusive<Coordinate>)],
     },
-    /// A group, with all that is in it.
+    /// A group with all its members.
     Group(&'a Group),
 }
 
-/// Hears how many of how many cells are done, and says whether to go on.
+/// A progress observer. It receives the number of finished cells and the total, and returns `false`
+/// to cancel.
 pub type CellObserver = Box<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// Where an export goes to, and how.
+/// The target and options of an export.
 #[non_exhaustive]
 pub struct FolderExport<'a> {
-    /// The folder, which isn't there.
+    /// The folder, which does not exist yet.
     pub path: &'a Path,
-    /// Names and values of options, in the order in which they were given; all of these names are known.
+    /// Names and values of options, in the order of the command line. All names are known to the
+    /// format.
     pub options: Vec<(String, String)>,
-    /// How arrays in the group are opened: when, and with which key.
+    /// Options for opening arrays of the group: time and key.
     pub arrays: ArrayOptions,
-    /// About how many bytes of memory cells may take.
+    /// Approximate memory limit for cells in bytes.
     pub budget: usize,
-    /// Threads to use; 0 means as many as the machine has.
+    /// Number of threads, or 0 for one per processor.
     pub threads: usize,
-    /// Who wants to know how far it is.
+    /// The progress observer.
     pub observer: CellObserver,
 }
 
-/// What is imported, and where to.
+/// The source, target and options of an import.
 #[non_exhaustive]
 pub struct FolderImport {
     /// The folder.
     pub path: PathBuf,
-    /// Where the array or group is to be.
+    /// The target of the array or group.
     pub target: Target,
-    /// Encrypts what is made, if it is there.
+    /// The key of the new arrays, or `None` for unencrypted arrays.
     pub key: Option<EncryptionKey>,
-    /// The names of what is made, and with them the time.
+    /// The source of names and timestamps of new files.
     pub names: Names,
-    /// About how many bytes of memory cells may take.
+    /// Approximate memory limit for cells in bytes.
     pub budget: usize,
-    /// Threads to use; 0 means as many as the machine has.
+    /// Number of threads, or 0 for one per processor.
     pub threads: usize,
-    /// Who wants to know how far it is.
+    /// The progress observer.
     pub observer: CellObserver,
 }
 
-/// Where an array or a group is to be; nothing is there.
+/// The target of an import, which does not exist yet.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// In a local folder, where it is to be as a whole or not at all.
+    /// A local folder, which must be created atomically.
     Folder(PathBuf),
-    /// On a storage.
+    /// A storage.
     Storage(Arc<dyn Storage>),
 }
 
-/// What was made of a folder.
+/// The result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct FolderImported {
-    /// Arrays.
+    /// Number of arrays.
     pub arrays: u64,
-    /// Groups.
+    /// Number of groups.
     pub groups: u64,
-    /// Cells that were written.
+    /// Number of written cells.
     pub cells: u64,
-    /// What people should know, though nothing is wrong.
+    /// Remarks for the user, which are not errors.
     pub notes: Vec<String>,
 }
 
 impl FolderExport<'_> {
-    /// The last value of an option.
+    /// Returns the last value of an option.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

@@ -1,4 +1,4 @@
-//! Files that name other files: consolidated commits, vacuum and ignore files.
+//! Lists of files: consolidated commits, vacuum and ignore files.
 
 use tdb_condition::{Condition, Update};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, PathList};
@@ -7,7 +7,7 @@ use tdb_types::{DecodeError, Limits};
 use super::inspection::Inspection;
 use crate::failure::Result;
 
-/// A `.vac` or `.ign` file: one path per line.
+/// A `.vac` or `.ign` file with one path per line.
 pub(super) fn paths(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut paths = 0_u64;
@@ -16,11 +16,12 @@ pub(super) fn paths(inspection: &mut Inspection<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A `.con` file: one path per line, and after the path of a delete commit the commit itself.
+/// A `.con` file with one path per line. The path of a delete commit is followed by the commit
+/// itself.
 pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut reader = inspection.reader(&bytes, 0);
-    // Entry by entry, so that a commit is shown after its path.
+    // Parses each entry separately, to show a commit after the path.
     while reader.remaining() > 0 {
         let entry = ConsolidatedCommit::parse(&mut reader).map_err(inspection.decode_error())?;
         if let Some(commit) = entry.commit {
@@ -30,7 +31,7 @@ pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A delete or update commit.
+/// A delete or update commit within a consolidated commits file.
 fn embedded(inspection: &Inspection<'_>, commit: &[u8], offset: u64, kind: Option<CommitKind>) -> Result<()> {
     let mut reader = inspection.reader(commit, offset);
     let tile = inspection.key.decoder().decode(&mut reader).map_err(inspection.tile_error())?;

@@ -1,4 +1,4 @@
-//! Data files: tiles, and the chunks that they are filtered in.
+//! Data files, with their tiles and filter chunks.
 
 use tdb_fragment::{FRAGMENT_METADATA_FILE, FragmentFile, NameScheme, Part};
 use tdb_storage::ReadAt;
@@ -8,17 +8,18 @@ use super::fragment::{FragmentPlace, fragment_error};
 use super::inspection::Inspection;
 use crate::failure::{Failure, Result};
 
-/// What the fragment's metadata says about a data file.
+/// The layout of a data file according to the fragment metadata.
 struct Layout {
-    /// Which field's, and which part of it.
+    /// The part of the file and its field.
     what: String,
-    /// Where each tile begins.
+    /// The start of each tile.
     starts: Vec<u64>,
-    /// Where the last one ends.
+    /// The end of the last tile.
     size: u64,
 }
 
-/// A data file: its tiles, from the fragment's metadata if that can be read; else one after the other, as they lie.
+/// Inspects the tiles of a data file. Without readable fragment metadata, it reads the tiles in
+/// sequence.
 pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     let file = inspection.located.open()?;
     let layout = layout(inspection);
@@ -38,7 +39,7 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     }
 }
 
-/// Finds the file among those that the metadata in its folder names.
+/// Finds the layout of the file in the fragment metadata of its folder.
 fn layout(inspection: &Inspection<'_>) -> Result<Option<Layout>> {
     let name = inspection.located.name();
     let beside = inspection.located.beside(FRAGMENT_METADATA_FILE);
@@ -97,7 +98,7 @@ fn as_they_lie(inspection: &mut Inspection<'_>, file: &dyn ReadAt) -> Result<()>
             inspection.notes.push(format!("{} more bytes; --tiles shows more", file.size() - offset));
             break;
         }
-        // A hole in the file would be very many tiles without chunks.
+        // A hole in the file would appear as very many tiles without chunks.
         if inspection.spans.left_out() > 0 {
             inspection.notes.push(format!("{} more bytes, too many to be shown", file.size() - offset));
             break;
@@ -108,7 +109,7 @@ fn as_they_lie(inspection: &mut Inspection<'_>, file: &dyn ReadAt) -> Result<()>
     Ok(())
 }
 
-/// Walks the chunks of the tile at `offset`, reading their headers only, and gives where it ends.
+/// Reads the chunk headers of the tile at `offset`, and returns the end of the tile.
 fn walk(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, tile: u64) -> Result<u64> {
     let spans = inspection.spans;
     let token = spans.begin(0, offset, format!("tile {tile}"));
@@ -141,7 +142,7 @@ fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result
         preview(inspection, file, metadata, u64::from(header.metadata), "metadata")?;
         preview(inspection, file, data, u64::from(header.filtered), "data")?;
         spans.end(token, end);
-        // So is a hole very many chunks without bytes.
+        // A hole in the file would appear as very many chunks without bytes.
         empty += u64::from(end == metadata);
         if empty > tdb_filters::ChunkHeader::most_in_tile(0) {
             let file = inspection.file();
@@ -152,7 +153,7 @@ fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result
     Ok(offset)
 }
 
-/// Records bytes without reading more than the first of them.
+/// Records bytes, but reads only the first of them.
 fn preview(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, len: u64, name: &'static str) -> Result<()> {
     if len == 0 {
         return Ok(());
@@ -160,7 +161,7 @@ fn preview(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64, len: u64
     let shown = tdb_types::saturating_len(len).min(tdb_types::Span::PREVIEW);
     let mut bytes = vec![0; shown];
     read(file, offset, &mut bytes)?;
-    // The end must be there, too.
+    // The end must be within the file.
     if offset.checked_add(len).is_none_or(|end| end > file.size()) {
         let kind = tdb_types::DecodeErrorKind::Truncated { need: len, have: file.size().saturating_sub(offset) };
         return Err(inspection.decode_error()(DecodeError::new(kind, name, offset)));

@@ -1,4 +1,4 @@
-//! Fragment metadata: sections and footer.
+//! Fragment metadata with its sections and footer.
 
 use tdb_array::ArrayError;
 use tdb_fragment::{ConsolidatedFooters, FragmentError, FragmentFile, FragmentFolder, FragmentFooter, Step, locate};
@@ -11,7 +11,7 @@ use super::located::Located;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 
-/// A `__fragment_metadata.tdb`.
+/// A `__fragment_metadata.tdb` file.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     match FragmentPlace::of(inspection.located, &bytes, inspection.key) {
@@ -50,26 +50,27 @@ pub(super) fn fragment_error(file: &Located, source: FragmentError) -> Failure {
     ArrayError::Fragment { file: file.to_string(), source }.into_key_error().into()
 }
 
-/// Shows the generic tiles of a file whose sections aren't known, if nothing else was shown.
+/// Shows the generic tiles of a file with unknown sections, if nothing was shown before.
 fn without_schema_if_empty(inspection: &mut Inspection<'_>, bytes: &[u8]) {
     if !inspection.spans.to_vec().is_empty() {
         return;
     }
     inspection.notes.push("which sections these are isn't known, so they are shown as generic tiles".to_owned());
     let mut reader = inspection.reader(bytes, 0);
-    // The footer, which is none, ends this.
+    // Ends at the footer, which is not a generic tile.
     let mut decoder = inspection.key.decoder();
     while reader.remaining() > 0 && decoder.decode(&mut reader).is_ok() {}
 }
 
-/// What the bytes of a fragment's metadata don't say.
+/// Properties of a fragment that are not stored in the metadata.
 pub(super) struct FragmentPlace {
     pub(super) folder: FragmentFolder,
     pub(super) schema: ArraySchema,
 }
 
 impl FragmentPlace {
-    /// Finds out about the fragment that a metadata file, or a data file next to it, belongs to.
+    /// Finds the properties of the fragment of a metadata file, or of a data file in the same
+    /// folder.
     pub(super) fn of(file: &Located, metadata: &[u8], key: &Key) -> Result<Self> {
         let name = TimestampedName::parse(file.folder());
         let name = name.ok_or_else(|| no_place(file, "its folder doesn't have a fragment's name"))?;
@@ -86,14 +87,15 @@ fn no_place(file: &Located, why: &str) -> Failure {
         .with_hint("inspect it where it lies in its array: the array's schema says what its bytes mean")
 }
 
-/// The schema that a fragment was written with.
+/// The schema of a fragment.
 fn schema(fragment: &Located, version: FormatVersion, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
     let in_array =
         |path: &str| fragment.in_its_array(path).ok_or_else(|| no_place(fragment, "it doesn't lie in an array"));
-    // Before anything is said of the footer.
+    // Must fail before any error of the footer is reported.
     in_array(LEGACY_SCHEMA)?;
     let name = match version.has(Feature::SchemaFolder) {
-        // The folder's name states a version that we know, so a footer that states another is no newer one: it is none.
+        // The folder name states a known version. A footer with another version is therefore
+        // corrupt, not newer.
         true => schema_name(version, metadata)
             .map_err(|error| Failure::corrupt(format!("{fragment}: the footer can't be read: {error}")))?,
         false => LEGACY_SCHEMA.to_owned(),
@@ -110,7 +112,7 @@ fn schema(fragment: &Located, version: FormatVersion, metadata: &[u8], key: &Key
 }
 
 fn schema_name(version: FormatVersion, metadata: &[u8]) -> Result<String, FragmentError> {
-    // From format 10 on the footer is found without a schema.
+    // From format 10 on, the footer can be found without a schema.
     let step = locate(version, None, metadata.len() as u64, metadata)?;
     let Step::Footer(range) = step else { return Ok(LEGACY_SCHEMA.to_owned()) };
     let range = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());

@@ -1,4 +1,4 @@
-//! What the parses of all kinds of files share: the file, where they record fields, how they name errors.
+//! Common state of the inspection of all kinds of files.
 
 use tdb_array::ArrayError;
 use tdb_generic_tile::GenericTileError;
@@ -9,12 +9,12 @@ use super::located::Located;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 
-/// A parse under way.
+/// An inspection in progress.
 pub(super) struct Inspection<'a> {
     pub(super) located: &'a Located,
     pub(super) spans: &'a Spans,
     pub(super) key: &'a Key,
-    /// Tiles of a data file to show.
+    /// Maximum number of tiles of a data file to show.
     pub(super) most_tiles: u64,
     pub(super) notes: Vec<String>,
 }
@@ -43,12 +43,12 @@ impl Inspection<'_> {
         move |source| error(source.into())
     }
 
-    /// A reader over bytes of the file from `offset` on, which records.
+    /// A recording reader for bytes at `offset` of the file.
     pub(super) fn reader<'a>(&'a self, bytes: &'a [u8], offset: u64) -> ByteReader<'a> {
         ByteReader::at(bytes, offset).recording(self.spans, 0)
     }
 
-    /// A file that is one generic tile, whose payload `parse` reads.
+    /// Inspects a file with a single generic tile. `parse` reads the payload.
     pub(super) fn generic_tile(
         &self,
         bytes: &[u8],

@@ -1,4 +1,4 @@
-//! What kind of file a file is, by its name and its folder's.
+//! Detection of the kind of a file from its name and folder.
 
 use tdb_metadata::CommitKind;
 use tdb_types::{TimestampedName, names};
@@ -18,9 +18,9 @@ pub(crate) enum FileKind {
     /// A delete or update commit.
     Condition,
     ConsolidatedCommits,
-    /// Vacuum and ignore files.
+    /// A vacuum or ignore file.
     PathList,
-    /// Files that count by being there.
+    /// A marker file. Only the existence of the file matters.
     Marker,
     Unknown,
 }
@@ -61,7 +61,7 @@ impl FileKind {
         }
     }
 
-    /// In the format's words.
+    /// The name of the kind in the terms of the format.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Schema => "array schema",

@@ -1,4 +1,4 @@
-//! A file where it lies: on this machine or on a store, in an array or alone.
+//! A file to inspect, local or on a store, within an array or alone.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -15,19 +15,20 @@ use crate::failure::{Exit, Failure, Result};
 use crate::stores;
 use crate::target::{self, Kind};
 
-/// Most bytes of a file that is read whole: a few bytes on disk can be a file of terabytes.
+/// Maximum bytes of a file to read completely. A sparse file of terabytes may take only a few bytes
+/// on disk.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// So many folders lie between a file and its array at most: `__labels/NAME/__schema/__enumerations`.
+/// Maximum number of folders between a file and its array: `__labels/NAME/__schema/__enumerations`.
 const DEEPEST: usize = 6;
 
-/// A file.
+/// A file to inspect.
 #[derive(Clone, Debug)]
 pub(crate) struct Located {
     place: Place,
-    /// Its path as it was given.
+    /// The path as given.
     shown: String,
-    /// Its name, and that of its folder.
+    /// The names of the file and of its folder.
     name: String,
     folder: String,
 }
@@ -35,7 +36,7 @@ pub(crate) struct Located {
 #[derive(Clone, Debug)]
 enum Place {
     Local(PathBuf),
-    /// Below an array's folder, or else below its own.
+    /// A path relative to the folder of the array, or to the folder of the file.
     Store {
         storage: Arc<dyn Storage>,
         path: String,
@@ -50,9 +51,9 @@ impl fmt::Display for Located {
 }
 
 impl Located {
-    /// A file of this machine.
+    /// Locates a local file.
     pub(crate) fn local(path: &Path) -> Self {
-        // So that `tdb inspect .` and links show what their names hide.
+        // Resolves `.` and links, which hide the real names.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let name_of = |path: Option<&OsStr>| path.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = name_of(real.parent().and_then(Path::file_name));
@@ -60,10 +61,10 @@ impl Located {
         Self { place: Place::Local(path.to_owned()), shown: path.display().to_string(), name, folder }
     }
 
-    /// The file that a URI names, if it is of a store.
+    /// Locates the file at a URI. Returns `None` if the URI is not of a store.
     ///
     /// # Errors
-    /// There is no such file.
+    /// Fails if the file does not exist.
     pub(crate) fn on_store(argument: &OsStr) -> Option<Result<Self>> {
         let (uri, query) = stores::without_query(argument.to_str()?);
         let (around, part) = uri.rsplit_once('/').filter(|(around, _)| !around.ends_with('/'))?;
@@ -72,7 +73,7 @@ impl Located {
         Some(storage.map_err(|error| ArrayError::from(error).into()).and_then(found))
     }
 
-    /// Looks for the array that the file lies in.
+    /// Searches the parent folders for the array of the file.
     fn find((uri, query): (&str, &str), own: Arc<dyn Storage>, part: &str) -> Result<Self> {
         let decoded = |path: &str| stores::name_of(uri.split("://").next().unwrap_or_default(), path);
         let name = &*decoded(part);
@@ -91,7 +92,7 @@ impl Located {
             let Some((above, _)) = around.rsplit_once('/').filter(|(above, _)| !above.ends_with('/')) else { break };
             around = above;
             let Some(Ok(storage)) = stores::open(OsStr::new(&format!("{around}{query}"))) else { break };
-            // What may not be listed is no array of which anything could be read.
+            // A folder that cannot be listed cannot be opened as an array.
             if storage.list("").is_ok_and(|entries| Kind::of_entries(&entries) == Kind::Array) {
                 return Ok(located(storage, decoded(&uri[around.len() + 1..]), true));
             }
@@ -103,12 +104,11 @@ impl Located {
         &self.name
     }
 
-    /// The name of its folder.
     pub(super) fn folder(&self) -> &str {
         &self.folder
     }
 
-    /// The file of that name in the same folder.
+    /// The file with this name in the same folder.
     pub(super) fn beside(&self, name: &str) -> Self {
         let place = match &self.place {
             Place::Local(path) => Place::Local(path.with_file_name(name)),
@@ -121,7 +121,7 @@ impl Located {
         Self { place, shown, name: name.to_owned(), folder: self.folder.clone() }
     }
 
-    /// A file of the array that this one lies in; none if it lies in none.
+    /// The file at `path` in the array of this file, or `None` if this file is in no array.
     pub(super) fn in_its_array(&self, path: &str) -> Option<Self> {
         let (place, shown) = match &self.place {
             Place::Local(own) => {
@@ -139,7 +139,6 @@ impl Located {
         Some(Self { place, shown, name: file_name(path).to_owned(), folder: folder.to_owned() })
     }
 
-    /// Whether it is there.
     pub(super) fn is_there(&self) -> bool {
         match &self.place {
             Place::Local(path) => fs::canonicalize(path).is_ok_and(|path| path.is_file()),
@@ -147,7 +146,7 @@ impl Located {
         }
     }
 
-    /// Its bytes' number.
+    /// The size in bytes.
     pub(super) fn size(&self) -> Result<u64> {
         match &self.place {
             Place::Local(path) => {
@@ -157,7 +156,7 @@ impl Located {
         }
     }
 
-    /// Opens it for positional reads.
+    /// Opens the file for positional reads.
     pub(super) fn open(&self) -> Result<Arc<dyn ReadAt>> {
         let opened = match &self.place {
             Place::Local(path) => {
@@ -169,7 +168,7 @@ impl Located {
         Ok(opened.map_err(ArrayError::from)?)
     }
 
-    /// Its first bytes.
+    /// Reads up to `most` bytes from the start.
     pub(super) fn first(&self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         match &self.place {
@@ -186,7 +185,7 @@ impl Located {
         Ok(bytes)
     }
 
-    /// All its bytes.
+    /// Reads all bytes.
     pub(super) fn read(&self) -> Result<Vec<u8>> {
         match &self.place {
             Place::Local(path) => read_file(path),
@@ -207,7 +206,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
         let message = format!("{}: {size} bytes are too many to read at once", path.display());
         return Err(Failure::new(Exit::Unsupported, message));
     }
-    // Nothing is reserved because of the size: memory grows with what is read.
+    // Memory is not reserved from the reported size, but grows with the bytes read.
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(fail)?;
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! `tdb advise` and `tdb report`.
+//! Tests of `tdb advise` and `tdb report`.
 
 use crate::support;
 
@@ -8,7 +8,7 @@ use crate::support::{Copy, run};
 
 const ARRAY: &str = "array";
 
-/// What is told, and what is told once it was mended.
+/// The advice before and after its commands have run.
 #[test]
 fn advice_is_followed() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -22,7 +22,7 @@ fn advice_is_followed() {
     assert!(run.code == Some(0) && !run.stdout.contains("\"kind\":\"fragments\""), "{run}");
 }
 
-/// The commands as they are printed mend what they are printed for, and leave the cells as they are.
+/// The printed commands solve their problem and do not change the cells.
 #[test]
 fn printed_commands_mend() {
     for (fixture, kinds) in [
@@ -53,7 +53,7 @@ fn printed_commands_mend() {
     }
 }
 
-/// What stands in the list `commands` of a piece of advice.
+/// The list `commands` of a piece of advice.
 fn printed_commands(line: &str) -> Vec<String> {
     let (_, list) = line.split_once("\"commands\":[").expect("a list of commands");
     let (list, _) = list.split_once(']').expect("the end of the list");
@@ -97,7 +97,7 @@ fn a_page() {
     assert!(run.stdout.contains("2 fragments over x and y") && run.stdout.len() < 100_000, "{run}");
 }
 
-/// Most of an array without filters can be saved, though nobody waits for so few bytes.
+/// Filters save most of the bytes of an unfiltered array, even if the saved time is negligible.
 #[test]
 fn printed_filters_save_what_was_tried() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ datatype = "int32"
     let line = told.stdout.lines().find(|line| line.contains("\"kind\":\"filters\"")).unwrap();
     let printed = printed_commands(line);
     assert_eq!(printed.len(), 1, "{line}");
-    // The words as a shell takes them.
+    // Runs the command in a shell, to test its quoting.
     let binary = Path::new(env!("CARGO_BIN_EXE_tdb"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let run = std::process::Command::new("sh").args(["-c", &printed[0]]).env("PATH", path).output().unwrap();

@@ -1,4 +1,4 @@
-//! `tdb agg` and `tdb stats`: what they print.
+//! Tests of the output of `tdb agg` and `tdb stats`.
 
 use crate::support::run;
 use insta::assert_snapshot;
@@ -23,7 +23,7 @@ fn aggregates_of_all_cells() {
 fn aggregates_by_group() {
     assert_snapshot!("by", run(&format!("agg {SPARSE} --count --sum a --by y --range x=0..9 --format table")));
     assert_snapshot!("by_two", run(&format!("agg {SPARSE} --by y,x -n 3 --format csv")));
-    // However little memory there is.
+    // The result does not depend on the budget.
     let line = format!("agg {SPARSE} --count --distinct s --max s --by y");
     assert_eq!(run(&format!("{line} --budget 1")).stdout, run(&line).stdout);
     assert_snapshot!("by_none", run(&format!("agg {SPARSE} --by y --range x=1 --range y=-10 --format table")));

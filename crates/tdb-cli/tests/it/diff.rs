@@ -1,4 +1,4 @@
-//! `tdb diff`: what it prints.
+//! Tests of the output of `tdb diff`.
 
 use std::ffi::OsStr;
 

@@ -1,6 +1,6 @@
-//! The examples in `docs/cli.md` run, and print what the page says.
+//! Runs the examples in `docs/cli.md` and compares their output with the page.
 //!
-//! With `UPDATE_DOCS=1` in the environment the page is brought up to date instead.
+//! With `UPDATE_DOCS=1` in the environment, the test updates the page instead.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -11,7 +11,7 @@ fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")
 }
 
-/// The words of a line, of which some are in single quotes.
+/// Splits a line into words, with single quotes.
 fn words(line: &str) -> Vec<String> {
     line.split('\'')
         .enumerate()
@@ -22,7 +22,7 @@ fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the command prints, cut after some lines as the page does.
+/// The output of the command, truncated as in the page.
 fn output(line: &str) -> String {
     const MOST: usize = 30;
     let run = tdb(words(line).iter().skip(1));
@@ -33,7 +33,7 @@ fn output(line: &str) -> String {
     shown + cut
 }
 
-/// The page with the output of all its commands.
+/// The page with the current output of all commands.
 fn up_to_date(text: &str) -> String {
     let mut page = String::new();
     let mut in_console = false;

@@ -1,4 +1,4 @@
-//! Writers that are killed, writers and readers at once, and `tdb doctor`, which cleans up.
+//! Tests of killed writers, of concurrent writers and readers, and of the cleanup by `tdb doctor`.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::support::{command, tdb};
 use tdb_testkit::hostile::SplitMix64;
 
-/// Rows of a file, and the lines of the array that they make.
+/// Rows per file, and per write.
 const ROWS: usize = 5000;
 
 struct Bench {
@@ -19,7 +19,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// An array of one file's rows, which are those of write 0.
+    /// Creates an array with the rows of write 0.
     fn new() -> Self {
         let bench = Self { folder: tempfile::tempdir().unwrap() };
         let run = tdb([
@@ -37,7 +37,7 @@ impl Bench {
         self.folder.path().join("array")
     }
 
-    /// A file of rows that only write `number` writes.
+    /// Creates a file with the rows of write `number`.
     fn rows(&self, number: usize) -> PathBuf {
         let path = self.folder.path().join(format!("{number}.csv"));
         let rows = (0..ROWS).map(|x| format!("{number},{x},{}\n", number * x));
@@ -51,7 +51,7 @@ impl Bench {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// Which writes show: each as a whole, or not at all.
+    /// The visible writes. Panics if a write is only partially visible.
     fn writes(&self) -> Vec<usize> {
         let array = self.array();
         let words = ["read".as_ref(), array.as_os_str(), "--format=csv".as_ref(), "--order=row-major".as_ref()];
@@ -71,7 +71,8 @@ impl Bench {
     }
 }
 
-/// What the doctor finds: the exit code, and how many things. Without a fragment among them it is nothing but room that is taken.
+/// The exit code of the doctor and the number of printed findings. The exit code is 0 unless a
+/// fragment is among the findings.
 fn leftovers(array: &Path, words: &[&str]) -> (Option<i32>, usize) {
     let words = words.iter().map(AsRef::as_ref);
     let run = tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words));
@@ -143,7 +144,8 @@ fn what_is_no_leftover_is_left_alone() {
     }
 }
 
-/// What `tdb doctor --fix` says of a copy of an array that something was done to, and how many files are set aside.
+/// Runs `tdb doctor --fix` on a changed copy of an array. Returns the run and the number of
+/// quarantined files.
 fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
@@ -163,7 +165,7 @@ fn commit(array: &Path) -> PathBuf {
     fs::read_dir(array.join("__commits")).unwrap().next().unwrap().unwrap().path()
 }
 
-/// Cells are removed only if nothing could speak of them.
+/// Fragments are quarantined only if no commit can exist for them.
 #[test]
 fn doubt_removes_nothing() {
     let (run, removed) = removed_after(|array| fs::rename(array.join("__commits"), array.join("commits")).unwrap());
@@ -181,7 +183,7 @@ fn doubt_removes_nothing() {
         }
     });
     assert_eq!((run.code, removed), (Some(0), 0), "{run}");
-    // Without doubt it is one.
+    // With the commits folder in place, the fragment is known to be uncommitted.
     let (run, removed) = removed_after(|array| fs::remove_file(commit(array)).unwrap());
     assert!(run.code == Some(0) && removed > 1, "{run}");
 }
@@ -201,7 +203,8 @@ fn links_out_of_the_array_lead_to_nothing_that_is_removed() {
     assert!(other.join("a0.tdb").is_file());
 }
 
-/// What is seen to is moved aside and comes back; what changes what readers find is only done when asked for.
+/// Repairs quarantine files and can be undone. Repairs that change the results of readers need
+/// `--only`.
 #[test]
 fn what_is_set_aside_comes_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +235,7 @@ fn what_is_set_aside_comes_back() {
     assert_eq!(run.code, Some(2), "{run}");
 }
 
-/// A fragment without metadata is found, and rebuilt.
+/// The doctor finds a fragment without metadata and rebuilds it.
 #[test]
 fn lost_metadata_are_made_anew() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong: exit codes, messages and hints.
+//! Tests of exit codes, messages and hints of errors.
 
 use crate::support;
 
@@ -89,11 +89,12 @@ fn newer_format_version() {
     assert_eq!(copy.run("inspect", &name, "").code, Some(4));
 }
 
-/// The head of a schema by a release like 1.3: 200 filtered bytes of 99, `char`, 1 byte per cell, gzip, level 1.
+/// The head of a schema of a release like 1.3: 200 filtered bytes of 99, `char`, 1 byte per cell,
+/// gzip, level 1.
 const BEFORE_VERSIONS: [u8; 30] =
     [200, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0];
 
-/// What nobody reads any more is told by what it is, and never as newer.
+/// Obsolete arrays are identified by kind, and never reported as newer than supported.
 #[test]
 fn what_is_older_than_the_first_format_version() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +134,8 @@ fn keys() {
     let wrong = file("wrong", &[7; 32]);
     let short = file("short", b"0123456789abcdef");
 
-    // Every command that opens arrays takes it, before and after its name, and so does the bare path.
+    // Every command that opens arrays accepts the option, before and after the command name. The
+    // bare path accepts it too.
     for line in [
         format!("info {array} --key-file {raw}"),
         format!("--key-file {digits} {array}"),
@@ -200,7 +202,7 @@ fn keys_in_the_environment() {
     assert_eq!(run(&read, &[("TDB_KEY", KEY)]), (Some(0), String::new()));
     assert_eq!(run(&read, &[("TDB_KEY_FILE", path)]), (Some(0), String::new()));
     assert_eq!(run(&read, &[("TDB_KEY", ""), ("TDB_KEY_FILE", path)]), (Some(0), String::new()));
-    // What is on the command line comes first.
+    // The command line takes precedence.
     assert_eq!(run(&format!("{read} --key-file {path}"), &[("TDB_KEY", "junk")]), (Some(0), String::new()));
     let (code, stderr) = run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]);
     assert!(code == Some(2) && stderr.contains("both set"), "{stderr}");
@@ -208,7 +210,7 @@ fn keys_in_the_environment() {
     assert!(code == Some(6) && stderr.contains("TDB_KEY holds no key") && !stderr.contains("3031"), "{stderr}");
     let (code, stderr) = run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]);
     assert!(code == Some(6) && stderr.contains("unset TDB_KEY"), "{stderr}");
-    // What opens no array asks for no key.
+    // Commands that open no array ignore the key.
     assert_eq!(run("ls", &[("TDB_KEY", "junk")]).0, Some(0));
 }
 
@@ -221,7 +223,7 @@ fn inspecting_with_keys() {
         let output = command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    // The header is in clear, and shown.
+    // The header is unencrypted and is shown.
     let (code, stdout, stderr) = inspect(&[]);
     assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("no key was given"), "{stderr}");
     let (code, stdout, stderr) = inspect(&[("TDB_KEY", &"07".repeat(32))]);
@@ -230,7 +232,7 @@ fn inspecting_with_keys() {
     assert!(code == Some(0) && stdout.contains("tile extent") && stderr.is_empty(), "{stderr}");
 }
 
-/// A reader that closes its end at once, as `head -0` does.
+/// A reader that closes its end at once, like `head -0`.
 #[test]
 fn closed_pipe() {
     for line in [
@@ -260,7 +262,7 @@ fn colour() {
     assert!(!has_colour(&run(&format!("--color never {SPARSE}"))));
 }
 
-/// Looking at an array leaves every file as it was.
+/// Reading an array leaves all files unchanged.
 #[test]
 fn nothing_is_written() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -284,7 +286,7 @@ fn damaged_parts_are_errors_or_left_out() {
     let strict = copy.run("read", "array", "");
     assert_eq!((strict.code, strict.stdout.as_str()), (Some(3), ""), "{strict}");
     assert!(strict.stderr.contains("__fragment_metadata.tdb"), "{strict}");
-    // It takes no fragment.
+    // The command does not read fragments.
     let schema = copy.run("schema", "array", "--skip-damaged");
     assert_eq!((schema.code, schema.stderr.as_str()), (Some(0), ""), "{schema}");
     for command in ["read", "info", "fragments"] {
@@ -294,7 +296,7 @@ fn damaged_parts_are_errors_or_left_out() {
         assert!(lenient.stderr.starts_with("tdb: warning: left out COPY/array/__fragments/__1700000"), "{lenient}");
         assert!(lenient.stderr.contains(" folders listed, "), "{lenient}");
     }
-    // Options may stand before the path, too, and what is sound needs no warning.
+    // Options are accepted before the path too. An undamaged array causes no warning.
     fs::write(&metadata, &bytes).unwrap();
     let sound = copy.run("--skip-damaged", "array", "");
     assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""), "{sound}");

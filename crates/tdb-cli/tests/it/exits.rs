@@ -1,4 +1,4 @@
-//! Provoked errors, and the exit codes that `docs/cli.md` promises for them.
+//! Tests that provoked errors have the exit codes documented in `docs/cli.md`.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ const SCHEMA: &str = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndata
                       [[attribute]]\nname = \"s\"\ndatatype = \"string_ascii\"\nvalues_per_cell = \"var\"\n\
                       [[attribute]]\nname = \"p\"\ndatatype = \"int32\"\nvalues_per_cell = 2\n";
 
-/// An array `@/a`, a group `@/g`, and files to go wrong with.
+/// A folder with an array `@/a`, a group `@/g`, and invalid files.
 fn bench() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files: [(&str, &[u8]); 12] = [
@@ -37,7 +37,7 @@ fn bench() -> tempfile::TempDir {
     folder
 }
 
-/// Runs the words of a line, of which some are in single quotes; `@` stands for the folder.
+/// Runs a line, with single quotes around some words. Replaces `@` by the folder.
 fn run(folder: &Path, line: &str) -> Run {
     let folder = folder.to_string_lossy();
     let words = line.split('\'').enumerate().flat_map(|(index, part)| match index % 2 {
@@ -47,7 +47,7 @@ fn run(folder: &Path, line: &str) -> Run {
     tdb(words.collect::<Vec<_>>())
 }
 
-/// Command lines, exit codes and parts of messages.
+/// Command lines, with expected exit code and part of the message.
 const CASES: &[(&str, i32, &str)] = &[
     // Wrong use.
     ("frobnicate", 2, "no command and no path"),
@@ -102,7 +102,7 @@ const CASES: &[(&str, i32, &str)] = &[
     // Findings.
     ("import @/a @/binary.csv", 1, "binary.csv:2: no UTF-8"),
     ("import @/b @/same.csv --dimensions x", 1, "same.csv:3: the coordinates are those of line 2"),
-    // Not there, or something else.
+    // Missing objects, and objects of another kind.
     ("info @/nothing", 5, "not found"),
     ("read @/g", 5, "not an array, but a group"),
     ("read @/good.csv", 5, "not an array, but a file"),
@@ -118,7 +118,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("import @/a @/nothing.csv", 5, "not found"),
     ("inspect @/nothing", 5, "not found"),
     ("inspect @/a", 5, "not a file, but an array"),
-    // Beyond this build.
+    // Unsupported by this build.
     ("read s3://bucket/array", 4, "s3"),
     ("read gs://bucket/array", 4, "cargo install --path integrations/crates/tdb-full"),
     ("read az://bucket/array", 4, "az"),
@@ -144,7 +144,7 @@ fn errors_have_the_codes_that_the_manual_promises() {
     assert_eq!(run.stdout, "x,a,s,p\n1,2,t,\"[1,2]\"\n");
 }
 
-/// What changes nothing says so.
+/// Commands that change nothing report this.
 #[test]
 fn deletions_of_nothing_are_told() {
     let folder = bench();

@@ -1,4 +1,4 @@
-//! `tdb export`: files hold what `tdb read` prints, and half a file is none.
+//! Tests of `tdb export`: files contain the output of `tdb read`, and partial files do not remain.
 
 use std::fs;
 
@@ -72,7 +72,7 @@ fn an_array_that_ends_early_leaves_no_file() {
     assert!(!file.exists(), "{run}");
 }
 
-/// Exports that are ended, and what may stand in place of a file.
+/// Tests of cancelled exports, and of other targets than regular files.
 #[cfg(target_os = "linux")] // `env --default-signal`
 mod ended {
     use std::fs;
@@ -104,7 +104,7 @@ mod ended {
         paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".tdb-unfinished-")).collect()
     }
 
-    /// Starts an export under a shell command such as `exec`, and waits for the temporary file.
+    /// Starts an export through a shell command such as `exec`, and waits for the temporary file.
     fn begun(folder: &Path, file: &str, runner: &str) -> Child {
         let mut export = Command::new("sh");
         export.args(["-c", &format!("{runner} \"$@\""), "sh", env!("CARGO_BIN_EXE_tdb"), "export"]);
@@ -166,7 +166,7 @@ mod ended {
         };
         let run = tdb(["export", ARRAY, pipe.to_str().unwrap()]);
         assert_eq!((run.code, reader.join().unwrap()), (Some(0), printed), "{run}");
-        // The device stays what it is, also behind a link.
+        // The device is not replaced, even through a link.
         let link = folder.path().join("null.csv");
         symlink("/dev/null", &link).unwrap();
         assert_eq!(tdb(["export", ARRAY, link.to_str().unwrap()]).code, Some(0));

@@ -1,4 +1,4 @@
-//! Names that would steer the terminal, links in circles, foreign and missing files.
+//! Tests of names with control characters, cyclic links, and foreign or missing files.
 #![cfg(unix)]
 
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use crate::support::{Copy, Key, Run, tdb};
 
 const HOSTILE: &str = "na\u{1b}[31mme\n2";
 
-/// A group of before release 2.8 whose member is called [`HOSTILE`].
+/// A group of a release before 2.8, with a member named [`HOSTILE`].
 fn hostile_group() -> Copy {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     fs::write(copy.path().join("__tiledb_group.tdb"), b"").unwrap();
@@ -50,7 +50,7 @@ fn names_cannot_steer_the_terminal() {
     assert!(run.code == Some(1) && is_tame(&run) && run.stderr.lines().count() == 1, "{run}");
     let inspected = copy.run("inspect", &format!("{HOSTILE}/__schema"), "");
     assert!(is_tame(&inspected), "{inspected}");
-    // Machines get them as they are.
+    // Machine-readable formats keep the names.
     let run = copy.run("tree --format jsonl", "", "");
     assert!(run.stdout.contains(r#""name":"na\u001b[31mme\n2""#), "{run}");
 }
@@ -70,7 +70,7 @@ fn members_that_are_links_in_circles() {
     let run = copy.run("tree --format table", "group", "");
     assert_eq!(run.code, Some(1), "{run}");
     assert!(run.stdout.contains("three") && run.stdout.contains("oo many"), "{run}");
-    // A group of before release 2.8 has no list that says there should be a member.
+    // A group of a release before 2.8 has no list of members, so no member is missing.
     let copy = hostile_group();
     symlink("circle", copy.path().join("circle")).unwrap();
     let run = copy.run("tree", "", "");
@@ -126,7 +126,7 @@ fn clear_files_in_encrypted_arrays() {
     let without = copy.run("info", "array", at);
     let said = "the array's schema is not encrypted, but ";
     assert!(without.code == Some(3) && without.stderr.contains(said), "{without}");
-    // No key would help, nor would leaving it out.
+    // Neither a key nor its omission would help.
     for run in [with, without] {
         assert!(!run.stderr.contains("leave out") && !run.stderr.contains("--key-file FILE"), "{run}");
     }
@@ -199,7 +199,7 @@ fn selecting_names_in_quotes() {
     assert!(run.code == Some(2) && run.stderr.contains(r#"no field "x,colour""#), "{run}");
 }
 
-/// A schema of format 5 takes few bytes to say that cells have 32 GiB.
+/// A few bytes of a schema of format 5 can declare cells of 32 GiB.
 #[test]
 fn cells_of_gigabytes() {
     let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
@@ -242,7 +242,7 @@ fn pipes_are_no_files() {
     let metadata = copy.find("array/__fragments", "__fragment_metadata.tdb");
     let folder = metadata.parent().unwrap().to_owned();
     pipe(&metadata);
-    // Nobody ever writes into it: what opens it waits for ever.
+    // The pipe has no writer, so opening it would block forever.
     let run = tdb(["inspect".into(), folder.join("a0.tdb")]);
     assert!(run.stdout.contains("not a regular file"), "{run}");
     let run = tdb(["inspect".into(), metadata]);

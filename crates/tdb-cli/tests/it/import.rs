@@ -1,4 +1,5 @@
-//! `tdb import`: what `tdb read` prints makes the same array again, and what is no cell is told by its line.
+//! Tests of `tdb import`: the output of `tdb read` imports as the same array, and invalid rows are
+//! reported by line.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +7,13 @@ use std::path::Path;
 use crate::support::{Run, tdb};
 use tdb_testkit::fixtures;
 
-/// Runs `tdb` in words of which some are paths.
+/// Runs `tdb` with words. Replaces each `@` by the next path.
 fn run(words: &[&str], paths: &[&Path]) -> Run {
     let mut paths = paths.iter();
     tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
 }
 
-/// Everything in an array, in an order that doesn't depend on who wrote it.
+/// All lines in sorted order, which does not depend on the writer.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -37,7 +38,7 @@ fn what_is_read_is_imported_again() {
         for format in ["jsonl", "csv"] {
             let read = |array: &Path| run(&["read", "@", "--format", format, "--order", "row-major"], &[array]);
             let cells = read(array);
-            // Text that isn't UTF-8 can't be told from digits in CSV.
+            // In CSV, digits of invalid UTF-8 look like text.
             is_ambiguous |= cells.stdout.contains("{\"hex\"");
             assert_eq!(cells.code, Some(0), "{name}: {cells}");
             if is_ambiguous && format == "csv" {
@@ -49,7 +50,7 @@ fn what_is_read_is_imported_again() {
             assert_eq!(import.code, Some(0), "{name}: {import}");
             let (found, given) = (read(&again).stdout, cells.stdout);
             if is_lossy {
-                // Once more with loss.
+                // The import is lossy.
                 assert_eq!(found.lines().count(), given.lines().count(), "{name}, {format}");
             } else {
                 assert_eq!(lines(&found), lines(&given), "{name}, {format}");
@@ -122,7 +123,8 @@ fn rows_of_one_place_are_an_error_or_the_last_counts() {
         assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
         assert!(import.stderr.contains("nothing was written") && !array.exists(), "{import}");
     }
-    // The same command line goes on with what the hint says, and once there is an array without what makes one.
+    // The command succeeds with the option from the hint. The second run imports to an existing
+    // array, without `--dimensions`.
     for words in [&["--keep-last", "--dimensions", "x"][..], &["--keep-last"]] {
         let import = run(&[&["import", "@", "@"], words].concat(), &[&array, &rows]);
         assert_eq!(import.code, Some(0), "{import}");
@@ -135,7 +137,7 @@ fn rows_of_one_place_are_an_error_or_the_last_counts() {
     assert_eq!(run(&["read", "@"], &[&all]).stdout.lines().count(), 3);
 }
 
-/// Though each fragment by itself has each place once.
+/// Each fragment alone has no duplicates.
 #[test]
 fn rows_of_one_place_are_found_in_the_whole_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -155,8 +157,8 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
     assert_eq!(run(&["read", "@"], &[&array]).stdout.lines().count(), 5000);
 }
 
-/// An array that can't be filled is not left behind; what was in its folder is.
-/// Nobody could tell any more whether all that is there is the import's own, so that nothing is removed.
+/// A failed import leaves a new array in place. It removes nothing, because another process may
+/// have changed the array.
 #[test]
 fn an_array_that_was_made_stays() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +168,7 @@ fn an_array_that_was_made_stays() {
                 [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\n\
                 filters = [\"positive_delta\"]\n";
     fs::write(&schema, text).unwrap();
-    // The filter takes ascending values only.
+    // The filter accepts only ascending values.
     fs::write(&rows, "x,a\n1,2\n2,1\n").unwrap();
     let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
     assert_ne!(import.code, Some(0), "{import}");
@@ -175,7 +177,7 @@ fn an_array_that_was_made_stays() {
     assert_eq!(run(&["import", "@", "@"], &[&array, &rows]).code, Some(0));
 }
 
-/// Many cells, each of them twice, in an order that is none of coordinates.
+/// Many cells, each of them twice, not in the order of coordinates.
 #[test]
 fn the_last_rows_of_many_cells_count() {
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +194,7 @@ fn the_last_rows_of_many_cells_count() {
     assert_eq!(found, (100..200).collect::<Vec<_>>(), "{read}");
 }
 
-/// Of an import that fails half-way the fragments stay, and it says so.
+/// A failed import keeps and reports the fragments written before.
 #[test]
 fn fragments_that_were_written_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -252,7 +254,8 @@ fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
     }
 }
 
-/// More rows than the budget holds, in any order, from two files: each cell has the last of its rows, and no other's values.
+/// More rows than fit into the budget, unsorted, from two files. Each cell must have the values of
+/// its last row.
 #[test]
 fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
     let folder = tempfile::tempdir().unwrap();
@@ -265,7 +268,7 @@ fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
             format!("{y},{x},{}{},{b}\n", "ä".repeat(cell % 7), 9999 - cell)
         };
         let cells = height * width;
-        // 4999 is a prime, and divides none of these: each cell comes once.
+        // The prime 4999 is coprime to these numbers, so each cell occurs once.
         let shuffled: Vec<usize> = (0..cells).map(|cell| cell * 4999 % cells).collect();
         let text = |cells: &[usize]| cells.iter().map(|cell| row(*cell)).collect::<String>();
         let (first, last) = shuffled.split_at(cells / 3);
@@ -358,7 +361,7 @@ fn a_header_without_rows_tells_no_types() {
     assert_eq!(made.code, Some(2), "{made}");
 }
 
-/// As other systems write CSV: whatever ends its lines, rows are told by theirs, and none is lost.
+/// Rows are reported by line for all line endings, and all rows are imported.
 #[test]
 fn lines_end_in_any_way() {
     let folder = tempfile::tempdir().unwrap();
@@ -388,7 +391,7 @@ fn lines_end_in_any_way() {
     }
 }
 
-/// Zeros of either sign are one place, as they are to readers.
+/// Zeros of both signs are the same coordinate, as for readers.
 #[test]
 fn zeros_of_either_sign_are_one_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -398,7 +401,7 @@ fn zeros_of_either_sign_are_one_place() {
     assert!(import.stderr.contains("rows.csv:4: the coordinates are those of line 2"), "{import}");
 }
 
-/// A pipe can't be read twice.
+/// A pipe cannot be read twice.
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_once() {
@@ -414,7 +417,7 @@ fn pipes_are_read_once() {
     assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{import}");
 }
 
-/// What was cut off, or has a quote too many, isn't taken for one long text.
+/// Truncated quotes are not read as one long text.
 #[test]
 fn quotes_are_closed() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +431,7 @@ fn quotes_are_closed() {
     assert!(!array.exists());
 }
 
-/// What is no JSON lines at all is told as that, and not as a file without rows; a mark at its start is no part of it.
+/// An invalid JSON lines file is reported as invalid, not as empty. A byte order mark is skipped.
 #[test]
 fn what_is_no_json_lines() {
     let folder = tempfile::tempdir().unwrap();

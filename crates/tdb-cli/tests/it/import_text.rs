@@ -1,4 +1,4 @@
-//! Text as people and other programs write it: JSON arrays, zones, nulls, truths, types, and what is no such text.
+//! Tests of imported text: JSON arrays, time zones, nulls, booleans, types, and invalid text.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn run(words: &[&str], paths: &[&Path]) -> Run {
     tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
 }
 
-/// Imports a text into a new array, and reads it.
+/// Imports a text into a new array, and reads the array.
 fn imported(name: &str, text: &str, options: &[&str]) -> (Run, Run) {
     let folder = tempfile::tempdir().unwrap();
     let (file, array) = (folder.path().join(name), folder.path().join("array"));
@@ -93,7 +93,7 @@ fn several_texts_may_mark_nulls() {
         r#"{"x":4,"a":null,"s":""}"#,
     ];
     assert_eq!(read.stdout.lines().collect::<Vec<_>>(), rows);
-    // Some programs put everything in quotes: there is no empty number.
+    // Some programs quote all cells. An empty number is null.
     let (_, read) =
         imported("a.csv", "\"x\",\"a\",\"s\"\n\"1\",\"\",\"\"\n\"2\",\"7\",\"t\"\n", &["--dimensions", "x"]);
     assert_eq!(read.stdout, "{\"x\":1,\"a\":null,\"s\":\"\"}\n{\"x\":2,\"a\":7,\"s\":\"t\"}\n");
@@ -188,7 +188,7 @@ fn values_that_a_filter_cannot_represent_are_rejected_rows() {
     assert_eq!(read.stdout, "x,a\n2,1.0\n4,\n", "{read}");
 }
 
-/// What is no text, or no cell: each by file, line and column.
+/// Invalid text and invalid cells are reported by file, line and column.
 #[test]
 fn wrong_text_is_told_by_its_place() {
     for (name, text, place) in [
@@ -205,7 +205,7 @@ fn wrong_text_is_told_by_its_place() {
         let (import, _) = imported(name, text, &["--dimensions", "x"]);
         assert!(import.code != Some(0) && import.stderr.contains(place), "{import}");
     }
-    // Nothing of a file with zeros and a mark of its byte order is lost.
+    // Zero bytes are preserved, and so is a byte order mark after the start of the file.
     let (_, read) = imported("a.csv", "\u{feff}x,a\r\n1,\0\r\n2,\u{feff}\r\n", &["--dimensions", "x"]);
     assert_eq!(read.stdout, "{\"x\":1,\"a\":\"\\u0000\"}\n{\"x\":2,\"a\":\"\u{feff}\"}\n");
 }

@@ -1,4 +1,4 @@
-//! What `tdb read` prints is imported again without a schema, and read again as the same rows.
+//! Tests that the output of `tdb read`, imported without a schema, reads as the same rows.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn run(words: &[&str], paths: &[&Path]) -> Run {
     tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
 }
 
-/// Rows as JSON whose members stand in the order of their names.
+/// Rows as JSON with members sorted by name.
 fn rows(text: &str) -> Vec<String> {
     let mut rows: Vec<String> = text
         .lines()
@@ -26,7 +26,8 @@ fn rows(text: &str) -> Vec<String> {
     rows
 }
 
-/// Cells of one attribute as JSON has them, of each the type that is told by them: as each datatype prints them.
+/// The inferred datatype, the number of values, and the JSON cells of one attribute, for each
+/// datatype.
 const COLUMNS: &[(&str, &str, &str)] = &[
     ("int8", "1", r#"[-128,0,127]"#),
     ("int64", "1", r#"[-9223372036854775808,0,9223372036854775807]"#),
@@ -114,7 +115,7 @@ fn every_type_is_told_by_its_cells() {
                 for (printed, wanted) in printed.lines().zip(wanted.lines()) {
                     let [printed, wanted] = [printed, wanted].map(|row| serde_json::from_str::<Value>(row).unwrap());
                     for (name, cell) in wanted.as_object().unwrap() {
-                        // No time is printed as null.
+                        // NaT prints as null.
                         let is_no_time = name.contains("datetime") && cell == "NaT";
                         assert_eq!(&printed[name], if is_no_time { &Value::Null } else { cell }, "{name}");
                     }
@@ -126,7 +127,7 @@ fn every_type_is_told_by_its_cells() {
             assert_eq!(import.code, Some(0), "{import}");
             let (again_printed, printed) = (read(&again), printed);
             for (again, printed) in again_printed.lines().zip(printed.lines()) {
-                // Digits become numbers, of which no empty one is told from null.
+                // Digits become numbers, whose empty cell is indistinguishable from null.
                 assert_eq!(again.replace("\"\"", ""), printed.replace("\"\"", ""));
             }
             assert_eq!(again_printed.lines().count(), printed.lines().count());
@@ -136,7 +137,7 @@ fn every_type_is_told_by_its_cells() {
     }
 }
 
-/// What no type can be told for is refused before anything is made.
+/// Values without a common type are rejected before the array is created.
 #[test]
 fn columns_of_no_type() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,7 +210,8 @@ fn no_digit_is_lost() {
     assert_eq!(types, ["\"int64\"", text, text, text, "\"float64\"", "\"float64\""], "{schema}");
 }
 
-/// The unit holds the digits of every date, whichever comes last; what ends within a unit's last second is text.
+/// The unit holds the digits of every date, in any order. A date within the last second of a unit
+/// stays text.
 #[test]
 fn the_unit_of_dates_suits_them_all() {
     let folder = tempfile::tempdir().unwrap();

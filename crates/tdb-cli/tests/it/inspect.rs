@@ -1,4 +1,4 @@
-//! `tdb inspect`: every kind of file, whole and damaged.
+//! Tests of `tdb inspect` on every kind of file, intact and damaged.
 
 use crate::support;
 
@@ -8,7 +8,7 @@ use crate::support::{Copy, Key, tdb};
 use insta::assert_snapshot;
 use tdb_testkit::fixtures;
 
-/// Inspects the first file of a fixture whose path ends so.
+/// Inspects the first file of a fixture whose path ends with `end`.
 fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
     let files = fixtures::named(fixture).files();
     let (file, _) =
@@ -16,7 +16,7 @@ fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
     tdb(["inspect", &format!("{fixture}/{file}")].iter().chain(options))
 }
 
-/// A file of a fixture in a folder, whatever its name.
+/// The first file in a folder of a fixture.
 fn first_in(fixture: &str, folder: &str) -> &'static str {
     let names = fixtures::named(fixture).files().below(folder).map(|(path, _)| path);
     names.filter(|path| !path.contains('/')).min().unwrap()
@@ -65,7 +65,7 @@ fn metadata_and_groups() {
     assert_snapshot!("group_details", inspect("v22-by-2.30.0-group", name, &[]));
 }
 
-/// Every file of every fixture can be inspected, and each of its bytes that is parsed is shown as it is.
+/// Every file of every fixture can be inspected, and each parsed byte is shown unchanged.
 #[test]
 fn every_file_of_every_fixture() {
     for fixture in fixtures::all() {
@@ -88,7 +88,7 @@ fn every_file_of_every_fixture() {
     }
 }
 
-/// The bytes of each field of the file stand at its offset, and together they cover the file.
+/// Checks the bytes of each field against the file, and that the fields cover the file.
 fn check_bytes(report: &serde_json::Value, bytes: &[u8], path: &str) {
     let mut covered = vec![false; bytes.len()];
     for field in report["fields"].as_array().unwrap() {

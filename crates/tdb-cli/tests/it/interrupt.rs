@@ -1,4 +1,4 @@
-//! Ctrl-C while cells are printed.
+//! Tests of Ctrl-C while cells are printed.
 #![cfg(target_os = "linux")] // `env --default-signal`
 
 use std::io::Read;
@@ -23,9 +23,9 @@ fn array() -> tempfile::TempDir {
     folder
 }
 
-/// Prints cells to somebody who reads a few of them, and then no more for now.
+/// Prints cells to a reader, which reads a few of them and then pauses.
 fn begun(folder: &tempfile::TempDir, format: &str, more: &[&str]) -> (Child, Vec<u8>) {
-    // The tests themselves may run in the background of a shell, which has Ctrl-C be ignored.
+    // The tests themselves may run in the background of a shell, where Ctrl-C is ignored.
     let mut command = Command::new("env");
     command.args(["--default-signal", env!("CARGO_BIN_EXE_tdb"), "read"]).stdin(Stdio::null());
     command.arg(folder.path().join("array")).args(["--format", format, "--budget", "64KiB"]).args(more);
@@ -53,7 +53,7 @@ fn a_read_is_cancelled_and_says_so() {
         let printed = stderr.strip_prefix(head).and_then(|stderr| stderr.strip_suffix(rest));
         let printed: usize = printed.unwrap_or_else(|| panic!("{stderr}")).parse().unwrap();
         assert!((1..180_000).contains(&printed), "{format}: {printed} cells");
-        // Each line is whole, and that there are no more can be seen where the format allows it.
+        // Each line is complete. An incomplete output is recognizable where the format permits it.
         let header = if format == "jsonl" { 0 } else { 1 };
         assert_eq!(stdout.lines().count(), printed + header, "{format}");
         assert!(!stdout.trim_end().ends_with(']'), "{format}");
@@ -64,7 +64,7 @@ fn a_read_is_cancelled_and_says_so() {
 fn a_second_time_ends_it_at_once() {
     let folder = array();
     let (mut child, _) = begun(&folder, "json", &[]);
-    // It waits for somebody to read the output, whom nothing wakes.
+    // The process is blocked on a reader that never continues.
     press_ctrl_c(&child);
     while child.try_wait().unwrap().is_none() {
         press_ctrl_c(&child);

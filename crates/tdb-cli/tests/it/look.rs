@@ -1,4 +1,4 @@
-//! `tdb info`, `schema`, `fragments` and `ls`: what they print, in each format.
+//! Tests of the output of `tdb info`, `schema`, `fragments` and `ls` in each format.
 
 use crate::support::{Copy, Key, run, tdb};
 use insta::assert_snapshot;
@@ -54,11 +54,11 @@ fn fragments() {
     assert_snapshot!("fragments_strings", run(&format!("fragments {STRINGS} --format table")));
     assert_snapshot!("fragments_none", run("fragments v22-by-2.30.0-sparse-empty/array --format table"));
     assert_snapshot!("fragments_replaced", run("fragments v22-by-2.30.0-sparse-consolidated/array --replaced"));
-    // Into a pipe, JSON lines.
+    // JSON lines are the default for a pipe.
     assert_eq!(run(&format!("fragments {SPARSE}")).stdout, run(&format!("fragments {SPARSE} --format jsonl")).stdout);
 }
 
-/// Every fragment of every fixture, against what the reference library tells of it.
+/// Compares every fragment of every fixture with the report of the reference library.
 #[test]
 fn fragments_are_those_that_the_reference_library_sees() {
     for fixture in tdb_testkit::fixtures::all() {

@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-cli`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-cli`, in one program.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 mod advise;
 mod agg;

@@ -1,4 +1,4 @@
-//! `tdb consolidate` and `tdb vacuum`.
+//! Tests of `tdb consolidate` and `tdb vacuum`.
 
 use crate::support::{Copy, run};
 use insta::assert_snapshot;
@@ -77,7 +77,7 @@ fn refusals() {
     "#);
 }
 
-/// Fragments that are joined, vacuumed, verified and read.
+/// Fragments that are consolidated, vacuumed, verified and read.
 #[test]
 fn fragments_become_one() {
     for fixture in ["v22-by-2.30.0-sparse-2d", "v22-by-2.30.0-dense-2d-row-row"] {
@@ -97,7 +97,7 @@ fn fragments_become_one() {
     }
 }
 
-/// Joined, vacuumed, and read: the same cells, and fewer files.
+/// Consolidated and vacuumed files: the same cells in fewer files.
 #[test]
 fn what_is_done() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -127,7 +127,7 @@ fn what_is_done() {
     assert!(copy.run("meta", group, "--key season").stdout.contains("summer"));
 }
 
-/// What would be the only copy is left alone, and that is a finding.
+/// A possible only copy is not deleted, and is a finding.
 #[test]
 fn what_is_left_alone() {
     let copy = Copy::of("v22-by-2.30.0-sparse-consolidated");
@@ -138,7 +138,7 @@ fn what_is_left_alone() {
     assert!(run.stdout.contains("leave,__commits/") && !run.stdout.contains("remove,"), "{run}");
 }
 
-/// Where the library refuses, the command says what there is to choose.
+/// The hints of refusals name the relevant options.
 #[test]
 fn refusals_name_the_options() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -166,7 +166,7 @@ fn refusals_name_the_options() {
     assert!(run.code == Some(2) && run.stderr.contains("--amplification FACTOR allows more"), "{run}");
 }
 
-/// A consolidation that was killed is told by the next, which does its own work.
+/// The next consolidation reports a killed consolidation, and completes normally.
 #[test]
 fn what_no_commit_names_is_told() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -181,7 +181,7 @@ fn what_no_commit_names_is_told() {
     assert!(run.code == Some(0) && !folder.exists(), "{run}");
 }
 
-/// What the reference library leaves in the course of things takes room, and is nothing to worry about.
+/// Files that the reference library leaves in normal operation take space, but are no finding.
 #[test]
 fn superseded_commits_are_harmless() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -196,7 +196,7 @@ fn superseded_commits_are_harmless() {
     assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
 }
 
-/// A reader may meet a file that a vacuum has just removed.
+/// A reader may miss a file that a vacuum has just deleted.
 #[test]
 fn a_missing_file_may_be_vacuumed() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");

@@ -1,4 +1,4 @@
-//! `tdb migrate`.
+//! Tests of `tdb migrate`.
 
 use crate::support::{Copy, Key, run, tdb};
 use insta::assert_snapshot;
@@ -27,7 +27,8 @@ fn in_place_and_to_another_folder() {
     assert_snapshot!(copy.run("migrate", "array", "--to 5").to_string());
 }
 
-/// From none to a key to another one to none; each reads as the one before.
+/// From no key to a key, to another key, and back to no key. Each array reads like the previous
+/// one.
 #[test]
 fn keys() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -57,7 +58,7 @@ fn keys() {
     assert_eq!((cells("other", Some(&one)).0, cells("other", Some(&other))), (Some(6), plain.clone()));
     migrate(&format!("--key-file {one} --no-key --out {}", at("again")));
     assert_eq!(cells("again", None), plain);
-    // Without a word of it the key stays.
+    // Without an option for the new key, the old key is used.
     migrate(&format!("--key-file {one} --to 12 --out {}", at("same")));
     assert_eq!((cells("same", None).0, cells("same", Some(&one))), (Some(6), plain.clone()));
     std::fs::remove_dir_all(at("array.before-migration")).unwrap();
@@ -66,7 +67,7 @@ fn keys() {
     assert_eq!(cells("array", None), plain);
 }
 
-/// Nothing is written before the new key is known.
+/// An invalid new key fails before anything is written.
 #[test]
 fn wrong_keys() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -88,7 +89,7 @@ fn wrong_keys() {
     assert_eq!(run(&format!("read {array}")).code, Some(0));
 }
 
-/// All arrays of a group, to another place, in place, with a key, or refused.
+/// All arrays of a group: to another place, in place, with a key, or refused.
 #[test]
 fn groups() {
     let copy = Copy::of("v22-by-2.30.0-group");
@@ -124,7 +125,8 @@ fn groups() {
     assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
 }
 
-/// A migration that was killed between its two renames: whoever misses the array is told how it comes back.
+/// A migration, killed between the two renames. Commands on the missing array print how to restore
+/// it.
 #[test]
 fn interrupted_between_the_renames() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -154,7 +156,7 @@ fn interrupted_between_the_renames() {
         let run = copy.run(words, "array", &at("other").display().to_string());
         assert!(run.code == Some(5) && run.stderr.contains(hint), "{words}: {run}");
     }
-    // Another name is just that.
+    // A similar name gives no such hint.
     let run = copy.run("info", "arrays", "");
     assert!(run.code == Some(5) && !run.stderr.contains("interrupted"), "{run}");
     let run = copy.run("migrate", "array", "");

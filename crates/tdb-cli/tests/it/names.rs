@@ -1,4 +1,5 @@
-//! Names that a URI of the web would encode, decode or cut: each leads to the folder of that very name.
+//! Tests of names that a URL would encode, decode or truncate. Each name refers to the folder with
+//! exactly that name.
 #![cfg(unix)]
 
 use std::fs;
@@ -19,7 +20,7 @@ fn done(args: &[&str]) -> String {
     run.stdout
 }
 
-/// Makes an array in each place, with a number of its own in it.
+/// Creates an array in each place, with a distinct number.
 fn fill(folder: &Path, place: impl Fn(&str) -> String) {
     fs::write(folder.join("schema"), SCHEMA).unwrap();
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
@@ -48,7 +49,7 @@ fn a_file_uri_leads_to_the_folder_of_that_name() {
             assert_eq!(done(&["read", &place, "--format", "csv"]), format!("d\n{number}\n"), "{place}");
         }
     }
-    // The other names of a pair stay.
+    // The other name of each pair is not affected.
     done(&["delete", &uri("a%20b"), "--where", "d >= 0"]);
     done(&["copy", &uri("x#y"), &uri("x%23y")]);
     done(&["move", &uri("%2F"), &uri("%252F")]);

@@ -1,4 +1,4 @@
-//! `tdb read`: what it prints in each format, and that it is what the reference library reads.
+//! Tests of `tdb read`: its output in each format, compared with the reference library.
 
 use crate::support;
 
@@ -22,7 +22,7 @@ fn formats() {
         let line = format!("read {SPARSE} --range y=-10..-7 --order row-major --format {format}");
         assert_snapshot!(format!("sparse_{format}"), run(&line));
     }
-    // Into a pipe, JSON lines.
+    // JSON lines are the default for a pipe.
     let line = format!("read {SPARSE} --order row-major");
     assert_eq!(run(&line).stdout, run(&format!("{line} --format jsonl")).stdout);
 }
@@ -114,7 +114,7 @@ fn points() {
         let line = format!("read {SPARSE} --order row-major --format csv --points");
         tdb(line.split(' ').chain([file.to_str().unwrap()]))
     };
-    // As a product of ranges, these would be more cells.
+    // A product of ranges would select more cells.
     let found = read("x,y\n14,-9\n24,-10\n14,-9\n1,1\n22,-8\n");
     assert_eq!(found.stdout, "y,x,a,s\n-10,24,24,w\n-9,14,44,djf\n-8,22,82,\n");
     assert_eq!(read("y,x\n").stdout.lines().count(), 1);
@@ -169,7 +169,7 @@ fn limits_and_budgets_change_no_cell() {
     assert_eq!(run(&format!("read {BIG} --order row-major --budget 64KiB --threads 1")).stdout, all);
 }
 
-/// Pages of a table line up under the header of the first.
+/// All pages of a table are aligned with the header.
 #[test]
 fn long_tables_line_up() {
     let run = run(&format!("read {BIG} --order row-major --limit 1200 --format table"));
@@ -195,7 +195,7 @@ fn explain_what_is_left_out_and_why() {
     assert_snapshot!("explain_times", line(&format!("{SPARSE} --at 1700000000000 --select a")));
 }
 
-/// What a run costs, without what differs from run to run.
+/// The cost of a run, without figures that vary.
 #[test]
 fn explain_run() {
     let run = |more: &str| {
@@ -241,7 +241,7 @@ fn a_limit_reads_less() {
     assert!(some <= all, "{some} reads for one cell, {all} for all");
 }
 
-/// As with `tdb read … | head -1`.
+/// Like `tdb read … | head -1`.
 #[test]
 fn a_reader_that_has_enough() {
     let fixture = tdb_testkit::fixtures::named(BIG.split('/').next().unwrap());
@@ -263,7 +263,7 @@ fn a_reader_that_has_enough() {
     }
 }
 
-/// A damaged data file: what precedes the damage is printed, and the exit code tells.
+/// The cells before damage in a data file are printed, and the exit code reports the damage.
 #[test]
 fn damaged_cells() {
     let copy = support::Copy::of("v22-by-2.30.0-dense-1d");

@@ -1,26 +1,27 @@
-//! Every query of every fixture: what `tdb read` prints is what the reference library read.
+//! Compares the output of `tdb read` with the reference library, for every query of every fixture.
 
 use crate::support::{Key, tdb};
 use serde_json::Value;
 use tdb_testkit::fixtures::{self, Column, Order, Query};
 use tdb_types::Datatype;
 
-/// Queries that the command can't ask, by the end of the fixture's name and their own.
+/// Queries that the command does not support, by the end of the fixture name and the query name.
 const OTHERS: [(&str, &str); 7] = [
-    // Labels are no fields; they are read from the label arrays in `__labels`.
+    // Labels are no fields, and are read from the label arrays in `__labels`.
     ("-dense-labels", "one label, row-major"),
     ("-dense-labels", "another label, row-major"),
-    // Times of cells can't be asked for.
+    // The command cannot select the timestamps of cells.
     ("-sparse-overlapping", "with timestamps, row-major"),
     ("-sparse-consolidated", "timestamps, row-major"),
     ("-sparse-consolidated-vacuumed", "timestamps, row-major"),
-    // Without ranges, the reference library reads a dense array beyond its current domain; we don't.
+    // Without ranges, the reference library reads a dense array beyond its current domain, unlike
+    // this command.
     ("-dense-current-domain", "all, row-major"),
-    // Where ranges overlap, the reference library repeats cells.
+    // The reference library repeats cells where ranges overlap.
     ("-by-2.30.0-dense-1d", "ranges out of order and overlapping, row-major"),
 ];
 
-/// The words after `tdb` that ask the query.
+/// The arguments of `tdb` for the query.
 fn words(array: &str, query: &Query) -> Vec<String> {
     let order = query.layout.trim_end_matches("-order");
     let mut words = vec!["read".to_owned(), array.to_owned(), "--raw".to_owned(), format!("--order={order}")];
@@ -35,7 +36,7 @@ fn words(array: &str, query: &Query) -> Vec<String> {
     words
 }
 
-/// A coordinate as people write it.
+/// Formats a coordinate for the command line.
 fn coordinate(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
@@ -50,7 +51,8 @@ fn coordinate(value: &Value) -> String {
     }
 }
 
-/// The bytes of a cell as `tdb read --raw` prints it; NaNs as the one NaN that JSON's word for them stands for.
+/// The bytes of a cell in the output of `tdb read --raw`. Every NaN becomes the same NaN, because
+/// JSON has a single word for it.
 fn bytes(datatype: Datatype, value: &Value) -> Vec<u8> {
     match value {
         Value::Array(values) => values.iter().flat_map(|value| bytes(datatype, value)).collect(),
@@ -76,7 +78,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|index| u8::from_str_radix(&text[index..index + 2], 16).unwrap()).collect()
 }
 
-/// The cells of a column of `expected.json`, NaNs made one.
+/// The cells of a column of `expected.json`, with all NaNs made equal.
 fn expected_cells(column: &Column, datatype: Datatype) -> Vec<Option<Vec<u8>>> {
     let columns = column.to_bytes();
     let size = datatype.size() * column.cell_val_num.unwrap_or(0) as usize;

@@ -1,4 +1,4 @@
-//! `tdb copy`, `tdb move` and `tdb remove`.
+//! Tests of `tdb copy`, `tdb move` and `tdb remove`.
 
 use crate::support::Copy;
 use insta::assert_snapshot;
@@ -22,7 +22,7 @@ fn a_copy_without_history_has_the_cells_of_a_time() {
     assert_ne!(copy.run("read", "now", read).stdout, copy.run("read", "then", read).stdout);
     let run = copy.run(&format!("copy --at {time}"), ARRAY, &place("bytes"));
     assert!(run.code == Some(2) && run.stderr.contains("--flatten"), "{run}");
-    // Two fragments, alone.
+    // Compares single fragments.
     let all: Vec<&str> =
         names.lines().skip(1).filter_map(|line| line.split(',').find(|word| word.starts_with("__"))).collect();
     let same = copy.run(&format!("diff --fragment {first} --other-fragment {first}"), ARRAY, "");
@@ -88,7 +88,7 @@ fn arrays_go_where_they_are_told() {
     assert!(run.code == Some(2) && run.stderr.contains("it lies in what is to go there"), "{run}");
 }
 
-/// Groups that hold what is moved are told.
+/// The commands report groups with the moved array as a member.
 #[test]
 fn groups_hear_of_members_that_go() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -105,7 +105,7 @@ fn groups_hear_of_members_that_go() {
     assert!(copy.path().join("g/b").exists(), "it is no member");
 }
 
-/// What the doctor has set aside isn't removed without a word, and an error names the option.
+/// Quarantined files are not removed by default, and the error names the option.
 #[test]
 fn what_was_set_aside_is_kept() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
@@ -124,7 +124,7 @@ fn what_was_set_aside_is_kept() {
     assert!(run.code == Some(0) && !copy.path().join("other").exists(), "{run}");
 }
 
-/// Nothing is said of the array where it is the place that isn't there.
+/// A missing destination folder is reported without blaming the array.
 #[test]
 fn places_that_are_not_there() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");

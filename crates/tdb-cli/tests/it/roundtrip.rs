@@ -1,4 +1,4 @@
-//! What `tdb export` writes, `tdb import` reads back: cells of every type, bit for bit.
+//! Tests that `tdb import` reads the files of `tdb export` as the same cells, bit for bit.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn run(words: &[&str], paths: &[&Path]) -> Run {
     run
 }
 
-/// No time, which becomes null, stays null where a field has nulls.
+/// NaT is exported as null, and stays null in a nullable field.
 fn copied(field: &Field) -> Cells {
     let is_one = field.attribute.cell_val_num() == CellValNum::ONE && field.attribute.is_nullable();
     let no_time = i64::MIN.to_le_bytes();
@@ -42,7 +42,7 @@ fn exported_cells_of_every_type_import_unchanged() {
             run(&["import", "@", "@", "--schema", "@"], &[&copy, &file, &schema]);
             check(&copy, &expected);
         }
-        // With another marker of nulls, which is a text as well.
+        // With a marker of nulls that is also the text of a cell.
         let (file, copy) = (folder.path().join("marked.csv"), folder.path().join("marked"));
         run(&["export", "@", "@", "--option", "null=NA"], &[&array, &file]);
         run(&["import", "@", "@", "--schema", "@", "--null", "NA"], &[&copy, &file, &schema]);

@@ -1,5 +1,5 @@
-//! Files that claim a terabyte and take a few blocks of the disk: the command says what is wrong with them, within little
-//! memory.
+//! Tests of sparse files with a size of a terabyte. The command must report the problem within
+//! little memory.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, OpenOptions};
@@ -11,10 +11,10 @@ use crate::support::Copy;
 
 const TERABYTE: u64 = 1 << 40;
 
-/// KiB of addresses that the command may use: libraries and threads take some, files must not.
+/// KiB of address space for the command. Libraries and threads need some of it.
 const ADDRESSES: &str = "3500000";
 
-/// Runs the command with little memory to be had; its exit code and what it said.
+/// Runs the command with limited memory. Returns its exit code and output.
 fn run(command: &[&str], path: &Path) -> (Option<i32>, String) {
     let start = Instant::now();
     let output = Command::new("sh")
@@ -33,7 +33,7 @@ fn stretch(path: &Path, size: u64) {
     OpenOptions::new().write(true).create(true).truncate(false).open(path).unwrap().set_len(size).unwrap();
 }
 
-/// The command must end with the exit code of damage or of what is too much, and name the file.
+/// Checks that the command reports the file as damaged or too large.
 fn is_refused(command: &[&str], path: &Path, file: &Path) {
     let (code, said) = run(command, path);
     assert!(matches!(code, Some(3 | 4)), "{command:?} ended with {code:?}: {said}");
@@ -41,7 +41,7 @@ fn is_refused(command: &[&str], path: &Path, file: &Path) {
     assert!(said.contains(&*name), "{command:?}: {said}");
 }
 
-/// A copy of an array, and its first file whose path ends so, which was made a terabyte large.
+/// A copy of an array, whose first file with this path suffix is enlarged to a terabyte.
 fn stretched(fixture: &str, end: &str) -> (Copy, PathBuf, PathBuf) {
     let copy = Copy::of(fixture);
     let array = copy.path().join("array");
@@ -77,7 +77,7 @@ fn small_files_of_a_terabyte() {
         stretch(&file, TERABYTE);
         is_refused(&["inspect"], &file, &file);
         match end {
-            // Only its name is looked at.
+            // Readers use only the name of this file.
             "wrt" => assert_eq!(run(&["info"], &array).0, Some(0)),
             _ => is_refused(&["read"], &array, &file),
         }
@@ -94,7 +94,7 @@ fn small_files_of_a_terabyte() {
     is_refused(&["inspect"], &metadata, &metadata);
 }
 
-/// Without a word of its metadata on it, the command walks a data file as it lies.
+/// Without fragment metadata, the command reads the tiles of a data file in sequence.
 #[test]
 fn data_files_of_a_terabyte_are_walked_a_little() {
     for many in [0, 7, u64::MAX, TERABYTE / 12 - 1] {
@@ -104,7 +104,7 @@ fn data_files_of_a_terabyte_are_walked_a_little() {
         stretch(&file, TERABYTE);
         let (code, said) = run(&["inspect"], &file);
         assert!(matches!(code, Some(0 | 3)), "{many}: {code:?} {said}");
-        // However many tiles are asked for.
+        // The number of requested tiles does not matter.
         let (code, said) = run(&["inspect", "--tiles", "1000000000000"], &file);
         assert!(matches!(code, Some(0 | 3)), "{many}: {code:?} {said}");
     }

@@ -1,4 +1,4 @@
-//! `tdb verify`: what it says of sound and of damaged arrays, and how it ends.
+//! Tests of `tdb verify` on intact and damaged arrays.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn sound_arrays_and_groups() {
     let table = run("verify v22-by-2.30.0-dense-2d-row-row --format table");
     assert_eq!(table.code, Some(0), "{table}");
     assert!(table.stdout.starts_with("1 array, ") && table.stdout.ends_with(": nothing is wrong\n"), "{table}");
-    // What is odd is noted, and is no finding.
+    // An oddity is a note, not a finding.
     let odd = run("verify v22-by-2.30.0-sparse-unsorted/array");
     assert_eq!(odd.code, Some(0), "{odd}");
     let notes = rows(&odd.stdout);
@@ -32,12 +32,12 @@ fn sound_arrays_and_groups() {
 
 #[test]
 fn a_changed_cell_is_found_by_statistics() {
-    // Without filters, so that nothing else would show it.
+    // An array without filters, whose checksums would also reveal the change.
     let copy = Copy::of("v22-by-2.30.0-dense-2d-row-row");
     let file = copy.find("array/__fragments", "/a0.tdb");
     let (bytes, read) = (fs::read(&file).unwrap(), || copy.run("read", "array", "--format=csv"));
     let sound = read().stdout;
-    // Some cells of the tiles can't be seen.
+    // A change of a padding cell is invisible to readers.
     let changes = (20..bytes.len()).find(|at| {
         let mut changed = bytes.clone();
         changed[*at] ^= 1;

@@ -1,4 +1,4 @@
-//! Arrays and groups made and changed from the command line, and looked at afterwards.
+//! Tests of commands that create and change arrays and groups.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ values_per_value = "var"
 values = ["red"]
 "#;
 
-/// A folder with a schema in it, to work in.
+/// A working folder with a schema.
 struct Bench(tempfile::TempDir);
 
 impl Bench {
@@ -40,7 +40,7 @@ impl Bench {
         self.0.path()
     }
 
-    /// Runs the words of a line; `@` stands for the folder.
+    /// Runs the words of a line. Replaces `@` by the folder.
     fn run(&self, line: &str) -> Run {
         let folder = self.path().to_string_lossy();
         tdb(line.split_whitespace().map(|word| word.replace('@', &folder)))
@@ -109,7 +109,7 @@ fn an_array_without_a_current_domain_gets_one() {
     for line in ["format_version = 22", "current_domain = [1, 10]", "current_domain = [\"a\", \"z\"]"] {
         assert!(text.contains(line), "{text}");
     }
-    // As the reference library reads it.
+    // The result agrees with the reference library.
     assert_eq!(bench.good("read @/a --format csv"), "row,name,colour\n5,a,red\n");
     bench.bad("evolve @/a --expand row=1..5", 2, "can only become wider");
     bench.good("evolve @/a --expand row=1..100");
@@ -226,7 +226,8 @@ fn what_was_left_behind_is_found_and_removed() {
     assert_eq!(bench.good("doctor @/a"), "");
 }
 
-/// Cells of before a field was added aren't deleted by its fill value unless that is asked for, since all of them would be.
+/// A delete on a field that was added later would delete all older cells. It must be requested
+/// explicitly.
 #[test]
 fn deletes_by_a_later_field_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();

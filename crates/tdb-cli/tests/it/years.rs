@@ -1,4 +1,4 @@
-//! Years, dates and numbers of units in the text of all options and files.
+//! Tests of years, dates and numbers of units in options and files.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Fuzz bodies for rows, cells and ranges. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Fuzz bodies for rows, cells and ranges. The drivers in `fuzz_targets` and the ordinary tests
+//! call them.
 
 #![allow(clippy::missing_panics_doc)]
 
@@ -8,8 +9,8 @@ use tdb_exchange::{CellKind, CellParser, Import, Inference, Input, RowsFormat, S
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
-/// Reads CSV or JSON, chosen by the first byte. Line numbers never decrease; schema inference returns a schema or an error, and an
-/// array of that schema takes each row or rejects it.
+/// Reads CSV or JSON. The first byte selects the format. Line numbers never decrease. Schema
+/// inference returns a schema or an error. An array of that schema accepts or rejects each row.
 pub fn rows(data: &[u8]) {
     let Some((kind, bytes)) = data.split_first() else { return };
     let format = if kind % 2 == 0 { RowsFormat::Csv } else { RowsFormat::Json };
@@ -33,7 +34,8 @@ pub fn rows(data: &[u8]) {
     }
 }
 
-/// Parses a cell of CSV and JSON; the first two bytes choose the type. A parsed cell prints, and parses again, to the same text.
+/// Parses a cell of CSV and JSON. The first two bytes select the type. A parsed cell prints, and
+/// parses again, to the same text.
 pub fn cell(data: &[u8]) {
     let Some(([datatype, number], text)) = data.split_first_chunk() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,4 +1,4 @@
-//! One field of a result: how its cells are shown.
+//! Text and JSON output of the cells of one field.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 
 use super::kind::{CellKind, push_string};
 
-/// A field of an array, whose cells it prints.
+/// A field of an array, with the settings to print its cells.
 #[derive(Debug)]
 pub struct Field {
     name: String,
-    /// `"name":`, ready to be printed once per row.
+    /// `"name":`, encoded once and printed for each row.
     json_name: Vec<u8>,
     kind: CellKind,
     datatype: Datatype,
@@ -21,17 +21,17 @@ pub struct Field {
     values: Option<Values>,
 }
 
-/// The values that the integers in an enumerated attribute stand for.
+/// The values of the enumeration of an attribute.
 #[derive(Debug)]
 struct Values {
     enumeration: Arc<Enumeration>,
     kind: CellKind,
-    /// Whether a cell holds several.
+    /// `true` if a cell has several indices.
     many: bool,
 }
 
 impl Values {
-    /// An index without a value as CSV has it.
+    /// CSV text of an index without a value: `#7`, or a JSON object if `#7` is itself a value.
     fn shown_index(&self, index: &str) -> String {
         let shown = format!("#{index}");
         let is_value = self.enumeration.values().any(|value| self.kind.text(value) == shown);
@@ -40,10 +40,11 @@ impl Values {
 }
 
 impl Field {
-    /// The field of an array; `raw` asks for what is stored in place of dates and enumerated values.
+    /// Creates the printer of a field of `array`. `raw` prints stored integers instead of dates and
+    /// enumeration values.
     ///
     /// # Errors
-    /// The enumeration of the field can't be read.
+    /// Fails if the enumeration of the field cannot be read.
     pub fn of(array: &Array, field: FieldRef, raw: bool) -> Result<Self, ArrayError> {
         let schema = array.schema();
         let name = schema.field_name(field).unwrap_or_default();
@@ -62,7 +63,7 @@ impl Field {
         Ok(Self { nullable, ..Self::new(name, datatype, number, enumeration, raw) })
     }
 
-    /// A field of this type that is not nullable, such as the column of an aggregate.
+    /// Creates a non-nullable field of this type, such as the column of an aggregate.
     #[must_use]
     pub fn new(
         name: &str,
@@ -89,25 +90,23 @@ impl Field {
         }
     }
 
-    /// The name; empty for an anonymous attribute.
+    /// The name, empty for an anonymous attribute.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether cells may be null.
     pub(crate) fn is_nullable(&self) -> bool {
         self.nullable
     }
 
-    /// Whether cells stand at the right end of a table's column.
+    /// `true` if a table aligns the cells to the right.
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         self.values.as_ref().map_or(self.kind, |values| values.kind).is_numeric()
             && self.values.as_ref().is_none_or(|values| !values.many)
     }
 
-    /// Appends `"name":value`.
     pub(crate) fn json_member(&self, column: &Column, cell: usize, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.json_name);
         self.push_json(column, cell, out);
@@ -147,14 +146,14 @@ impl Field {
         }
     }
 
-    /// The value that an index stands for, or the index if the enumeration has none for it.
+    /// Returns the value at an index, or the index as text if the enumeration has no such value.
     fn value<'a>(&self, values: &'a Values, index: &[u8]) -> Result<&'a [u8], String> {
         let scalar = Scalar::from_le_bytes(self.datatype.physical(), index);
         let text = scalar.map_or_else(String::new, |scalar| scalar.to_string());
         text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
     }
 
-    /// The cell as text for people; `None` if it is null.
+    /// The cell as text for people, or `None` if it is null.
     #[must_use]
     pub fn text(&self, column: &Column, cell: usize) -> Option<String> {
         let bytes = column.cell(cell)?;
@@ -163,7 +162,7 @@ impl Field {
         Some(if is_text { String::from_utf8_lossy(&text).into_owned() } else { NOT_A_TIME.to_owned() })
     }
 
-    /// Appends the cell as text for CSV; false if it is null, or a date that is none.
+    /// Appends the cell as text for CSV. Returns `false` if the cell is null or NaT.
     pub(crate) fn push_text(&self, column: &Column, cell: usize, out: &mut Vec<u8>) -> bool {
         column.cell(cell).is_some_and(|bytes| self.push_text_of(bytes, out))
     }

@@ -1,42 +1,42 @@
-//! One cell's bytes as text and as JSON.
+//! Text and JSON forms of the bytes of one cell.
 
 use std::io::Write as _;
 
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime, hex};
 
-/// How the bytes of a cell are printed.
+/// The printed form of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// A number, or a run of numbers.
+    /// A number, or a list of numbers.
     Number {
-        /// The type of a number.
+        /// The physical type of a number.
         physical: PhysicalType,
-        /// Whether a cell is a run.
+        /// `true` if a cell is a list.
         many: bool,
     },
-    /// Truth, or a run of it.
+    /// A boolean, or a list of booleans.
     Bool {
-        /// Whether a cell is a run.
+        /// `true` if a cell is a list.
         many: bool,
     },
-    /// A date, or a run of dates.
+    /// A date, or a list of dates.
     Date {
-        /// The unit that dates count.
+        /// The datetime type, which sets the unit.
         datatype: Datatype,
-        /// Whether a cell is a run.
+        /// `true` if a cell is a list.
         many: bool,
     },
-    /// Characters of this many bytes.
+    /// Text with code units of `unit` bytes.
     Text {
-        /// Bytes of a character's unit: 1, 2 or 4.
+        /// Bytes per code unit: 1, 2 or 4.
         unit: usize,
     },
-    /// Bytes without a meaning that we know.
+    /// Opaque bytes.
     Bytes,
 }
 
 impl CellKind {
-    /// What cells of a field of this type are. `raw` asks for dates as the integers that they are stored as.
+    /// The kind of the cells of a field of this type. `raw` prints dates as stored integers.
     #[must_use]
     pub fn of(datatype: Datatype, number: CellValNum, raw: bool) -> Self {
         let many = number != CellValNum::ONE;
@@ -52,12 +52,13 @@ impl CellKind {
         }
     }
 
-    /// Whether cells line up at their right ends.
+    /// `true` if a table aligns the cells to the right.
     pub(crate) fn is_numeric(self) -> bool {
         matches!(self, Self::Number { many: false, .. })
     }
 
-    /// The bytes of each of the values that a cell is a run of; none if it is something else, or its bytes end within a value.
+    /// Splits a list cell into the bytes of its values. Returns `None` if the kind is no list, or
+    /// if the bytes end within a value.
     pub fn values(self, bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
         let size = match self {
             Self::Number { physical, many: true } => physical.size(),
@@ -68,31 +69,31 @@ impl CellKind {
         bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size))
     }
 
-    /// The first bytes of a cell, about `most` of them, that are such a cell themselves.
+    /// Truncates a cell to about `most` bytes, at a border of a value or character.
     #[must_use]
     pub fn beginning(self, bytes: &[u8], most: usize) -> &[u8] {
         if bytes.len() <= most {
             return bytes;
         }
-        // A multiple of the size of all values; and characters have four bytes at most.
+        // A multiple of the size of each value type. A character has at most four bytes.
         let most = most & !15;
         let is_text = |len: &usize| matches!(self, Self::Text { unit } if decode(&bytes[..*len], unit).is_some());
         let len = (most.saturating_sub(4)..=most).rev().find(is_text).unwrap_or(most);
         &bytes[..len]
     }
 
-    /// Whether the cell is a date that is none, which JSON and CSV have as null.
+    /// `true` if the cell is NaT, which JSON and CSV show as null.
     #[must_use]
     pub fn is_no_time(self, bytes: &[u8]) -> bool {
         matches!(self, Self::Date { many: false, .. }) && is_no_time(bytes)
     }
 
-    /// Whether a cell may be of no bytes as text, which in CSV looks like null.
+    /// `true` if a cell may print as empty text, which CSV cannot tell from null without quotes.
     pub(crate) fn may_be_empty(self) -> bool {
         matches!(self, Self::Text { .. } | Self::Bytes)
     }
 
-    /// Appends the cell as JSON, which holds all of it: see `docs/cli.md`.
+    /// Appends the cell as JSON without loss. `docs/cli.md` describes the forms.
     pub fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Number { physical, many } => each(bytes, physical.size(), many, out, |bytes, out| {
@@ -114,7 +115,7 @@ impl CellKind {
         }
     }
 
-    /// The cell as text for CSV: all of it, as a person would write it.
+    /// The complete cell as text for CSV.
     #[must_use]
     pub fn text(self, bytes: &[u8]) -> String {
         let mut text = Vec::new();
@@ -122,12 +123,13 @@ impl CellKind {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Appends the cell as [`text`](Self::text) has it.
+    /// Appends the cell in the form of [`text`](Self::text).
     pub(crate) fn push_text(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Date { datatype, many: false } => out.extend_from_slice(date(datatype, bytes).as_bytes()),
             Self::Number { physical, many: false } => match Scalar::from_le_bytes(physical, bytes) {
-                // `Debug` prints the fewest digits that are read back as the same float, and an exponent where that is shorter.
+                // `Debug` prints the fewest digits that parse to the same float, with an exponent
+                // if that is shorter.
                 Some(Scalar::F32(value)) => push(out, format_args!("{value:?}")),
                 Some(Scalar::F64(value)) => push(out, format_args!("{value:?}")),
                 Some(Scalar::I64(value)) => push(out, format_args!("{value}")),
@@ -137,7 +139,8 @@ impl CellKind {
             Self::Text { unit } => {
                 let start = out.len();
                 let is_text = push_decoded(bytes, unit, out);
-                // Text that looks like bytes is told apart by being shown as such.
+                // Text in the form of a hex object is itself printed as a hex object, to keep both
+                // distinct.
                 if !is_text || is_hex_object(&out[start..]) {
                     out.truncate(start);
                     push_hex(bytes, out);
@@ -149,7 +152,8 @@ impl CellKind {
     }
 }
 
-/// Runs `push` on the values of a cell, between brackets if they are many. Bytes that end within a value are shown as bytes.
+/// Runs `push` on each value of a cell, within brackets if `many`. Prints hex if the bytes end
+/// within a value.
 fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(&[u8], &mut Vec<u8>)) {
     if !many {
         return push(bytes, out);
@@ -171,17 +175,18 @@ fn is_no_time(bytes: &[u8]) -> bool {
     bytes == i64::MIN.to_le_bytes()
 }
 
-/// The digits of a JSON object that stands for bytes.
+/// The digits of a `{"hex":"..."}` object.
 pub(crate) fn hex_member(value: &serde_json::Value) -> Option<&str> {
     value.as_object().filter(|members| members.len() == 1)?.get("hex")?.as_str()
 }
 
-/// Whether text looks like the JSON object that stands for bytes.
+/// `true` if the text looks like a `{"hex":"..."}` object.
 fn is_hex_object(text: &[u8]) -> bool {
     text.first() == Some(&b'{') && serde_json::from_slice(text).is_ok_and(|value| hex_member(&value).is_some())
 }
 
-/// Appends characters of `unit` bytes as UTF-8; false if the bytes aren't any.
+/// Appends text with code units of `unit` bytes as UTF-8. Returns `false` if the bytes are not
+/// valid text.
 fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
     if unit == 1 {
         out.extend_from_slice(bytes);
@@ -193,7 +198,7 @@ fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
     })
 }
 
-/// A date in ISO form, or a number of units if it has none.
+/// A date in ISO form, or a count of units outside the range of ISO dates.
 fn date(datatype: Datatype, bytes: &[u8]) -> String {
     let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
     datetime::display(datatype, value).unwrap_or_default()
@@ -211,7 +216,7 @@ fn push_number(physical: PhysicalType, bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Writing to a vector doesn't fail.
+    // Writing to a vector cannot fail.
     let _ = out.write_fmt(text);
 }
 
@@ -228,7 +233,7 @@ fn push_digits(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(hex::encode(bytes).as_bytes());
 }
 
-/// Characters of `unit` bytes; none if the bytes aren't any.
+/// Decodes text with code units of `unit` bytes. Returns `None` if the bytes are not valid text.
 fn decode(bytes: &[u8], unit: usize) -> Option<String> {
     match unit {
         1 => std::str::from_utf8(bytes).ok().map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Cells from text and from JSON: what [`CellKind`] prints, read back.
+//! Parsers for the text and JSON forms that [`CellKind`] prints.
 
 use std::collections::HashMap;
 
@@ -10,26 +10,26 @@ use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use super::kind::{CellKind, hex_member};
 use super::zone::in_utc;
 
-/// A parser of the cells of one field, as CSV or JSON has them.
+/// A parser of the cells of one field in CSV or JSON.
 #[derive(Debug)]
 pub struct CellParser {
     datatype: Datatype,
     number: CellValNum,
     kind: CellKind,
-    /// Permits cells that end within a value, as values of some enumerations do.
+    /// Permits cells that end within a value, as some enumeration values do.
     is_uneven: bool,
-    /// Permits numbers and booleans of JSON in text fields.
+    /// Permits JSON numbers and booleans in text fields.
     takes_numbers: bool,
     values: Option<Values>,
 }
 
-/// Characters of a date that names a day.
+/// Length of a date with a day.
 const DAY: usize = "2020-01-31".len();
 
-/// Larger JSON numbers may lose digits: the parser keeps a float.
+/// JSON numbers beyond this bound may lose digits, because the JSON parser stores them as floats.
 const MOST_EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
-/// The values of an enumeration, and their indices.
+/// The values of an enumeration with their indices.
 #[derive(Debug)]
 struct Values {
     name: String,
@@ -38,19 +38,19 @@ struct Values {
 }
 
 impl CellParser {
-    /// A parser for a field of this type.
+    /// Creates a parser for a field of this type.
     #[must_use]
     pub fn new(datatype: Datatype, number: CellValNum) -> Self {
         let kind = CellKind::of(datatype, number, false);
         Self { datatype, number, kind, is_uneven: false, takes_numbers: false, values: None }
     }
 
-    /// Accepts numbers and booleans of JSON as text, like CSV does.
+    /// Accepts JSON numbers and booleans as text, like CSV does.
     pub(crate) fn take_numbers(&mut self) {
         self.takes_numbers = true;
     }
 
-    /// Cells are given as values of the enumeration, and stored as their indices.
+    /// Parses cells as values of the enumeration and stores their indices.
     pub(crate) fn with_enumeration(mut self, enumeration: &Enumeration) -> Self {
         let parser = Self::new(enumeration.datatype(), enumeration.cell_val_num());
         self.values = Some(Values {
@@ -61,17 +61,17 @@ impl CellParser {
         self
     }
 
-    /// Appends the cell that `text`, a field of CSV, stands for.
+    /// Parses a CSV field and appends the bytes of the cell.
     ///
     /// # Errors
-    /// It stands for none: why.
+    /// Returns the reason if `text` is no cell of the field.
     pub fn text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         if let Some(values) = &self.values {
             if self.number != CellValNum::ONE {
                 return self.json(&array(text)?, out);
             }
             return match self.index(values, text, |parser, value| parser.text(text, value), out) {
-                // An index that the enumeration has no value for, as it is printed.
+                // The printed form of an index without an enumeration value.
                 Err(why) => match text.strip_prefix('#') {
                     Some(index) => push_number(self.datatype.physical(), self.datatype, index, out),
                     None if text.starts_with('{') => self.json(&serde_json::from_str(text).map_err(|_| why)?, out),
@@ -97,7 +97,7 @@ impl CellParser {
         self.check_len(out.len() - start)
     }
 
-    /// Appends the cell of a date that is none, for a null; false if the field has no such cell.
+    /// Appends the NaT cell that represents null. Returns `false` if the field has no such cell.
     pub(crate) fn no_time(&self, out: &mut Vec<u8>) -> bool {
         match &self.values {
             Some(values) if self.number == CellValNum::ONE => {
@@ -115,23 +115,23 @@ impl CellParser {
         }
     }
 
-    /// Whether a cell may be text or bytes of no length, which in CSV look like null.
+    /// `true` if a cell may be empty text or empty bytes, which look like null in CSV.
     pub(crate) fn may_be_empty(&self) -> bool {
         self.values.as_ref().map_or(self.kind, |values| values.parser.kind).may_be_empty()
     }
 
-    /// Appends the cell that `text`, a value of JSON, stands for.
+    /// Parses a JSON value and appends the bytes of the cell.
     ///
     /// # Errors
-    /// It stands for none: why.
+    /// Returns the reason if `text` is no cell of the field.
     pub fn json_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         self.json(&serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?, out)
     }
 
-    /// Appends the cell that a JSON value stands for.
+    /// Appends the cell that a JSON value represents.
     ///
     /// # Errors
-    /// It stands for none: why.
+    /// Returns the reason if `value` is no cell of the field.
     pub(crate) fn json(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         let many = self.number != CellValNum::ONE && !matches!(self.kind, CellKind::Text { .. } | CellKind::Bytes);
@@ -147,7 +147,7 @@ impl CellParser {
 
     fn one(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         if let Some(values) = &self.values {
-            // An index that the enumeration has no value for, as it is printed.
+            // The printed form of an index without an enumeration value.
             let index = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("index"));
             if let Some(index) = index {
                 return push_number(self.datatype.physical(), self.datatype, &index.to_string(), out);
@@ -158,13 +158,13 @@ impl CellParser {
             (CellKind::Number { physical, .. }, Value::Number(number)) => {
                 push_number(physical, self.datatype, &number.to_string(), out)
             }
-            // Numbers that JSON has no words for.
+            // NaN and the infinities, which have no JSON number.
             (CellKind::Number { physical, .. }, Value::String(text)) => push_number(physical, self.datatype, text, out),
             (CellKind::Bool { .. }, Value::Bool(value)) => {
                 out.push(u8::from(*value));
                 Ok(())
             }
-            // What is stored where there should be a 0 or a 1.
+            // Some arrays store values other than 0 and 1.
             (CellKind::Bool { .. }, Value::Number(number)) => {
                 push_number(PhysicalType::U8, self.datatype, &number.to_string(), out)
             }
@@ -220,7 +220,8 @@ impl CellParser {
     fn date(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let text = &*in_utc(text);
         let value = match datetime::read(self.datatype, text) {
-            // A day without a time begins at midnight; a month is no moment, unless months are what is counted.
+            // A day without a time begins at midnight. A month is ambiguous unless the unit is
+            // months or coarser.
             Ok((first, last)) if first == last || (first < last && text.len() >= DAY) => first,
             Ok((first, last)) if first < last => {
                 return Err(format!("{text:?} is several values of {}: write a more precise date", self.datatype));
@@ -248,18 +249,18 @@ impl CellParser {
     }
 }
 
-/// Parses a CSV field as one value of a datatype and appends its bytes.
+/// Parses a CSV field as a single value of a datatype and appends the bytes.
 ///
 /// # Errors
-/// The reason why the field is no value of the datatype.
+/// Returns the reason if the field is no value of the datatype.
 pub fn cell_of_text(datatype: Datatype, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     CellParser::new(datatype, CellValNum::ONE).text(text, out)
 }
 
-/// The text without white space around it.
+/// Removes surrounding white space.
 fn trim(text: &str) -> &str {
     match text.as_bytes() {
-        // Mostly there is none, and no need to decode characters.
+        // The common case has no white space and needs no decoding.
         [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => text,
         _ => text.trim(),
     }
@@ -278,7 +279,7 @@ fn truth(text: &str) -> Result<u8, String> {
     match text {
         _ if text.eq_ignore_ascii_case("true") => Ok(1),
         _ if text.eq_ignore_ascii_case("false") => Ok(0),
-        // What is stored where there should be a 0 or a 1.
+        // Some arrays store values other than 0 and 1.
         _ => text.parse().map_err(|_| format!("{text:?} is neither true nor false")),
     }
 }
@@ -287,13 +288,13 @@ fn array(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|_| format!("{text:?} is no array of values, such as [1, 2]"))
 }
 
-/// The digits of text that is the JSON object for bytes, as cells of text are printed that are none.
+/// The digits of a `{"hex":"..."}` object, the printed form of bytes that are not valid text.
 fn hex_of(text: &str) -> Option<String> {
     let value: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
     hex_member(&value).map(str::to_owned)
 }
 
-/// Characters as units of so many bytes.
+/// Appends text in code units of `unit` bytes.
 pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
     match unit {
         1 => out.extend_from_slice(text.as_bytes()),
@@ -302,10 +303,10 @@ pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the bytes that hexadecimal digits stand for.
+/// Appends the bytes of hexadecimal digits.
 ///
 /// # Errors
-/// They stand for none.
+/// Returns a message if the digits are not hexadecimal bytes.
 pub(crate) fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
     out.extend(hex::decode(digits).ok_or_else(|| format!("{digits:?} are no bytes in hexadecimal"))?);
     Ok(())

@@ -1,13 +1,14 @@
-//! Times with an offset from UTC, as RFC 3339 has them.
+//! Times with a UTC offset, as in RFC 3339.
 
 use std::borrow::Cow;
 
 use tdb_types::{Datatype, datetime};
 
-/// Characters of a date and a time to the minute.
+/// Length of a date with a time to the minute.
 const MINUTE: usize = "2026-02-13T10:00".len();
 
-/// A date and time with an offset, such as `2026-02-13T10:00:00+02:00`, in UTC and without it; any other text as it is.
+/// Converts a date and time with an offset, such as `2026-02-13T10:00:00+02:00`, to UTC without an
+/// offset. Returns any other text unchanged.
 pub(crate) fn in_utc(text: &str) -> Cow<'_, str> {
     moved(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }

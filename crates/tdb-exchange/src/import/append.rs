@@ -1,4 +1,4 @@
-//! Columns of a file, taken up as cells.
+//! Conversion of columns of a file to cells.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,22 +7,22 @@ use super::column::Given;
 use super::column_files::ColumnBatch;
 use crate::error::{Error, Result};
 
-/// What became of the rows of a batch, which are counted from 0.
+/// The outcome of a batch. Rows are counted from 0 within the batch.
 #[derive(Debug, Default)]
 pub(super) struct Appended {
     pub(super) pushed: Vec<usize>,
-    /// And why.
+    /// Rejected rows with the reason.
     pub(super) rejected: BTreeMap<usize, String>,
 }
 
 impl Cells {
-    /// Takes up those rows of a batch that are wanted and that the array can hold.
+    /// Appends the wanted rows of a batch that the array can hold.
     ///
     /// # Errors
-    /// A column hasn't as many cells as the batch has rows.
+    /// Fails if the cell count of a column differs from the row count of the batch.
     pub(super) fn append(&mut self, batch: &ColumnBatch<'_>, wanted: impl Fn(usize) -> bool) -> Result<Appended> {
         let mut appended = Appended { rejected: batch.rejected.iter().cloned().collect(), ..Appended::default() };
-        // The rows that the columns have cells of.
+        // The columns have no cells for rejected rows.
         let rows: Vec<usize> = (0..batch.rows).filter(|row| !appended.rejected.contains_key(row)).collect();
         let columns: HashMap<&str, _> = batch.cells.columns().collect();
         let mut all = Vec::new();
@@ -56,7 +56,7 @@ impl Cells {
 }
 
 impl Field {
-    /// Tells of the cells that the field can't hold.
+    /// Calls `reject` for each cell that the field cannot hold.
     fn reject(&self, given: &Given<'_>, mut reject: impl FnMut(usize, String)) {
         if !self.nullable && given.has_nulls() && (self.no_time().is_none() || !given.is_there()) {
             for cell in (0..given.len()).filter(|cell| given.is_null(*cell)) {

@@ -1,4 +1,4 @@
-//! Rows turned into columns.
+//! Conversion of rows to columns.
 
 use std::collections::{HashMap, HashSet};
 use std::result::Result as StdResult;
@@ -16,22 +16,22 @@ use crate::error::{Error, Result};
 use crate::range;
 use crate::rows::{Entry, Row};
 
-/// The columns of an array's fields, and how to fill them.
+/// The columns of the fields of an array, and their parsers.
 #[derive(Debug)]
 pub(crate) struct Cells {
     pub(super) fields: Vec<Field>,
     known: HashSet<String>,
-    /// Whether columns that the array has no field for are passed over.
+    /// `true` to skip columns without a field.
     ignore: bool,
-    /// Whether the coordinates of a cell fit into one number.
+    /// `true` if the coordinates of a cell fit into a `u128`.
     are_places_numbers: bool,
     pub(super) len: usize,
 }
 
-/// Where a cell is.
+/// A comparable form of the coordinates of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place<'a> {
-    /// The ordered keys of all coordinates, side by side.
+    /// The concatenated ordered keys of all coordinates.
     Number(u128),
     Bytes(&'a [u8]),
 }
@@ -39,24 +39,25 @@ pub(super) enum Place<'a> {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// Which column of the file it is.
+    /// The index of the column in the file.
     place: Option<usize>,
     parser: CellParser,
     datatype: Datatype,
     pub(super) nullable: bool,
     is_dimension: bool,
-    /// Where coordinates lie.
+    /// The bounds of valid coordinates.
     bounds: Option<(DimensionKind, DimRange)>,
-    /// What the filters can store, if that isn't everything.
+    /// The values accepted by the filters, or `None` if the filters accept all values.
     storable: Option<StorableValues>,
     pub(super) column: Column,
 }
 
 impl Cells {
-    /// For rows of an array of this schema, none of which are there yet. `enumeration` gives the one of a name.
+    /// Creates empty columns for an array of this schema. `enumeration` finds an enumeration by
+    /// name.
     ///
     /// # Errors
-    /// An enumeration is missing.
+    /// Fails if an enumeration is missing.
     pub(crate) fn new(
         schema: &ArraySchema,
         enumeration: impl Fn(&str) -> Option<Enumeration>,
@@ -75,26 +76,25 @@ impl Cells {
         Ok(Self { fields, known, ignore, are_places_numbers, len: 0 })
     }
 
-    /// Whether there is a field of this name.
     pub(super) fn has_field(&self, name: &str) -> bool {
         self.known.contains(name)
     }
 
-    /// Permits numbers and booleans of JSON in a text field.
+    /// Permits JSON numbers and booleans in a text field.
     pub(super) fn take_numbers(&mut self, name: &str) {
         let field = self.fields.iter_mut().find(|field| field.name == name);
         field.into_iter().for_each(|field| field.parser.take_numbers());
     }
 
-    /// Takes rows from now on that name their members themselves.
+    /// Expects rows with named members, such as JSON objects, from now on.
     pub(super) fn assign_nothing(&mut self) {
         self.fields.iter_mut().for_each(|field| field.place = None);
     }
 
-    /// Takes rows from now on of a file with these columns.
+    /// Expects rows of a file with these columns from now on.
     ///
     /// # Errors
-    /// A field that no column is called like, or a column that the array has no field for.
+    /// Fails if a non-nullable field has no column, or if a column has no field.
     pub(super) fn assign(&mut self, columns: &[String]) -> Result<()> {
         let places: HashMap<&str, usize> =
             columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
@@ -113,20 +113,19 @@ impl Cells {
         }
     }
 
-    /// How many cells there are.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes that they take.
+    /// Bytes of memory of all columns.
     pub(crate) fn bytes(&self) -> usize {
         self.fields.iter().map(|field| field.column.bytes()).sum()
     }
 
-    /// Takes a row up.
+    /// Appends a row.
     ///
     /// # Errors
-    /// Why it can't be: then nothing of it is.
+    /// Returns the reason if the row is invalid. The columns then stay unchanged.
     pub(crate) fn push(&mut self, row: Row<'_>, nulls: &[String]) -> StdResult<(), String> {
         if let Row::Json(members) = row
             && !self.ignore
@@ -147,7 +146,7 @@ impl Cells {
         Ok(())
     }
 
-    /// The coordinates of a cell, as ordered keys; those of strings are left out.
+    /// Replaces `keys` by the ordered keys of the coordinates of a cell, without strings.
     pub(crate) fn keys(&self, cell: usize, keys: &mut Vec<u64>) {
         keys.clear();
         for field in self.fields.iter().filter(|field| field.is_dimension) {
@@ -158,7 +157,8 @@ impl Cells {
         }
     }
 
-    /// The coordinates of a cell as what no other coordinates have; `bytes` is memory for those that are no number.
+    /// A unique form of the coordinates of a cell. `bytes` is scratch memory for coordinates that
+    /// do not fit into a number.
     pub(super) fn place<'a>(&self, cell: usize, bytes: &'a mut Vec<u8>) -> Place<'a> {
         let dimensions = self.fields.iter().filter(|field| field.is_dimension);
         if self.are_places_numbers {
@@ -181,21 +181,19 @@ impl Cells {
         Place::Bytes(bytes)
     }
 
-    /// The first `count` cells as columns, of attributes only if it's for a dense array; or all of them in this order, if it
-    /// isn't theirs.
+    /// The first `count` cells as columns, or the cells in `order` if given. `dense` leaves out the
+    /// dimensions.
     pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> NewCells<'_> {
         let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
         stored
             .fold(NewCells::new(), |cells, field| cells.with(field.name.clone(), field.column.new_column(count, order)))
     }
 
-    /// Forgets the first cells.
     pub(crate) fn remove_first(&mut self, count: usize) {
         self.len -= count;
         self.fields.iter_mut().for_each(|field| field.column.remove_first(count));
     }
 
-    /// Forgets all cells.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.fields.iter_mut().for_each(|field| field.column.truncate(0));
@@ -250,7 +248,7 @@ impl Field {
                 return Ok(());
             }
             None => return Err("missing, and the field is not nullable".to_owned()),
-            // A date that is none is printed as null, and not null where a field has none.
+            // NaT prints as null. A null in a non-nullable date field is therefore stored as NaT.
             Some(_) if is_null && self.parser.no_time(values) => {}
             Some(Entry::Text(text)) => self.parser.text(text.text, values)?,
             Some(Entry::Json(serde_json::Value::Null)) => {
@@ -263,7 +261,8 @@ impl Field {
         Ok(())
     }
 
-    /// The bytes of a date that is none, for a null of a field that is not nullable; `None` if it has no such cell.
+    /// The bytes of NaT, for a null in a non-nullable field. Returns `None` if the field has no
+    /// NaT.
     pub(super) fn no_time(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         (!self.nullable && self.parser.no_time(&mut bytes)).then_some(bytes)
@@ -273,7 +272,7 @@ impl Field {
         self.is_dimension
     }
 
-    /// The ordered key of a cell's coordinate, of which zeros of either sign have one.
+    /// The ordered key of the coordinate of a cell. Both zeros of a float have the same key.
     fn comparable_key(&self, cell: usize) -> u64 {
         let physical = self.datatype.physical();
         let mut key = [tdb_types::ordered_key(physical, self.column.cell(cell))];
@@ -281,15 +280,15 @@ impl Field {
         key[0]
     }
 
-    /// Whether the array can hold some values of the type only.
+    /// `true` if the array can hold only some values of the type.
     pub(super) fn is_restricted(&self) -> bool {
         self.bounds.is_some() || self.storable.is_some()
     }
 
-    /// Checks that a coordinate lies where coordinates may lie, and that the filters can store values.
+    /// Checks a coordinate against the bounds, and the values against the filters.
     ///
     /// # Errors
-    /// Where it lies; which value they can't.
+    /// Returns the reason, with the bounds or the value.
     pub(super) fn check(&self, cell: &[u8]) -> StdResult<(), String> {
         check(&self.bounds, self.datatype, cell)?;
         match self.storable.map_or(Ok(()), |storable| storable.check(cell)) {
@@ -320,7 +319,7 @@ fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordin
     }
 }
 
-/// Where coordinates may lie: in the current domain, if there is one.
+/// The bounds of valid coordinates: the current domain, else the domain.
 fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, DimRange)> {
     let FieldRef::Dimension(index) = field else { return None };
     Some((schema.dimensions()[index].kind(), schema.limits(index)))

@@ -1,4 +1,4 @@
-//! The first pass: which rows the array can't take.
+//! The first pass, which finds rows that cannot be imported.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use super::replaced::Replaced;
 use super::source::{Source, Visitor};
 use crate::error::{Error, Result};
 
-/// The result of a first pass over rows.
+/// The result of the first pass over the rows.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Rows that can be imported.
+    /// Number of rows that can be imported.
     pub rows: u64,
-    /// Rows that can't be imported.
+    /// Number of rows that cannot be imported.
     pub rejected: u64,
     pub(super) bounds: Bounds,
-    /// The rows in whose place later ones stand.
+    /// Rows that later rows supersede.
     pub(super) replaced: Replaced,
-    /// All rows that can be imported, unless they are too many for the budget.
+    /// The parsed rows, or `None` if they exceed the budget.
     pub(super) kept: Option<Kept>,
 }
 
-/// Rows that need not be read again to be written.
+/// Parsed rows of the first pass. The second pass does not read them again.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) cells: Cells,
@@ -36,19 +36,20 @@ pub(super) struct Kept {
 }
 
 impl Import {
-    /// Looks at all rows for those that an array made from this can't take, and reports them.
+    /// Checks all rows against an array of this definition, and reports rejected rows.
     ///
     /// # Errors
-    /// There are some, and they shall not be skipped; the files can't be read; their columns aren't the array's.
+    /// Fails if rows are rejected and `skip_rejects` is not set, if the files cannot be read, or if
+    /// their columns do not match the array.
     pub fn check(&self, definition: &ArrayDefinition, observer: &mut dyn Observer) -> Result<Checked> {
         let schema = definition.schema();
-        // Of equal coordinates in a sparse array the last ones win anyhow.
+        // A sparse write with `KeepLast` resolves repeated coordinates itself.
         let is_unique = !schema.allows_duplicates() && (schema.is_dense() || !self.keep_last);
         let mut pass = Check {
             source: &self.source,
             observer,
             is_dense: schema.is_dense(),
-            // Rows that are kept may take half of the budget, and their places the other.
+            // The kept rows and the table of coordinates share the budget evenly.
             places: is_unique.then(|| Places::new(self.budget / 2)),
             kept: Some(Vec::new()),
             budget: self.budget,
@@ -76,7 +77,7 @@ impl Import {
         Ok(checked)
     }
 
-    /// Tells of rows with the coordinates of others, or leaves out all but the last ones.
+    /// Reports rows with repeated coordinates, or marks all but the last of them as superseded.
     fn check_unique(
         &self,
         places: Places,
@@ -123,7 +124,7 @@ struct Check<'a> {
     observer: &'a mut dyn Observer,
     is_dense: bool,
     places: Option<Places>,
-    /// The rows so far, if all of them are among the cells.
+    /// The rows so far, or `None` if some of them were dropped from the cells.
     kept: Option<Vec<At>>,
     budget: usize,
     checked: Checked,
@@ -165,7 +166,7 @@ impl Visitor for Check<'_> {
 }
 
 impl Check<'_> {
-    /// Keeps the last rows with those before, unless they are too many.
+    /// Keeps the last rows, or drops all kept rows if they exceed half of the budget.
     fn keep(&mut self, cells: &mut Cells, rows: &[At]) {
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(rows);

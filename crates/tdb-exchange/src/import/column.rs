@@ -1,24 +1,24 @@
-//! The cells of one field, gathered.
+//! The cells of one field, in columnar form.
 
 use tdb_array::NewColumn;
 use tdb_types::{CellValNum, Datatype};
 
-/// Cells gathered so far.
+/// A growing column.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Bytes of a value.
+    /// Bytes per value.
     value_size: usize,
-    /// Bytes of a cell; none where they differ.
+    /// Bytes per cell, or `None` if cells are of variable length.
     cell_size: Option<usize>,
     pub(super) values: Vec<u8>,
-    /// In values, where cells differ in length.
+    /// Offsets of variable-length cells, counted in values.
     offsets: Option<Vec<u64>>,
-    /// One byte per cell, where cells may be null.
+    /// One validity byte per cell of a nullable field.
     valid: Option<Vec<u8>>,
 }
 
 impl Column {
-    /// For cells of so many values of a type.
+    /// Creates a column for cells with `number` values of a type.
     pub(super) fn new(datatype: Datatype, number: CellValNum, nullable: bool) -> Self {
         let value_size = datatype.size();
         let cell_size = number.fixed().map(|number| number as usize * value_size);
@@ -26,33 +26,31 @@ impl Column {
         Self { value_size, cell_size, values: Vec::new(), offsets, valid: nullable.then(Vec::new) }
     }
 
-    /// Whether cells differ in length.
+    /// `true` if cells are of variable length.
     pub(super) fn is_var(&self) -> bool {
         self.cell_size.is_none()
     }
 
-    /// Bytes of each cell; none where they differ.
+    /// Bytes per cell, or `None` if cells are of variable length.
     pub(super) fn cell_size(&self) -> Option<usize> {
         self.cell_size
     }
 
-    /// Whether cells may be null.
     pub(super) fn is_nullable(&self) -> bool {
         self.valid.is_some()
     }
 
-    /// Whether a cell is null, if cells may be.
+    /// `true` if a cell is null. Returns `None` if the field is not nullable.
     pub(super) fn is_null(&self, cell: usize) -> Option<bool> {
         self.valid.as_ref().map(|valid| valid[cell] == 0)
     }
 
-    /// Bytes that the cells take.
+    /// Bytes of memory of the cells.
     pub(super) fn bytes(&self) -> usize {
         let offsets = self.offsets.as_ref().map_or(0, |offsets| 8 * offsets.len());
         self.values.len() + offsets + self.valid.as_ref().map_or(0, Vec::len)
     }
 
-    /// The bytes of a cell.
     pub(super) fn cell(&self, cell: usize) -> &[u8] {
         match (&self.offsets, self.cell_size) {
             (Some(offsets), _) => {
@@ -62,7 +60,8 @@ impl Column {
         }
     }
 
-    /// Makes a cell of the values behind those of the last one, which are zeros if it is null.
+    /// Ends a cell after the values that were appended to `values`. Fills a null cell of fixed
+    /// length with zeros.
     pub(super) fn end_cell(&mut self, is_null: bool) {
         if is_null {
             self.values.resize(self.values.len() + self.cell_size.unwrap_or(0), 0);
@@ -75,7 +74,7 @@ impl Column {
         }
     }
 
-    /// Takes up all cells that are given.
+    /// Appends all given cells.
     pub(super) fn extend(&mut self, given: &Given<'_>) {
         let Some(column) = given.column else {
             return (0..given.len).for_each(|_| self.end_cell(true));
@@ -92,7 +91,7 @@ impl Column {
         }
     }
 
-    /// Takes up one of the cells that are given.
+    /// Appends one of the given cells.
     pub(super) fn push(&mut self, given: &Given<'_>, cell: usize) {
         let is_null = given.is_null(cell);
         if !is_null {
@@ -101,13 +100,13 @@ impl Column {
         self.end_cell(is_null);
     }
 
-    /// Takes up a cell of these bytes.
+    /// Appends a cell with these bytes.
     pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
         self.values.extend_from_slice(bytes);
         self.end_cell(false);
     }
 
-    /// Takes back all cells from `len` on, and what there is of another one.
+    /// Removes all cells from `len` on, with any unfinished cell.
     pub(super) fn truncate(&mut self, len: usize) {
         let end = self.end(len);
         if let Some(offsets) = &mut self.offsets {
@@ -119,7 +118,6 @@ impl Column {
         }
     }
 
-    /// Forgets the first cells.
     pub(super) fn remove_first(&mut self, count: usize) {
         self.values.drain(..self.end(count));
         if let Some(offsets) = &mut self.offsets {
@@ -132,7 +130,7 @@ impl Column {
         }
     }
 
-    /// Where the values of the first `count` cells end, in bytes.
+    /// The end of the values of the first `count` cells, in bytes.
     fn end(&self, count: usize) -> usize {
         match (&self.offsets, self.cell_size) {
             (Some(offsets), _) => offsets.get(count).map_or(0, |end| *end as usize) * self.value_size,
@@ -140,7 +138,7 @@ impl Column {
         }
     }
 
-    /// The first `count` cells to be written, or those that are in `order`.
+    /// The first `count` cells as a column to write, or the cells in `order` if given.
     pub(super) fn new_column(&self, count: usize, order: Option<&[usize]>) -> NewColumn<'_> {
         let column = match order {
             None => {
@@ -173,7 +171,7 @@ impl Column {
     }
 }
 
-/// A bit for each byte, least significant first.
+/// Packs bytes to bits, least significant bit first.
 fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut bits = Vec::with_capacity(bytes.size_hint().0.div_ceil(8));
     for (index, byte) in bytes.enumerate() {
@@ -187,7 +185,7 @@ fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
     bits
 }
 
-/// Cells that a file of columns gives for a field; without a column all of them are null.
+/// Cells of a field from a file of columns. Without a column all cells are null.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
     column: Option<&'a NewColumn<'a>>,
@@ -197,7 +195,7 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// So many cells for such a column; none if what there is isn't as many.
+    /// Returns `len` cells for `column`, or `None` if the lengths of `given` do not match.
     pub(super) fn new(given: Option<&'a NewColumn<'a>>, len: usize, column: &Column) -> Option<Self> {
         let (value_size, cell_size) = (column.value_size, column.cell_size);
         let fits = given.is_none_or(|given| {
@@ -224,17 +222,16 @@ impl<'a> Given<'a> {
         column.validity().is_some_and(|bits| bits[cell / 8] >> (cell % 8) & 1 == 0)
     }
 
-    /// Whether there is a column.
+    /// `true` if the file has the column.
     pub(super) fn is_there(&self) -> bool {
         self.column.is_some()
     }
 
-    /// Whether there may be nulls.
+    /// `true` if cells may be null.
     pub(super) fn has_nulls(&self) -> bool {
         self.column.is_none_or(|column| column.validity().is_some())
     }
 
-    /// The bytes of some cells.
     pub(super) fn bytes(&self, cells: std::ops::Range<usize>) -> &[u8] {
         let Some(column) = self.column else { return &[] };
         let range = match (column.offsets(), self.cell_size) {

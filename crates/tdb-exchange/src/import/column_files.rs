@@ -1,4 +1,4 @@
-//! Files that hold whole columns, as cells for an array.
+//! Interface to files that hold complete columns.
 
 use std::fmt::Debug;
 
@@ -8,27 +8,28 @@ use tdb_types::{CellValNum, Datatype};
 
 use crate::error::Result;
 
-/// Files of columns, whose rows are read from the first to the last as often as is asked.
+/// Files of columns, which can be read in several passes.
 pub trait ColumnFiles {
-    /// The columns that all of the files have.
+    /// The columns that all files share.
     fn columns(&self) -> &[FileColumn];
 
-    /// The definition of the array that the files were written from, if they have it.
+    /// The definition of the array that was exported to the files, or `None` if the files do not
+    /// store it.
     ///
     /// # Errors
-    /// The definition can't be read.
+    /// Fails if the definition cannot be read.
     fn definition(&self) -> Result<Option<ArrayDefinition>>;
 
-    /// The definition of an array with these dimensions, and all other columns as attributes.
+    /// The definition of an array with these dimensions and all other columns as attributes.
     ///
     /// # Errors
-    /// An array can't hold one of the columns; the files can't be read.
+    /// Fails if an array cannot hold one of the columns, or if the files cannot be read.
     fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition>;
 
-    /// Hands all rows on, as cells of the fields of that array that are among the columns, or of some of them.
+    /// Passes all rows to `each`, as cells of the named fields of the array.
     ///
     /// # Errors
-    /// What `each` gives; a column doesn't fit its field; the files can't be read.
+    /// Fails if `each` fails, if a column does not fit its field, or if the files cannot be read.
     fn walk(
         &self,
         definition: &ArrayDefinition,
@@ -36,7 +37,7 @@ pub trait ColumnFiles {
         each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
     ) -> Result<()>;
 
-    /// How many bytes the files have, and how many of them the walk has passed.
+    /// The size of the files and the position of the walk, in bytes.
     fn progress(&self) -> (u64, u64);
 }
 
@@ -49,23 +50,24 @@ impl Debug for dyn ColumnFiles {
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileColumn {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What an array holds its cells as; none if no array can.
+    /// The type of the field that holds the column, or `None` if an array cannot hold the column.
     pub kind: Option<(Datatype, CellValNum)>,
 }
 
-/// Rows that follow one another in a file.
+/// Consecutive rows of a file.
 #[derive(Clone, Debug)]
 pub struct ColumnBatch<'a> {
-    /// Which file it is, counted from 0.
+    /// Index of the file, from 0.
     pub file: usize,
-    /// The number of the first row, counted from 0 in each file.
+    /// Index of the first row, from 0 in each file.
     pub first: u64,
-    /// How many rows there are, with those that were rejected.
+    /// Number of rows, including rejected rows.
     pub rows: usize,
-    /// The cells of those rows that weren't rejected.
+    /// The cells of all rows except for the rejected rows.
     pub cells: NewCells<'a>,
-    /// Rows that the array can't hold, counted from 0 in this batch, in ascending order; and why it can't.
+    /// Rows that the array cannot hold, with the reason. Rows are counted from 0 in this batch, in
+    /// ascending order.
     pub rejected: Vec<(usize, String)>,
 }

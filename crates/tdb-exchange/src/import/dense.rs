@@ -1,4 +1,4 @@
-//! Rows as a box of a dense array.
+//! Placement of rows in a subarray of a dense array.
 
 use std::ops::RangeInclusive;
 
@@ -9,19 +9,19 @@ use tdb_types::Scalar;
 use crate::error::{Error, Result};
 use crate::range;
 
-/// The box around rows, and whether they fill it in order.
+/// The smallest subarray around the rows, and the order of the rows within it.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     low: Vec<u64>,
     high: Vec<u64>,
     rows: u64,
     last: Vec<u64>,
-    /// Whether each row comes after the one before it, the last dimension varying fastest.
+    /// `true` if the rows are in row-major order.
     sorted: bool,
 }
 
 impl Bounds {
-    /// Takes in the coordinates of a row, as ordered keys.
+    /// Adds the coordinates of a row, as ordered keys.
     pub(crate) fn add(&mut self, keys: &[u64]) {
         if self.rows == 0 {
             (self.low, self.high, self.sorted) = (keys.to_vec(), keys.to_vec(), true);
@@ -35,35 +35,36 @@ impl Bounds {
         self.last.extend_from_slice(keys);
     }
 
-    /// Leaves out some rows, in whose place later ones stand.
+    /// Subtracts superseded rows from the count.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.rows -= rows;
     }
 
-    /// Cells of the box; none if they are more than can be counted.
+    /// Number of cells of the subarray, or `None` if the number exceeds `u64`.
     fn volume(&self) -> Option<u64> {
         let lengths = self.low.iter().zip(&self.high).map(|(low, high)| (high - low).checked_add(1));
         lengths.into_iter().try_fold(1_u64, |volume, length| volume.checked_mul(length?))
     }
 
-    /// The dimension that the box is cut along: the first one in which it has more than one coordinate.
+    /// The dimension along which the subarray is cut: the first dimension with more than one
+    /// coordinate.
     fn cut(&self) -> usize {
         self.low.iter().zip(&self.high).position(|(low, high)| low < high).unwrap_or(0)
     }
 
-    /// Cells with the same coordinate of that dimension.
+    /// Number of cells with the same coordinate on the cut dimension.
     fn slice(&self) -> u64 {
         let cut = self.cut();
         let length = self.low.get(cut).zip(self.high.get(cut)).and_then(|(low, high)| (high - low).checked_add(1));
         self.volume().unwrap_or(u64::MAX) / length.unwrap_or(u64::MAX)
     }
 
-    /// Whether the rows come in row-major order.
     pub(crate) fn is_sorted(&self) -> bool {
         self.sorted
     }
 
-    /// Which cell of the box, counted in row-major order, has these coordinates; none if it isn't there.
+    /// The row-major index of the cell within the subarray, or `None` if the coordinates are
+    /// outside.
     pub(crate) fn position(&self, keys: &[u64]) -> Option<u64> {
         let mut bounds = self.low.iter().zip(&self.high).zip(keys);
         bounds.try_fold(0_u64, |position, ((low, high), key)| {
@@ -72,10 +73,10 @@ impl Bounds {
         })
     }
 
-    /// Checks that the rows can be a box.
+    /// Checks that the rows fill the subarray.
     ///
     /// # Errors
-    /// Cells of the box have no row, or some have more than one.
+    /// Fails if a cell of the subarray has no row or more than one.
     pub(crate) fn check(&self, schema: &ArraySchema) -> Result<()> {
         if self.rows == 0 || self.volume() == Some(self.rows) {
             return Ok(());
@@ -89,8 +90,9 @@ impl Bounds {
         Err(Error::NoBox { rows: self.rows, cells, ranges: shown.join(", ") })
     }
 
-    /// How many of the next `cells` cells in row-major order, before which `before` were written already, are whole slices of the
-    /// box and may be written on their own. These end where tiles do, if any does within them.
+    /// Number of the next `cells` cells that form complete slices and can be written as a fragment.
+    /// `before` cells precede them in row-major order. Ends at a tile border, if the slices contain
+    /// a border.
     pub(crate) fn whole_slices(&self, before: u64, cells: usize, schema: &ArraySchema) -> usize {
         let (cut, slice) = (self.cut(), self.slice().max(1));
         let (slices, done) = (cells as u64 / slice, before / slice);
@@ -107,10 +109,11 @@ impl Bounds {
         tdb_types::saturating_len(slices * slice)
     }
 
-    /// The ranges of the write of the next `count` cells, whole slices before which `before` cells were written already.
+    /// Sets the ranges of a write of the next `count` cells, which must be complete slices after
+    /// the first `before` cells.
     ///
     /// # Errors
-    /// A range isn't one of the array.
+    /// Fails if the array does not have such a range.
     pub(crate) fn place(&self, count: usize, before: u64, write: Write, schema: &ArraySchema) -> Result<Write> {
         let mut ranges: Vec<(u64, u64)> = self.low.iter().copied().zip(self.high.iter().copied()).collect();
         let slice = self.slice().max(1);

@@ -1,4 +1,4 @@
-//! What an array is made from, from the rows that it is to hold.
+//! Definition of a new array from the rows to import.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,13 @@ use crate::infer::{Inference, dimension, is_integer};
 use crate::rows::Input;
 
 impl Import {
-    /// The definition of a new sparse array with these columns as dimensions, and the others as attributes. Without dimensions it is
-    /// that of the array that files of columns were written from.
+    /// The definition of a new sparse array with these columns as dimensions and all others as
+    /// attributes. Without dimensions, returns the definition of the array that was exported to the
+    /// files of columns.
     ///
     /// # Errors
-    /// The files can't be read; they say too little, or hold what no array can.
+    /// Fails if the files cannot be read, do not determine a definition, or hold values that an
+    /// array cannot hold.
     pub fn definition(&self, dimensions: &[String], allows_duplicates: bool) -> Result<ArrayDefinition> {
         match &self.source {
             Source::Rows { inputs, nulls, types } => {
@@ -29,7 +31,7 @@ impl Import {
     }
 }
 
-/// What all rows hold.
+/// Infers the columns from all rows.
 fn inference(inputs: &[Input], nulls: &[String]) -> Result<Inference> {
     let mut inference = Inference::default();
     let mut first = None;
@@ -58,7 +60,8 @@ fn of_columns(files: &dyn ColumnFiles, dimensions: &[String], allows_duplicates:
         let Some(column) = files.columns().iter().find(|column| column.name == *name) else {
             return Err(Error::NoSuchColumn { column: name.clone(), columns: names(), is_typed: false });
         };
-        // An unsupported column fits no dimension of integers, so that the files refuse it with a hint.
+        // An unsupported column fits no integer dimension. `ColumnFiles` then rejects it with a
+        // hint.
         kinds.push((name.as_str(), column.kind.unwrap_or((Datatype::Int64, CellValNum::ONE))));
     }
     let builder = || SchemaBuilder::sparse().allows_duplicates(allows_duplicates);
@@ -79,7 +82,7 @@ fn of_columns(files: &dyn ColumnFiles, dimensions: &[String], allows_duplicates:
     make(&seen(files, &widest, &integers)?)
 }
 
-/// The least and the greatest coordinate of dimensions of integers, as ordered keys.
+/// The minimum and maximum coordinates of integer dimensions, as ordered keys.
 fn seen(
     files: &dyn ColumnFiles,
     definition: &ArrayDefinition,

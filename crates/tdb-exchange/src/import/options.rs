@@ -1,36 +1,38 @@
-//! How rows are read and written.
+//! Options of an import.
 
 use tdb_array::Names;
 use tdb_schema::ArrayDefinition;
 
 use super::source::{Source, Target};
 
-/// Rejected rows that are reported one by one.
+/// Number of rejected rows to report individually.
 pub(super) const MAX_REPORTED: u64 = 20;
 
-/// Bytes of cells that are gathered, unless something else is said.
+/// Default budget in bytes.
 const BUDGET: usize = 256 << 20;
 
-/// An import of rows into an array: [`definition`](Self::definition) of a new one, [`check`](Self::check), [`write`](Self::write).
+/// An import of rows into an array. [`definition`](Self::definition) describes a new array,
+/// [`check`](Self::check) is the first pass, and [`write`](Self::write) the second.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Import {
-    /// Where rows come from.
+    /// The source of the rows.
     pub source: Source,
-    /// Whether columns without a field are passed over.
+    /// `true` to skip columns without a field.
     pub ignore_others: bool,
-    /// Whether rows that can't be imported are left out, and not a reason to import none.
+    /// `true` to skip rows that cannot be imported. `false` rejects the import because of such
+    /// rows.
     pub skip_rejects: bool,
-    /// Whether of rows with equal coordinates the last one counts.
+    /// `true` to keep only the last of the rows with equal coordinates.
     pub keep_last: bool,
-    /// Where the names of new files come from.
+    /// The source of names of new files.
     pub names: Names,
-    /// Bytes of cells to gather before they are written, each time as a fragment.
+    /// Bytes of cells per fragment. The import writes a fragment after reading this many bytes.
     pub budget: usize,
 }
 
 impl Import {
-    /// An import that passes over nothing, and takes up to 256 MiB.
+    /// Creates an import without any skipping, with a budget of 256 MiB.
     #[must_use]
     pub fn new(source: Source) -> Self {
         let (ignore_others, skip_rejects, keep_last) = (false, false, false);

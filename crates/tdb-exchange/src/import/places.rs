@@ -1,4 +1,4 @@
-//! Which rows of a file are of one place, however many rows there are.
+//! Detection of rows with equal coordinates, for any number of rows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,24 +9,24 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use super::cells::Place;
 use crate::error::{Error, Result};
 
-/// A place, and a row that is there. Places that are no numbers are compared by 128 bits of a hash with a random key, so that
-/// none are taken for one another by chance or by intent.
+/// The coordinates of a row, and the row. Coordinates that do not fit into a number are compared by
+/// 128 bits of a hash with a random key. Collisions therefore cannot be provoked.
 type Row = (u128, At);
 
-/// Which row of a file it is.
+/// The identity of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
-    /// Counted over all rows.
+    /// Number of the row, counted over all files.
     pub(super) number: u64,
-    /// Where it is, for people.
+    /// Position for error messages.
     pub(super) line: Line,
 }
 
-/// Which line or row of which file it is.
+/// A file index and a line or row number, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Line(u64);
 
-/// Bits of the number of the line; the others are the file's.
+/// Bits of the line number. The file index has the other 24 bits.
 const LINE_BITS: u32 = 40;
 
 impl Line {
@@ -42,55 +42,56 @@ impl Line {
         Self(bits)
     }
 
-    /// Which file it is, counted from 0.
+    /// Index of the file, from 0.
     pub(super) fn file(self) -> usize {
         (self.0 >> LINE_BITS) as usize
     }
 
-    /// The number of the line.
+    /// Number of the line.
     pub(super) fn line(self) -> u64 {
         self.0 & ((1 << LINE_BITS) - 1)
     }
 }
 
-/// Bytes of a row in a file.
+/// Bytes of a row in a temporary file.
 const SIZE: usize = 16 + 8 + 8;
 
-/// So many rows may always be in memory, 8 MiB of them, or the files of the others would be too many to be open at once.
+/// Minimum number of rows in memory, about 8 MiB. Fewer rows per run would need too many open
+/// files.
 const LEAST: usize = 1 << 18;
 
-/// Rows, in memory as long as they are few, and else in sorted runs in temporary files.
+/// The coordinates of all rows, in memory or in sorted runs in temporary files.
 #[derive(Debug)]
 pub(super) struct Places {
     keys: [RandomState; 2],
     rows: Vec<Row>,
-    /// How many rows may be in memory.
+    /// Maximum number of rows in memory.
     most: usize,
     runs: Vec<File>,
 }
 
 impl Places {
-    /// In about so many bytes of memory.
+    /// Creates an empty table that takes about `budget` bytes of memory.
     pub(super) fn new(budget: usize) -> Self {
         let keys = [RandomState::new(), RandomState::new()];
         Self { keys, rows: Vec::new(), most: rows_in(budget), runs: Vec::new() }
     }
 
-    /// From now on in about so many bytes.
+    /// Raises the budget.
     pub(super) fn may_take(&mut self, budget: usize) {
         self.most = self.most.max(rows_in(budget));
     }
 
-    /// Takes in the place of a row.
+    /// Adds the coordinates of a row.
     ///
     /// # Errors
-    /// A temporary file can't be written.
+    /// Fails if a temporary file cannot be written.
     pub(super) fn add(&mut self, place: Place<'_>, at: At) -> Result<()> {
         if self.rows.len() == self.most {
             self.spill()?;
         }
         let place = match place {
-            // Rows that come in the order of their places are then sorted already.
+            // Rows in coordinate order are thereby already sorted.
             Place::Number(number) => number,
             Place::Bytes(bytes) => {
                 let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(bytes)));
@@ -109,11 +110,11 @@ impl Places {
         Ok(())
     }
 
-    /// Calls `found` for each row whose place has an earlier one, with the first one there, the one before it and
-    /// itself.
+    /// Calls `found` for each row with repeated coordinates. The arguments are the first row with
+    /// these coordinates, the previous row and the row itself.
     ///
     /// # Errors
-    /// A temporary file can't be written or read.
+    /// Fails if a temporary file cannot be written or read.
     pub(super) fn repeated(mut self, found: impl FnMut(At, At, At)) -> Result<()> {
         if self.runs.is_empty() {
             self.rows.sort_unstable();
@@ -126,18 +127,18 @@ impl Places {
     }
 }
 
-/// An error of a file of our own.
+/// Wraps an error of a temporary file.
 pub(super) fn failed(source: io::Error) -> Error {
     Error::Io { name: "a temporary file".to_owned(), source }
 }
 
-/// How many rows so many bytes of memory are for.
+/// Number of rows that fit into a budget.
 fn rows_in(budget: usize) -> usize {
-    // Vectors that grow are there twice for a moment.
+    // A growing vector briefly needs twice its size.
     (budget / 2 / size_of::<Row>()).max(LEAST)
 }
 
-/// Looks at rows in order, as [`Places::repeated`] has it.
+/// Finds repeated coordinates in sorted rows, as in [`Places::repeated`].
 fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(At, At, At)) -> io::Result<()> {
     let mut last: Option<(u128, At, At)> = None;
     for row in rows {
@@ -155,7 +156,7 @@ fn group(rows: impl Iterator<Item = io::Result<Row>>, mut found: impl FnMut(At, 
 }
 
 fn write_run(rows: &[Row]) -> io::Result<File> {
-    // Nobody else sees it, and it goes when it's closed.
+    // An unnamed file, which the system deletes on close.
     let mut file = BufWriter::new(tempfile::tempfile()?);
     for (place, At { number, line }) in rows {
         file.write_all(&place.to_le_bytes())?;
@@ -167,7 +168,7 @@ fn write_run(rows: &[Row]) -> io::Result<File> {
     Ok(file)
 }
 
-/// The rows of sorted runs in the order of all.
+/// Merges sorted runs.
 struct Merge {
     runs: Vec<BufReader<File>>,
     next: BinaryHeap<Reverse<(Row, usize)>>,
@@ -195,7 +196,7 @@ impl Merge {
                     .push(Reverse(((place, At { number: word(number)?, line: Line::from_u64(word(line)?) }), run)));
                 Ok(())
             }
-            // Runs are written whole.
+            // The end of the run, since runs hold complete rows.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
             Err(error) => Err(error),
         }

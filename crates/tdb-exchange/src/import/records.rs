@@ -1,17 +1,17 @@
-//! Cells of attributes as bytes, row by row, and back.
+//! Serialization of the attribute cells of a row.
 
 use super::cells::Cells;
 use super::column::Column;
 
 impl Cells {
-    /// The bytes of a cell, without its coordinates.
+    /// Appends the bytes of a cell, without its coordinates.
     pub(super) fn record(&self, cell: usize, bytes: &mut Vec<u8>) {
         for field in self.fields.iter().filter(|field| !field.is_dimension()) {
             field.column.record(cell, bytes);
         }
     }
 
-    /// Takes up a cell of these bytes, without coordinates; false if they are none.
+    /// Appends a cell from bytes without coordinates. Returns `false` if the bytes are invalid.
     pub(super) fn take(&mut self, mut bytes: &[u8]) -> bool {
         for field in &mut self.fields {
             match field.column.take(bytes) {
@@ -23,7 +23,7 @@ impl Cells {
         bytes.is_empty()
     }
 
-    /// Forgets the coordinates, and all cells: what is taken up from now on has none.
+    /// Removes the dimensions and all cells. Cells appended later have no coordinates.
     pub(super) fn without_dimensions(&mut self) {
         self.clear();
         self.fields.retain(|field| !field.is_dimension());
@@ -46,7 +46,7 @@ impl Column {
         bytes.extend_from_slice(values);
     }
 
-    /// Takes up the cell that the bytes begin with, and returns those behind it.
+    /// Appends the cell at the start of `bytes`, and returns the remaining bytes.
     fn take<'a>(&mut self, mut bytes: &'a [u8]) -> Option<&'a [u8]> {
         if self.is_nullable() {
             let (valid, rest) = bytes.split_first()?;

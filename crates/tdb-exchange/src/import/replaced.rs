@@ -1,13 +1,12 @@
-//! Which rows of a file count no more.
+//! The set of superseded rows.
 
-/// Numbers of rows in whose place later ones stand. It takes a bit for each row of the file, however many these are.
+/// Numbers of rows that later rows supersede, as a bitmap with one bit per row.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
     words: Vec<u64>,
 }
 
 impl Replaced {
-    /// Adds the number of a row.
     pub(super) fn add(&mut self, number: u64) {
         let (word, bit) = place(number);
         if self.words.len() <= word {
@@ -16,7 +15,6 @@ impl Replaced {
         self.words[word] |= bit;
     }
 
-    /// Whether the row of this number is one of them.
     pub(super) fn contains(&self, number: u64) -> bool {
         let (word, bit) = place(number);
         self.words.get(word).is_some_and(|word| word & bit != 0)

@@ -1,4 +1,4 @@
-//! Rows in the order of their positions, however many there are: in sorted runs in temporary files.
+//! External sort of rows by position, with sorted runs in temporary files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,10 +8,10 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use super::places::{Line, failed};
 use crate::error::Result;
 
-/// So many runs are open at once; before there are more, they become one.
+/// Maximum number of open runs. All runs are merged into one before the number is exceeded.
 const MOST: usize = 256;
 
-/// Bytes of a record before those of the row: position, line, and how many bytes the row has.
+/// Bytes of the header of a record: position, line and byte length of the row.
 const HEAD: usize = 8 + 8 + 8;
 
 /// Sorted runs of rows.
@@ -19,7 +19,7 @@ const HEAD: usize = 8 + 8 + 8;
 pub(super) struct Runs {
     files: Vec<File>,
     most: usize,
-    /// Bytes that all runs together may read ahead.
+    /// Total read buffer of all runs, in bytes.
     buffers: usize,
 }
 
@@ -31,7 +31,7 @@ struct Record {
 }
 
 impl Runs {
-    /// None yet. While they are read again, they take a quarter of so many bytes of memory, or 1 MiB.
+    /// Creates an empty sort. Merging takes a quarter of `budget`, but at least 1 MiB.
     pub(super) fn new(budget: usize) -> Self {
         Self { files: Vec::new(), most: MOST, buffers: (budget / 4).max(1 << 20) }
     }
@@ -40,10 +40,11 @@ impl Runs {
         self.files.is_empty()
     }
 
-    /// Writes a run of rows with these positions and lines; `bytes` gives those of each, counted from 0.
+    /// Writes a run of rows with these positions and lines. `bytes` serializes the row with an
+    /// index.
     ///
     /// # Errors
-    /// A temporary file can't be written.
+    /// Fails if a temporary file cannot be written.
     pub(super) fn spill(
         &mut self,
         positions: &[u64],
@@ -69,10 +70,10 @@ impl Runs {
         Ok(())
     }
 
-    /// Hands over the rows of all runs in the order of their positions: position, line and bytes.
+    /// Passes position, line and bytes of all rows to `take`, in the order of their positions.
     ///
     /// # Errors
-    /// A temporary file can't be read; what `take` says.
+    /// Fails if a temporary file cannot be read, or if `take` fails.
     pub(super) fn merge(mut self, mut take: impl FnMut(u64, Line, &[u8]) -> Result<()>) -> Result<()> {
         let mut merge = self.begin().map_err(failed)?;
         while let Some(record) = merge.next().map_err(failed)? {
@@ -81,7 +82,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Makes one run of all.
+    /// Merges all runs into one.
     fn join(&mut self) -> io::Result<()> {
         let mut merge = self.begin()?;
         let joined = run(|run| {
@@ -106,7 +107,8 @@ impl Runs {
     }
 }
 
-/// A temporary file with what `write` puts there, to be read from its start. Nobody else sees it, and it goes when it is closed.
+/// Creates a temporary file with the output of `write`, positioned at the start. The file is
+/// unnamed, and the system deletes it on close.
 fn run(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<File> {
     let mut run = BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
     write(&mut run)?;
@@ -124,17 +126,17 @@ impl Record {
     }
 }
 
-/// The rows of sorted runs in the order of all.
+/// Merges sorted runs.
 struct Merge {
     runs: Vec<BufReader<File>>,
-    /// Of each run the position of its next row, the line of that, and how many bytes it has.
+    /// For each run: position, line and byte length of its next row, and the index of the run.
     next: BinaryHeap<Reverse<(u64, Line, u64, usize)>>,
-    /// What was read last.
+    /// The record that was read last.
     record: Option<Record>,
 }
 
 impl Merge {
-    /// Reads up to where the bytes of the next row of a run begin.
+    /// Reads the header of the next row of a run.
     fn advance(&mut self, run: usize) -> io::Result<()> {
         let mut head = [0; HEAD];
         match self.runs[run].read_exact(&mut head) {
@@ -144,7 +146,7 @@ impl Merge {
                 self.next.push(Reverse((word(), Line::from_u64(word()), word(), run)));
                 Ok(())
             }
-            // Runs are written whole.
+            // The end of the run, since runs hold complete rows.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
             Err(error) => Err(error),
         }
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn rows_come_in_order_from_many_runs() {
-        // 7 and 1000 have no common divisor: each position comes once.
+        // 7 and 1000 are coprime, so each position occurs once.
         let positions: Vec<u64> = (0..1000).map(|row| row * 7 % 1000).collect();
         for (most, files) in [(MOST, 200), (3, 2)] {
             let mut runs = Runs { most, ..Runs::new(0) };

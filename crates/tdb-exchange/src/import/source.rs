@@ -1,4 +1,4 @@
-//! Where rows come from: files that are read line by line, or column by column.
+//! Sources of rows: files of rows and files of columns.
 
 use tdb_schema::{ArrayDefinition, ArraySchema};
 use tdb_types::Datatype;
@@ -9,50 +9,50 @@ use super::places::{At, Line};
 use crate::error::Result;
 use crate::rows::Input;
 
-/// Files that rows are taken from, in passes of which each begins with the first row.
+/// Files that provide rows. Each pass begins with the first row.
 #[derive(Debug)]
 pub enum Source {
     /// Files of rows.
     Rows {
         /// Files of CSV or JSON.
         inputs: Vec<Input>,
-        /// Texts of null cells in CSV.
+        /// Texts that represent null in CSV.
         nulls: Vec<String>,
-        /// Types of columns of a new array.
+        /// Types of columns of a new array, by name.
         types: Vec<(String, Datatype)>,
     },
     /// Files of columns.
     Columns {
         /// The files.
         files: Box<dyn ColumnFiles>,
-        /// Their names.
+        /// The names of the files.
         names: Vec<String>,
     },
 }
 
-/// Who looks at all rows.
+/// A consumer of all rows.
 pub(super) trait Visitor {
-    /// Whether the row of this number is of interest; the first one has the number 1.
+    /// `true` if the row is wanted. Rows are numbered from 1.
     fn wants(&self, number: u64) -> bool;
 
-    /// Rows were pushed, and were the last ones; each is at one of these places.
+    /// Handles rows that were appended to the end of `cells`.
     ///
     /// # Errors
-    /// Why the walk is to end.
+    /// Returns the reason to end the walk.
     fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()>;
 
-    /// A row can't be taken.
+    /// Handles a row that cannot be imported.
     fn rejected(&mut self, at: At, why: &str);
 
-    /// So many bytes of the files were read.
+    /// Reports the number of bytes read.
     fn progress(&mut self, done: u64, total: u64);
 }
 
-/// What rows are meant for.
+/// The array that receives the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) definition: &'a ArrayDefinition,
-    /// Whether columns that the array has no field for are passed over.
+    /// `true` to skip columns without a field.
     pub(super) ignore_others: bool,
 }
 
@@ -68,7 +68,7 @@ impl Target<'_> {
 }
 
 impl Source {
-    /// The name of the file, or how many files there are.
+    /// The name of the file, or the number of files.
     #[must_use]
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.names().collect();
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// Where it is, for people.
+    /// The position for error messages.
     pub(super) fn place(&self, line: Line) -> String {
         let name = self.names().nth(line.file()).unwrap_or_default();
         match self {
@@ -94,7 +94,8 @@ impl Source {
         }
     }
 
-    /// Where it is, behind a place in perhaps the same file.
+    /// The position for error messages, without the name of the file if `other` is in the same
+    /// file.
     pub(super) fn place_beside(&self, line: Line, other: Line) -> String {
         match self {
             _ if line.file() != other.file() => self.place(line),
@@ -103,10 +104,11 @@ impl Source {
         }
     }
 
-    /// Hands all rows to the visitor, as far as it wants to see them.
+    /// Passes all wanted rows to the visitor.
     ///
     /// # Errors
-    /// The files can't be read; their columns aren't the array's; what the visitor says.
+    /// Fails if the files cannot be read, if their columns do not match the array, or if the
+    /// visitor fails.
     pub(super) fn walk(&self, target: Target<'_>, visitor: &mut dyn Visitor) -> Result<Cells> {
         let mut cells = target.cells()?;
         match self {
@@ -125,16 +127,16 @@ impl Source {
     }
 }
 
-/// How many rows pass between two reports.
+/// Number of rows between two progress reports.
 const ROWS_OF_A_STEP: u64 = 256;
 
-/// A walk over lines.
+/// A walk over files of rows.
 struct RowWalk<'a> {
     cells: &'a mut Cells,
     visitor: &'a mut dyn Visitor,
     number: u64,
     nulls: &'a [String],
-    /// Bytes of the files before the current one, and of all.
+    /// Bytes of the files before the current file, and of all files.
     before: u64,
     total: u64,
 }
@@ -163,7 +165,7 @@ impl RowWalk<'_> {
     }
 }
 
-/// A walk over columns.
+/// Walks over files of columns.
 fn columns(files: &dyn ColumnFiles, target: Target<'_>, cells: &mut Cells, visitor: &mut dyn Visitor) -> Result<()> {
     let names: Vec<String> = files.columns().iter().map(|column| column.name.clone()).collect();
     cells.assign(&names)?;

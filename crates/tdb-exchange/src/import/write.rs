@@ -1,4 +1,5 @@
-//! The rows that were found good are written: those of a second pass, if they are too many to be kept.
+//! The second pass, which writes the accepted rows. It reads the files again if the rows exceed the
+//! budget.
 
 use tdb_array::{Array, ArrayError, CellProblem, CellsError, Duplicates};
 use tdb_schema::ArrayDefinition;
@@ -12,26 +13,27 @@ use super::runs::Runs;
 use super::source::Visitor;
 use crate::error::{Error, Result};
 
-/// Rows that come in another order than they are written in go into a temporary file if they are more than these bytes.
+/// Minimum bytes of cells before unsorted rows are moved to a temporary file.
 const LEAST_RUN: usize = 1 << 16;
 
 /// The fragments that an import has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// Cells of all fragments.
+    /// Number of cells in all fragments.
     pub cells: u64,
-    /// How many fragments there are.
+    /// Number of fragments.
     pub fragments: usize,
 }
 
 impl Import {
-    /// Writes the rows that were found good, each time that enough are together as a fragment. Those of a dense array that don't come
-    /// in row-major order are sorted before, in temporary files if they are many. `imported` also counts what an import has written that
-    /// fails.
+    /// Writes the accepted rows, one fragment per `budget` bytes. Rows of a dense array that are
+    /// not in row-major order are sorted first, in temporary files if they exceed the budget.
+    /// `imported` also counts the fragments of an import that fails.
     ///
     /// # Errors
-    /// Two of them have the same coordinates, and may not; whatever can't be written.
+    /// Fails if rows repeat coordinates that must be unique, if the files have changed since the
+    /// check, or if a fragment cannot be written.
     pub fn write(
         &self,
         array: &Array,
@@ -74,9 +76,9 @@ struct Writer<'a> {
     checked: &'a Checked,
     imported: &'a mut Imported,
     observer: &'a mut dyn Observer,
-    /// Where the cells come from that aren't written yet.
+    /// Lines of the unwritten cells.
     lines: Vec<Line>,
-    /// Which cells of the box they are, where that isn't the order in which they come.
+    /// Positions of the unwritten cells in the subarray. Empty if the rows are in row-major order.
     positions: Vec<u64>,
     keys: Vec<u64>,
     runs: Runs,
@@ -92,7 +94,7 @@ impl Visitor for Writer<'_> {
         let before = self.pushed;
         self.pushed += rows.len() as u64;
         if self.pushed > self.checked.rows {
-            // Nobody has looked at some of them.
+            // The first pass has not checked the additional rows.
             return Err(self.changed());
         }
         self.lines.extend(rows.iter().map(|at| at.line));
@@ -115,13 +117,13 @@ impl Visitor for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether there is room for more cells.
+    /// `true` if the budget has room for more cells.
     fn fits(&self, cells: &Cells, budget: usize) -> bool {
-        // Sorting takes a word more for each position.
+        // Sorting takes another word per position.
         cells.bytes() + size_of::<Line>() * self.lines.len() + 2 * size_of::<u64>() * self.positions.len() < budget
     }
 
-    /// Notes which cells of the box the last rows are, of which the first is the row `before`.
+    /// Records the positions of the last rows in the subarray. `before` rows precede them.
     fn locate(&mut self, cells: &Cells, before: u64, rows: &[At]) -> Result<()> {
         for (row, at) in rows.iter().enumerate() {
             cells.keys(cells.len() - rows.len() + row, &mut self.keys);
@@ -134,7 +136,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Puts all cells into a temporary file.
+    /// Moves all cells to a temporary file.
     fn spill(&mut self, cells: &mut Cells) -> Result<()> {
         self.runs.spill(&self.positions, &self.lines, |cell, bytes| cells.record(cell, bytes))?;
         self.positions.clear();
@@ -143,12 +145,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes the cells up again in row-major order, and writes them but for the last ones.
+    /// Reads the cells back in row-major order, and writes all but the last part.
     fn merge(&mut self, cells: &mut Cells) -> Result<()> {
         let (runs, rows) = (std::mem::replace(&mut self.runs, Runs::new(0)), self.checked.rows);
         let mut next = 0;
         runs.merge(|position, line, bytes| {
-            // Each comes once.
+            // Each position must occur exactly once.
             if position != next || !cells.take(bytes) {
                 return Err(self.moved(line));
             }
@@ -161,7 +163,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes whole slices of the box, if enough cells are together.
+    /// Writes complete slices of the subarray if the budget is exceeded.
     fn flush_slices(&mut self, cells: &mut Cells) -> Result<()> {
         if self.fits(cells, self.import.budget) {
             return Ok(());
@@ -172,7 +174,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the first of the cells as a fragment.
+    /// Writes the first `count` cells as a fragment.
     fn flush(&mut self, cells: &mut Cells, count: usize) -> Result<()> {
         let (checked, schema) = (self.checked, self.array.schema());
         let mut write = self.array.write().names(self.import.names.clone()).any_utf8();
@@ -191,7 +193,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The order of cells that aren't in row-major order; they are all there are.
+    /// The row-major order of all cells, or `None` if they are already in that order.
     fn order(&mut self) -> Result<Option<Vec<usize>>> {
         if self.positions.is_empty() {
             return Ok(None);
@@ -199,7 +201,7 @@ impl Writer<'_> {
         let positions = std::mem::take(&mut self.positions);
         let mut order: Vec<usize> = (0..positions.len()).collect();
         order.sort_unstable_by_key(|cell| positions[*cell]);
-        // Each comes once.
+        // Each position must occur exactly once.
         if let Some((_, cell)) = (0..).zip(&order).find(|(wanted, cell)| positions[**cell] != *wanted) {
             return Err(self.moved(self.lines[*cell]));
         }
@@ -217,13 +219,13 @@ impl Writer<'_> {
         Error::Changed { place: name, what: format!("{what} are there now, of {rows} before") }
     }
 
-    /// An error about cells in words about lines.
+    /// Converts an error about a cell to an error about a line.
     fn failure(&self, error: ArrayError) -> Error {
         let line = |cell: u64| usize::try_from(cell).ok().and_then(|cell| self.lines.get(cell)).copied();
         let place =
             |line: Option<Line>| line.map_or_else(|| self.import.source.name(), |line| self.import.source.place(line));
         match &error {
-            // A check of all rows has found none.
+            // The first pass found no duplicates, so the file has changed.
             ArrayError::Cells(CellsError::Cell { cell, problem: CellProblem::Duplicate { other }, .. }) => {
                 let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
                 let what = format!("the coordinates are those of {}, and were not before", place(first));

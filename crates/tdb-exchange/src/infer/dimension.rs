@@ -5,11 +5,11 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 
 use crate::error::{Error, Result};
 
-/// A dimension whose domain has room for whatever comes later, in tiles that suit the coordinates that are there now: the
-/// least and the greatest, if these are integers.
+/// Creates a dimension with room for later cells: the domain spans nearly the complete type. `seen`
+/// is the minimum and maximum of integer coordinates, from which the tile extent is chosen.
 ///
 /// # Errors
-/// Such cells can't be coordinates.
+/// Fails if cells of this type cannot be coordinates.
 pub(crate) fn dimension(
     name: &str,
     (datatype, number): (Datatype, CellValNum),
@@ -25,7 +25,7 @@ pub(crate) fn dimension(
             Ok(Dimension::new(name, datatype, Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)))
         }
         (_, CellValNum::ONE) if datatype.is_datetime() || datatype.is_time() => {
-            // The least value is no date.
+            // The minimum represents NaT.
             Ok(Dimension::new(name, datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1)))
         }
         (_, CellValNum::ONE) if is_integer(datatype) => {
@@ -35,7 +35,8 @@ pub(crate) fn dimension(
             if let Some((extent, scalar)) = seen.and_then(|(low, high)| extent(datatype, low, high)) {
                 return Ok(Dimension::new(name, datatype, at(least), at(most - extent)).with_tile_extent(scalar));
             }
-            // Without tiles the last value is of no use to some readers, nor is the first one of a type with a sign.
+            // Without a tile extent, some readers cannot use the last value of the type, nor the
+            // first of a signed type.
             let is_signed = at(least).to_integer() != Some(0);
             let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
             Ok(Dimension::new(name, datatype, at(u64::from(is_signed && !is_there)), at(most - 1)))
@@ -47,7 +48,7 @@ pub(crate) fn dimension(
     }
 }
 
-/// Whether coordinates of this type are integers, and no dates.
+/// `true` if the type is an integer type. Datetime types are not.
 pub(crate) fn is_integer(datatype: Datatype) -> bool {
     matches!(
         datatype,
@@ -62,8 +63,8 @@ pub(crate) fn is_integer(datatype: Datatype) -> bool {
     )
 }
 
-/// The extent of about a hundred tiles over these coordinates, as a number and as one of the type; none if the last tile
-/// wouldn't end within the type.
+/// The tile extent that divides the coordinates into about a hundred tiles, as a number and as a
+/// scalar. Returns `None` if the last tile would exceed the type.
 fn extent(datatype: Datatype, low: i128, high: i128) -> Option<(u64, Scalar)> {
     let physical = datatype.physical();
     let most = Scalar::from_key(physical, u64::MAX >> (64 - 8 * physical.size() as u32)).to_integer()?;

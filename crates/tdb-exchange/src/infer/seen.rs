@@ -1,49 +1,49 @@
-//! What the values of a column have in common.
+//! The common type of the values of a column.
 
 use serde_json::Value;
 use tdb_types::{Datatype, datetime};
 
 use crate::cells::{hex_member, in_utc};
 
-/// What a single value is.
+/// The class of a single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Bool = 1,
     Integer = 2,
     Float = 4,
-    /// NaN and the infinities, which JSON has no numbers for.
+    /// NaN and the infinities, which have no JSON number.
     NotFinite = 8,
     Day = 16,
-    /// Date and time.
+    /// A date with a time.
     Moment = 32,
-    /// What stands for no date at all.
+    /// NaT.
     NotATime = 64,
     Text = 128,
     Bytes = 256,
-    /// A date without an ISO form, printed as a number of units.
+    /// A date without an ISO form, printed as a count of units.
     FarDate = 512,
 }
 
 const NUMBERS: u16 = Content::Integer as u16 | Content::Float as u16 | Content::NotFinite as u16;
 const DATES: u16 = Content::Day as u16 | Content::Moment as u16;
-/// What JSON has as strings.
+/// Classes that JSON represents as strings.
 const STRINGS: u16 =
     DATES | Content::NotFinite as u16 | Content::NotATime as u16 | Content::Text as u16 | Content::FarDate as u16;
 
-/// What all values of a column are, or all members of its arrays.
+/// The classes of all values of a column, or of all elements of its arrays.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Whether they are text whatever they hold, as in CSV.
+    /// `true` if all values are text, as in CSV.
     pub(super) is_text: bool,
     contents: u16,
-    /// The least and the greatest integer.
+    /// The minimum and maximum integer.
     pub(super) low: Option<i128>,
     pub(super) high: Option<i128>,
-    /// What the numbers of dates without an ISO form count.
+    /// The unit of dates without an ISO form.
     far_unit: Option<Datatype>,
-    /// Digits of fractions of seconds.
+    /// Maximum number of fractional digits of seconds.
     digits: usize,
-    /// The seconds of the first and the last date.
+    /// The seconds of the earliest and latest date.
     first: Option<i64>,
     last: Option<i64>,
 }
@@ -53,7 +53,7 @@ impl Seen {
         self.contents |= content as u16;
     }
 
-    /// Takes in a field of CSV.
+    /// Adds a field of CSV.
     pub(super) fn add_text(&mut self, text: &str) {
         if let Some(number) = short_integer(text.as_bytes()) {
             self.push_integer(number.into());
@@ -64,11 +64,12 @@ impl Seen {
         } else if !may_be_number(text) {
             self.add_string(text);
         } else if let Ok(number) = text.parse::<i128>() {
-            // Leading zeros and the like are lost in a number.
+            // A number would lose leading zeros and signs, so the value stays text.
             if number.to_string() == text { self.push_integer(number) } else { self.push(Content::Text) }
         } else if let Ok(number) = text.parse::<f64>() {
             let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-            // More digits than anything holds, and numbers beyond all floats, would be others.
+            // A float would lose digits of a long integer, and would turn a huge number into
+            // infinity.
             let is_lost = digits.bytes().all(|byte| byte.is_ascii_digit())
                 || number.is_infinite() && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
             self.push(if is_lost { Content::Text } else { Content::Float });
@@ -77,8 +78,8 @@ impl Seen {
         }
     }
 
-    /// Takes in a value of JSON; objects of another kind than tell bytes are nothing that a cell could hold, and are told
-    /// when rows become cells.
+    /// Adds a JSON value. Ignores objects other than `{"hex":"..."}`. The import later rejects them
+    /// with the line.
     pub(super) fn add_json(&mut self, value: &Value) {
         match value {
             Value::Bool(_) => self.push(Content::Bool),
@@ -90,7 +91,7 @@ impl Seen {
             Value::String(text) if matches!(text.as_str(), "NaN" | "inf" | "-inf") => self.push(Content::NotFinite),
             Value::String(text) => self.add_string(text),
             Value::Object(_) if hex_member(value).is_some() => self.push(Content::Bytes),
-            // A null in an array is a date that is none.
+            // A null in an array is NaT.
             Value::Null => self.push(Content::NotATime),
             Value::Array(_) => self.push(Content::Text),
             Value::Object(_) => {}
@@ -113,7 +114,7 @@ impl Seen {
             return self.push(if is_other { Content::Text } else { Content::FarDate });
         }
         let text = &*in_utc(text);
-        // Dates begin with the digits of a year.
+        // A date begins with the digits of a year and has at least 10 characters.
         if text.len() < 10 || !text.starts_with(|first: char| first.is_ascii_digit()) {
             return self.push(Content::Text);
         }
@@ -129,7 +130,7 @@ impl Seen {
         };
         self.push(content);
         self.digits = self.digits.max(digits);
-        // The second that a date begins in.
+        // The second in which the date begins.
         if let Some((second, after)) = datetime::parse(Datatype::DatetimeSec, text) {
             let second = second.min(after);
             self.first = Some(self.first.map_or(second, |first| first.min(second)));
@@ -137,10 +138,10 @@ impl Seen {
         }
     }
 
-    /// The type that holds all of it; none if there was nothing.
+    /// The type that holds all values, or `None` without values.
     ///
-    /// Where no type holds all of it, it is text: fields of CSV are that in any case, and of JSON those that are not are
-    /// rejected by their lines.
+    /// Values without a common type become text. Fields of CSV are always valid text. The import
+    /// rejects JSON values of other types, with the line.
     pub(super) fn datatype(&self) -> Option<Datatype> {
         let only = |contents: u16| self.contents & !contents == 0;
         let some = |contents: u16| self.contents & contents != 0;
@@ -153,7 +154,7 @@ impl Seen {
         } else if only(Content::Integer as u16) {
             self.integer()
         } else if only(Content::Bool as u16 | Content::Integer as u16) && is_byte() {
-            // Bools are bytes, and some writers put other numbers there.
+            // Booleans are stored as bytes, and some writers store other numbers.
             Datatype::Bool
         } else if only(NUMBERS) && self.is_text && !self.is_exact() {
             Datatype::StringUtf8
@@ -164,14 +165,14 @@ impl Seen {
         } else if only(Content::Bytes as u16) {
             Datatype::Blob
         } else if only(STRINGS | Content::Bytes as u16) && some(Content::Bytes as u16) {
-            // Text, and what is none, are bytes of the one type that promises nothing of them.
+            // `Char` is the only type that accepts both text and arbitrary bytes.
             Datatype::Char
         } else {
             Datatype::StringUtf8
         })
     }
 
-    /// Whether floats hold all integers.
+    /// `true` if `f64` represents all integers exactly.
     fn is_exact(&self) -> bool {
         let most = 1_i128 << f64::MANTISSA_DIGITS;
         self.low.is_none_or(|low| low >= -most) && self.high.is_none_or(|high| high <= most)
@@ -191,7 +192,8 @@ impl Seen {
         }
     }
 
-    /// The coarsest unit that holds all dates, if all are dates and one does.
+    /// The coarsest unit that holds all dates. Returns `None` if a value is no date, or if no unit
+    /// holds all.
     fn date(&self) -> Option<Datatype> {
         let others = self.contents & !(DATES | Content::NotATime as u16 | Content::FarDate as u16);
         if others == 0 { self.far_unit.or_else(|| self.unit()) } else { None }
@@ -202,7 +204,7 @@ impl Seen {
             return Some(Datatype::DatetimeDay);
         }
         let per_second = 10i64.checked_pow(u32::try_from(self.digits.next_multiple_of(3)).unwrap_or(u32::MAX));
-        // The second after the last one must be there too.
+        // The following second must be representable too.
         let holds = |second: Option<i64>| {
             second.zip(per_second).is_some_and(|(second, count)| second.saturating_add(1).checked_mul(count).is_some())
         };
@@ -210,7 +212,7 @@ impl Seen {
     }
 }
 
-/// The coarsest unit that holds so many digits of seconds.
+/// The coarsest unit that holds this many fractional digits of seconds.
 fn moment(digits: usize) -> Datatype {
     match digits {
         0 => Datatype::DatetimeSec,
@@ -223,7 +225,7 @@ fn moment(digits: usize) -> Datatype {
     }
 }
 
-/// The integer that the text is, written as numbers are; none if it isn't, or is longer than most.
+/// Parses an integer of at most 18 digits in canonical form. Returns `None` for any other text.
 fn short_integer(text: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -244,7 +246,8 @@ fn short_integer(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -number } else { number })
 }
 
-/// Whether the text is a number with a point, and digits before and behind it, that any float is next to.
+/// `true` if the text is a decimal number with digits on both sides of the point, in the range of
+/// `f64`.
 fn is_plain_decimal(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let before = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -257,7 +260,8 @@ fn is_plain_decimal(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a number may begin like this: with a digit, a sign, a point, or the words for what isn't finite.
+/// `true` if the first character may begin a number: a digit, a sign, a point, or the first letter
+/// of `inf` or `nan`.
 fn may_be_number(text: &str) -> bool {
     text.starts_with(|first: char| matches!(first, '0'..='9' | '+' | '-' | '.' | 'i' | 'I' | 'n' | 'N'))
 }

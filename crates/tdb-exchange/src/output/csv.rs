@@ -8,11 +8,11 @@ use tdb_array::Batch;
 use super::writer::CellWriter;
 use crate::cells::Field;
 
-/// Bytes to gather before they are handed on.
+/// Buffered bytes per write.
 const CHUNK: usize = 64 << 10;
 
-/// Writes a header line and one line per row, as RFC 4180 has it but for line ends of one character. A cell that looks like
-/// null and is none stands in quotes: an empty text above all.
+/// A writer of CSV according to RFC 4180, with a header line and `\n` as line end. A non-null cell
+/// with the same text as null is quoted, for example empty text.
 #[derive(Debug)]
 pub struct CsvWriter {
     fields: Vec<Field>,
@@ -24,7 +24,7 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// A writer of these fields; a null cell is `null`.
+    /// Creates a writer of these fields. `null` is the text of null cells.
     #[must_use]
     pub fn new(fields: Vec<Field>, null: &str) -> Self {
         Self { fields, null: null.into(), begun: false, text: Vec::new(), buffer: Vec::new() }
@@ -40,7 +40,8 @@ impl CsvWriter {
         self.end_line(0);
     }
 
-    /// Ends a line that begins at `start`; an empty one would be none.
+    /// Ends a line that begins at `start`. An empty line becomes `""`, because readers skip empty
+    /// lines.
     fn end_line(&mut self, start: usize) {
         if self.buffer.len() == start {
             self.buffer.extend_from_slice(b"\"\"");
@@ -70,7 +71,7 @@ impl CsvWriter {
     }
 }
 
-/// Appends a field, in quotes if it has to be.
+/// Appends a field, with quotes if required.
 fn push_field(text: &[u8], index: usize, is_quoted: bool, out: &mut Vec<u8>) {
     if index > 0 {
         out.push(b',');

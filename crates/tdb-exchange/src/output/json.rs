@@ -1,4 +1,4 @@
-//! JSON lines, and one JSON array.
+//! JSON lines and JSON arrays.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -8,27 +8,27 @@ use tdb_array::Batch;
 use super::writer::CellWriter;
 use crate::cells::Field;
 
-/// Bytes to gather before they are handed on.
+/// Buffered bytes per write.
 const CHUNK: usize = 64 << 10;
 
-/// Writes one object per row.
+/// A writer of one JSON object per row.
 #[derive(Debug)]
 pub struct JsonWriter {
     fields: Vec<Field>,
-    /// Whether the rows are elements of one array.
+    /// `true` if the rows are elements of one array.
     array: bool,
     any: bool,
     buffer: Vec<u8>,
 }
 
 impl JsonWriter {
-    /// A writer of one line per row.
+    /// Creates a writer of one line per row.
     #[must_use]
     pub fn lines(fields: Vec<Field>) -> Self {
         Self { fields, array: false, any: false, buffer: Vec::new() }
     }
 
-    /// A writer of one array of all rows.
+    /// Creates a writer of one array with all rows.
     #[must_use]
     pub fn array(fields: Vec<Field>) -> Self {
         Self { array: true, ..Self::lines(fields) }

@@ -1,4 +1,4 @@
-//! Writers of cells, whatever their format.
+//! The common interface of cell writers.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -7,15 +7,15 @@ use tdb_array::Batch;
 
 /// A writer of batches in one format.
 pub trait CellWriter {
-    /// Writes some rows of a batch whose columns are the fields that the writer was made for.
+    /// Writes some rows of a batch. The columns of the batch must be the fields of the writer.
     ///
     /// # Errors
-    /// `out` can't be written.
+    /// Fails if `out` cannot be written.
     fn rows(&mut self, batch: &Batch, rows: Range<usize>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes what follows the last row.
+    /// Writes the end of the output after the last row.
     ///
     /// # Errors
-    /// `out` can't be written.
+    /// Fails if `out` cannot be written.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }

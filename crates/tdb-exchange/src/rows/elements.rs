@@ -1,8 +1,8 @@
-//! The elements of a JSON array, one after the other: no more than one is in memory.
+//! Streaming over the elements of a JSON array, with one element in memory.
 
 use std::io::{self, BufRead};
 
-/// Bytes that an element may have. One that is never closed would fill the memory otherwise.
+/// Maximum bytes of an element. An unclosed element would otherwise fill the memory.
 const MAX_LEN: usize = 256 << 20;
 
 const UNCLOSED: &str = "the JSON array is never closed: the file is cut off";
@@ -10,7 +10,7 @@ const UNCLOSED: &str = "the JSON array is never closed: the file is cut off";
 /// A walk over the elements of an array.
 pub(crate) struct Elements {
     input: Box<dyn BufRead>,
-    /// Lines that have ended.
+    /// Number of completed lines.
     lines: u64,
     place: Place,
 }
@@ -19,27 +19,27 @@ pub(crate) struct Elements {
 enum Place {
     /// Before the bracket that opens the array.
     Start,
-    /// Behind that bracket, behind an element, and behind the comma that follows one.
+    /// After the opening bracket, after an element, and after a comma.
     First,
     Behind,
     Comma,
     End,
 }
 
-/// What was found of an element.
+/// The result of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// An element, which begins on this line.
+    /// An element that begins on this line.
     Element(u64),
-    /// The file ends on this line or in an element that begins on it, and not where it should.
+    /// The file ends too early, on this line or in an element that begins on this line.
     Cut(u64, &'static str),
-    /// The array is broken on this line, and nothing behind it can be read.
+    /// The array is invalid on this line, and the rest cannot be read.
     Broken(u64, &'static str),
-    /// The array has ended, and the file with it.
+    /// The array and the file have ended.
     End,
 }
 
-/// Whether what follows the bytes of a file so far, white space left aside, is an array.
+/// `true` if the remaining input begins with an array, after optional white space.
 pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
     let bytes = input.fill_buf()?;
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -47,12 +47,12 @@ pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
 }
 
 impl Elements {
-    /// Of an array that the input begins with.
+    /// Creates a walk over an input that begins with an array.
     pub(super) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, lines: 0, place: Place::Start }
     }
 
-    /// Puts the next element in place of `bytes`.
+    /// Replaces `bytes` by the next element.
     pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> io::Result<Found> {
         bytes.clear();
         loop {
@@ -90,7 +90,7 @@ impl Elements {
         }
     }
 
-    /// The next byte that isn't white space, which stays there.
+    /// Skips white space and returns the next byte without consuming it.
     fn next_mark(&mut self) -> io::Result<Option<u8>> {
         loop {
             let bytes = self.input.fill_buf()?;
@@ -111,7 +111,7 @@ impl Elements {
         }
     }
 
-    /// Takes an element: up to its last bracket, or if it has none to the comma or bracket behind it.
+    /// Reads an element: up to its closing bracket, or up to the comma or bracket after a scalar.
     fn element(&mut self, bytes: &mut Vec<u8>, line: u64) -> io::Result<Found> {
         let (mut depth, mut in_string, mut is_escaped, mut is_closed) = (0_u64, false, false, false);
         loop {

@@ -1,39 +1,40 @@
-//! On which line the bytes of a file of CSV stand, whatever ends its lines, and whether it ends within quotes.
+//! Line numbers of CSV rows for all line endings, and detection of unclosed quotes.
 
 use std::collections::VecDeque;
 
 use super::quotes::Quotes;
 
-/// Counts lines of what passes. The reader of CSV says where a row begins, but for it a row ends at the first byte of
-/// `\r\n`, and lines end at `\n` alone; and it takes a quote that is never closed for one that ends with the file.
+/// A line counter. The CSV reader reports the position of each row, but ends a row at the first
+/// byte of `\r\n` and counts only `\n` as a line end. It also accepts an unclosed quote at the end
+/// of the file.
 #[derive(Debug)]
 pub(crate) struct Lines {
     quotes: Quotes,
-    /// Whether the last byte has passed.
+    /// `true` after the end of the file.
     is_end: bool,
-    /// Bytes that passed.
+    /// Number of bytes read.
     taken: u64,
-    /// Where ends of lines stand that nobody has asked past, and whether they are `\r`.
+    /// Positions of line ends after the last requested row, and `true` for each `\r`.
     ends: VecDeque<(u64, bool)>,
-    /// Lines before those.
+    /// Number of lines before `ends`.
     lines: u64,
-    /// Behind a `\r` that ended a line.
+    /// The position after a `\r` that ended a line.
     behind_return: Option<u64>,
 }
 
 impl Lines {
-    /// Of CSV with this delimiter.
+    /// Creates a counter for CSV with this delimiter.
     pub(super) fn new(delimiter: u8) -> Self {
         let (ends, quotes) = (VecDeque::new(), Quotes::new(delimiter));
         Self { quotes, is_end: false, taken: 0, ends, lines: 0, behind_return: None }
     }
 
-    /// Whether the file has ended within quotes.
+    /// `true` if the file ends within quotes.
     pub(super) fn ends_in_quotes(&self) -> bool {
         self.is_end && self.quotes.is_open()
     }
 
-    /// Takes in the bytes that follow; none at the end.
+    /// Adds the next bytes. An empty slice marks the end of the file.
     pub(super) fn pass(&mut self, bytes: &[u8]) {
         self.quotes.pass(bytes);
         self.is_end = bytes.is_empty();
@@ -42,7 +43,8 @@ impl Lines {
         self.taken += bytes.len() as u64;
     }
 
-    /// The line of the row that begins at or behind `place`, which never goes back: blank lines are passed over.
+    /// The line of the row that begins at or after `place`. Skips blank lines. `place` must not
+    /// decrease.
     pub(super) fn of_row(&mut self, mut place: u64) -> u64 {
         while let Some(&(end, is_return)) = self.ends.front()
             && end <= place
@@ -66,7 +68,7 @@ mod tests {
     fn lines_end_in_three_ways() {
         for (text, places) in [
             ("a\nb\n\nc\nd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
-            // Where the reader of CSV says that rows begin.
+            // Positions of rows as the CSV reader reports them.
             ("a\r\nb\r\n\r\nc\r\nd", [(0, 1), (2, 2), (5, 4), (10, 5)]),
             ("a\rb\r\rc\rd", [(0, 1), (2, 2), (4, 4), (7, 5)]),
         ] {

@@ -1,6 +1,7 @@
-//! Whether a quote of CSV is still open.
+//! Tracking of open quotes in CSV.
 
-/// Follows bytes of CSV as its reader does, which takes what an open quote has behind it for a field, up to the end.
+/// A state machine that follows quotes like the CSV reader does. An unclosed quote extends the
+/// field to the end of the file.
 #[derive(Debug)]
 pub(crate) struct Quotes {
     delimiter: u8,
@@ -9,12 +10,12 @@ pub(crate) struct Quotes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A field may begin.
+    /// At the start of a field.
     Start,
-    /// In a field without quotes, or behind its quotes.
+    /// In an unquoted field, or after the closing quote.
     Plain,
     Quoted,
-    /// Behind a quote that ends the field, or is the first of two that stand for one.
+    /// After a quote that closes the field or begins an escaped quote.
     Closing,
 }
 
@@ -23,7 +24,7 @@ impl Quotes {
         Self { delimiter, state: State::Start }
     }
 
-    /// Takes in the bytes that follow.
+    /// Adds the next bytes.
     pub(crate) fn pass(&mut self, mut bytes: &[u8]) {
         while let Some(place) = memchr::memchr(b'"', bytes) {
             let (before, rest) = bytes.split_at(place);
@@ -34,7 +35,7 @@ impl Quotes {
         self.pass_others(bytes);
     }
 
-    /// Takes in bytes none of which is a quote: where none is open, what the last one is says all.
+    /// Adds bytes without quotes. Outside of quotes, only the last byte determines the state.
     fn pass_others(&mut self, bytes: &[u8]) {
         if let Some(last) = bytes.last()
             && self.state != State::Quoted
@@ -82,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Byte by byte.
+    /// Processes single bytes.
     fn plain(bytes: &[u8]) -> Quotes {
         let mut quotes = Quotes::new(b',');
         bytes.iter().for_each(|byte| quotes.step(*byte));

@@ -1,10 +1,10 @@
-//! The bytes of rows of CSV as they stand in the file: its reader doesn't tell which fields stood in quotes.
+//! The raw bytes of CSV rows. The CSV reader does not report which fields were quoted.
 
 /// The bytes that were read of a file, from the current row on.
 #[derive(Debug, Default)]
 pub(super) struct RawBytes {
     bytes: Vec<u8>,
-    /// Where in the file they begin.
+    /// Position of the first byte in the file.
     start: u64,
 }
 
@@ -16,12 +16,12 @@ pub(crate) struct RawRow<'a> {
 }
 
 impl RawBytes {
-    /// Takes in the bytes that follow.
+    /// Adds the next bytes.
     pub(super) fn pass(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Forgets bytes before a place, once they are the most.
+    /// Drops the bytes before `place` if they are more than half of all bytes.
     pub(super) fn forget(&mut self, place: u64) {
         let before = tdb_types::saturating_len(place - self.start).min(self.bytes.len());
         if before > self.bytes.len() / 2 {
@@ -30,24 +30,24 @@ impl RawBytes {
         }
     }
 
-    /// The row between two places.
+    /// The row between two positions of the file.
     pub(super) fn row(&self, start: u64, end: u64, delimiter: u8) -> RawRow<'_> {
         let at = |place: u64| tdb_types::saturating_len(place.saturating_sub(self.start));
         let bytes = self.bytes.get(at(start)..at(end).min(self.bytes.len())).unwrap_or_default();
-        // Ends of the line before, and blank lines.
+        // The preceding line end, and blank lines.
         let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         RawRow { bytes: &bytes[blank..], delimiter }
     }
 }
 
 impl RawRow<'_> {
-    /// Whether the field at this place, which holds `text`, stands in quotes.
+    /// `true` if the field at index `place`, which holds `text`, is quoted.
     pub(super) fn is_quoted(self, place: usize, text: &str) -> bool {
         let mut quoted = Vec::with_capacity(text.len() + 2);
         quoted.push(b'"');
         quoted.extend_from_slice(text.as_bytes());
         quoted.push(b'"');
-        // Mostly no field is.
+        // The search rules out most fields quickly.
         memchr::memmem::find(self.bytes, &quoted).is_some() && self.field(place).starts_with(b"\"")
     }
 
@@ -68,7 +68,7 @@ impl RawRow<'_> {
     }
 }
 
-/// How long the quotes are that bytes begin with, and what stands in them.
+/// Length of the quoted text at the start of `bytes`, including the quotes.
 fn quoted_len(bytes: &[u8]) -> usize {
     let mut len = 1;
     loop {

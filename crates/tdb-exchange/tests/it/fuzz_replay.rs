@@ -1,4 +1,4 @@
-//! Runs the fuzz bodies over the corpus and over damaged versions of it.
+//! Runs the fuzz bodies on the corpus and on damaged copies of it.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]

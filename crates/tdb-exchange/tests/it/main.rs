@@ -1,3 +1,3 @@
-//! Tests of the public interface of `tdb-exchange`, one program.
+//! Tests of the public interface of `tdb-exchange`, in one program.
 
 mod fuzz_replay;

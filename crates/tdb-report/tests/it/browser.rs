@@ -1,8 +1,9 @@
-//! Pages in a real browser: nothing is said on its console, labels lie in their pictures and not over each other, text can be
-//! read, at two widths and in both colour schemes.
+//! Tests of pages in a real browser, at two widths and in both color schemes. The console must stay
+//! empty, labels must stay within their pictures without overlap, and text must be readable.
 //!
-//! Chromium is looked for by its usual names. Where there is none, the test says so and ends; with `TDB_BROWSER=required` in the
-//! environment, as `cargo xtask ci` has it, that is a failure. `TDB_BROWSER_KEEP=FOLDER` keeps the pages there.
+//! The test searches for Chromium by its usual names. Without Chromium it prints a message and
+//! passes, unless `TDB_BROWSER=required` is set, as in `cargo xtask ci`. `TDB_BROWSER_KEEP=FOLDER`
+//! keeps the pages in that folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +28,7 @@ const FIXTURES: [&str; 10] = [
     "v22-by-2.30.0-sparse-consolidated",
 ];
 
-/// Looks at each page in a frame of each width, and writes down what is wrong.
+/// Checks each page in a frame of each width, and records problems.
 const SCRIPT: &str = r#"
 const problems = [], notes = [];
 window.addEventListener('error', event => problems.push('error: ' + event.message));
@@ -92,7 +93,7 @@ window.addEventListener('load', () => {
 });
 "#;
 
-/// The browser, if there is one.
+/// The path of the browser, if installed.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let folders: Vec<PathBuf> = env::split_paths(&env::var_os("PATH")?).collect();
@@ -116,7 +117,7 @@ fn pages() -> Vec<(String, String)> {
     pages
 }
 
-/// Runs the browser on a file; what it shows, and what was said on its console.
+/// Opens a file in the browser. Returns the DOM and the console output.
 fn shown(browser: &Path, file: &Path, scheme: &str, folder: &Path) -> (String, String) {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]);
@@ -146,7 +147,7 @@ fn pages_are_fit_to_be_seen() {
             fs::create_dir_all(&folder).unwrap();
             fs::copy(&file, Path::new(&folder).join(format!("{name}.html"))).unwrap();
         }
-        // What looks at the page is no part of it, and the page would not let it run.
+        // The content security policy would block the test script, which is not part of the page.
         let open = page.replace("Content-Security-Policy", "ignored").replace('&', "&amp;").replace('"', "&quot;");
         for width in [1280, 400] {
             frames.push_str(&format!(
@@ -165,7 +166,7 @@ fn pages_are_fit_to_be_seen() {
         assert_eq!(result.matches(&format!(" {is_dark}\"")).count(), 2 * pages.len(), "{result}");
         assert_eq!(console, "");
     }
-    // What looks would see what is wrong.
+    // A broken page proves that the script detects problems.
     let bad = "<h1>x</h1><svg viewBox='0 0 360 40'><title>t</title><desc>d</desc><rect width='400' height='9' x='0' y='0'/>\
                <text x='300' y='20'>a long label, cut by nothing</text><text x='300' y='22' fill='silver'>another</text></svg>";
     let frame = format!("<iframe title=\"bad\" style=\"width:400px\" srcdoc=\"{bad}\"></iframe>");
@@ -175,7 +176,7 @@ fn pages_are_fit_to_be_seen() {
     for what in ["a label out of its picture", "labels over each other", "a shape out of its picture", "too pale"] {
         assert!(dom.contains(what), "{what}");
     }
-    // The page as it is, behind its own policy.
+    // The unmodified page with its content security policy.
     let (dom, console) = shown(&browser, &temporary.path().join("hostile.html"), "1", temporary.path());
     assert!(dom.contains("<h1>") && console.is_empty(), "{console}");
 }

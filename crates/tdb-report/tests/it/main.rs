@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-report`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-report`, in one program.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 mod browser;
 mod pages;

@@ -1,4 +1,4 @@
-//! Pages, as they are.
+//! Tests of complete pages.
 
 use tdb_array::Group;
 use tdb_report::Report;
@@ -6,7 +6,7 @@ use tdb_testkit::fixtures;
 
 use crate::support::{HOSTILE, hostile, many_fragments, named, open};
 
-/// What is on a page, without what is the same on every one.
+/// The part of a page after the common head.
 fn body(page: &str) -> &str {
     page.split("<body>").nth(1).unwrap()
 }
@@ -19,7 +19,7 @@ fn small_pages() {
     insta::assert_snapshot!("sparse", body(&page));
 }
 
-/// Every element that is opened is closed, in order, and nothing else looks like one.
+/// Checks that elements are closed in order, and that text contains no further tags.
 fn check_markup(page: &str) {
     let mut open: Vec<&str> = Vec::new();
     for tag in page.split('<').skip(1) {
@@ -34,7 +34,7 @@ fn check_markup(page: &str) {
     assert!(open.is_empty(), "{open:?}");
 }
 
-/// Of every fixture a page is made, however old or odd it is.
+/// Creates a page of every fixture, including the oldest.
 #[test]
 fn all_fixtures_have_pages() {
     let mut made = 0;
@@ -61,7 +61,7 @@ fn hostile_names_are_text() {
     assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"));
 }
 
-/// A page of many fragments isn't larger than one of few.
+/// The page size does not depend on the number of fragments.
 #[test]
 fn many_fragments_are_counted_together() {
     let array = many_fragments(1200);

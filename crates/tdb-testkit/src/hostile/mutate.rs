@@ -1,8 +1,9 @@
-//! The single random edits that mutations are made of.
+//! Single random edits.
 
 use super::SplitMix64;
 
-/// Lengths and counts near the edges of their types: what a parser's arithmetic gets wrong.
+/// Lengths and counts at the boundaries of integer types, which expose arithmetic errors in
+/// parsers.
 const EDGES: [u64; 16] = [
     0,
     1,
@@ -22,10 +23,10 @@ const EDGES: [u64; 16] = [
     u64::MAX,
 ];
 
-/// Inserted and copied runs are at most this long, so that cases stay near the size of the original.
+/// Maximum length of inserted and copied runs. Keeps cases near the size of the original.
 const LONGEST_RUN: usize = 32;
 
-/// Makes one random edit; bytes that are empty can only grow.
+/// Makes one random edit. Empty bytes can only grow.
 pub(super) fn edit(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
     if bytes.is_empty() {
         return insert_run(bytes, rng);
@@ -38,7 +39,7 @@ pub(super) fn edit(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
         5 => remove_run(bytes, rng),
         6 => splice(bytes, rng),
         _ => {
-            // Cutting the end off at once would hide the other edits, so mostly little is cut.
+            // Truncates only a little, because a large cut would hide the other edits.
             let kept = bytes.len() - (1 + rng.below(LONGEST_RUN.min(bytes.len())));
             bytes.truncate(kept);
         }
@@ -55,7 +56,8 @@ fn flip_bit(bytes: &mut [u8], rng: &mut SplitMix64) {
     bytes[place] ^= 1 << rng.below(8);
 }
 
-/// Overwrites 1, 2, 4 or 8 bytes by a little-endian value at an edge, or by one close to what was there.
+/// Overwrites 1, 2, 4 or 8 bytes with a little-endian boundary value, or with a value close to the
+/// old one.
 fn overwrite_integer(bytes: &mut [u8], rng: &mut SplitMix64) {
     let width = (1 << rng.below(4)).min(bytes.len());
     let place = rng.below(bytes.len() - width + 1);
@@ -83,7 +85,7 @@ fn remove_run(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
     bytes.drain(start..end);
 }
 
-/// Copies a run from one place over, or in front of, another.
+/// Copies a run over, or in front of, another run.
 fn splice(bytes: &mut Vec<u8>, rng: &mut SplitMix64) {
     let source = rng.below(bytes.len());
     let end = (source + 1 + rng.below(LONGEST_RUN)).min(bytes.len());

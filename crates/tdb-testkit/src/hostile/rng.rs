@@ -1,16 +1,17 @@
-//! A small random number generator whose numbers are the same on every machine.
+//! A small random number generator with the same sequence on every machine.
 
-/// Sebastiano Vigna's SplitMix64: one word of state, good enough to choose places and values.
+/// Sebastiano Vigna's SplitMix64. Its state is a single word. The quality suffices to choose
+/// positions and values.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator that gives the sequence belonging to `seed`.
+    /// Creates a generator with the sequence of `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[allow(clippy::should_implement_trait)] // An endless sequence needs no `Option`.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -20,18 +21,18 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number in `0..bound`; `0` if the bound is zero.
+    /// Returns a number in `0..bound`, or 0 if the bound is zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let wide = u128::from(self.next()) * bound as u128;
         // The high half of the product is less than the bound, which is a `usize`.
         (wide >> 64) as usize
     }
 
-    /// One of `choices`.
+    /// Returns a random element of `choices`.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// If `choices` is empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }

@@ -1,10 +1,10 @@
-//! The page of what is supported names tests, and all of them exist.
+//! Checks that all tests named in the compatibility page exist.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A source file of a crate: the crate, the modules that its path names, and the tests in it.
+/// A source file with the name of the crate, the modules of the path, and the tests.
 struct Source {
     package: String,
     modules: Vec<String>,
@@ -47,7 +47,7 @@ fn collect(folder: &Path, package: &str, modules: &[String], sources: &mut Vec<S
     }
 }
 
-/// The functions that follow `#[test]`, with other attributes or comments between.
+/// The functions after `#[test]`, with other attributes or comments in between.
 fn tests_in(text: &str) -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for after in text.split("#[test]").skip(1) {
@@ -59,7 +59,7 @@ fn tests_in(text: &str) -> BTreeSet<String> {
     tests
 }
 
-/// Whether a name is one that stands on the page, where a star stands for anything.
+/// `true` if a name matches a pattern of the page, with `*` as wildcard.
 fn is_named(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
@@ -67,7 +67,7 @@ fn is_named(name: &str, pattern: &str) -> bool {
     }
 }
 
-/// Whether the path `file::test`, `file::module` or `file` leads to a test in one of the files.
+/// `true` if the path `file::test`, `file::module` or `file` leads to a test in one of the files.
 fn leads_somewhere(path: &str, sources: &[&Source]) -> bool {
     let parts: Vec<&str> = path.split("::").collect();
     let (last, modules) = parts.split_last().expect("a part");
@@ -79,7 +79,7 @@ fn leads_somewhere(path: &str, sources: &[&Source]) -> bool {
     })
 }
 
-/// The code spans of a page that look like tests, each with the crate that is named right before it.
+/// The code spans of a page that look like tests, each with the crate named right before.
 fn named_tests(page: &str) -> Vec<(Option<String>, String)> {
     let parts: Vec<&str> = page.split('`').collect();
     let spans = parts.chunks_exact(2).map(|pair| (pair[0], pair[1]));

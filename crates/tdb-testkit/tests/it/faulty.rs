@@ -1,11 +1,11 @@
-//! The three accidents leave what their descriptions say.
+//! Checks the state that each kind of failure leaves.
 
 use std::sync::Arc;
 
 use tdb_storage::{LocalStorage, MemoryStorage, Result, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
 
-/// Eight operations.
+/// Performs eight modifying operations.
 fn work(storage: &dyn Storage) -> Result<()> {
     storage.create_folder("d")?;
     let d = storage.sub("d")?;
@@ -18,7 +18,7 @@ fn work(storage: &dyn Storage) -> Result<()> {
     d.remove_file("g")
 }
 
-/// What is in the folder after the operation `n` broke.
+/// The contents of the folder after operation `n` failed.
 fn left(disk: &Arc<dyn Storage>, fault: Fault, n: u64) -> String {
     let storage = FaultyStorage::new(disk.clone(), fault, n);
     work(&storage).unwrap_err();

@@ -1,4 +1,4 @@
-//! The committed fixtures are complete and say what they mean.
+//! Checks that the committed fixtures are complete and consistent.
 
 use tdb_testkit::fixtures;
 
@@ -49,7 +49,8 @@ fn filter_cases_have_names_of_their_own_and_lie_within_their_files() {
     let mut names = std::collections::HashSet::new();
     for case in &cases {
         assert!(names.insert(&case.name), "{} comes twice", case.name);
-        // A tile is at least its number of chunks; a pipeline at least its chunk size and number of filters.
+        // A tile has at least a chunk count. A pipeline has at least a chunk size and a filter
+        // count.
         assert!(case.filtered_bytes().len() >= 8 && case.pipeline_bytes().len() >= 8, "{}", case.name);
         let cells = case.unfiltered_bytes().len() as u64 / case.cell_size;
         assert_eq!(cells * case.cell_size, case.unfiltered_bytes().len() as u64, "{}", case.name);

@@ -1,4 +1,4 @@
-//! `tdb consolidate --what fragments`: many fragments become one.
+//! `tdb consolidate --what fragments`: consolidation of fragments.
 
 use tdb_array::{Array, TimeRange};
 use tdb_maintain::ConsolidateFragments;
@@ -9,46 +9,47 @@ use crate::size;
 use tdb_print::Terminal;
 use tdb_print::print_text;
 
-/// Which fragments are joined, and how.
+/// Options of the consolidation of fragments.
 #[derive(Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct FragmentArgs {
-    /// Join these fragments and no others, by their names
+    /// Consolidate exactly these fragments, by name
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fragments: Vec<String>,
 
-    /// At most so many steps
+    /// Maximum number of steps
     #[arg(long, value_name = "COUNT")]
     steps: Option<u32>,
 
-    /// At least so many fragments in a step; by default all
+    /// Minimum number of fragments per step [default: all]
     #[arg(long, value_name = "COUNT")]
     min_fragments: Option<usize>,
 
-    /// At most so many fragments in a step
+    /// Maximum number of fragments per step
     #[arg(long, value_name = "COUNT")]
     max_fragments: Option<usize>,
 
-    /// The smaller of two neighbours has at least this part of the size of the other
+    /// Minimum size of the smaller of two neighbors, relative to the larger one, from 0 to 1
     #[arg(long, value_name = "RATIO", value_parser = ratio)]
     size_ratio: Option<f32>,
 
-    /// How many times as many cells a new dense fragment may have as the tiles of those that it joins; 1 by default
+    /// Maximum number of cells of a new dense fragment, relative to the tiles of the consolidated
+    /// fragments [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     amplification: Option<f64>,
 
-    /// Begin another fragment before one takes more than this
+    /// Begin another fragment before one exceeds this size
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     max_fragment_size: Option<u64>,
 
-    /// Leave out deleted cells, which readers of earlier times would still see
+    /// Omit deleted cells, which readers of earlier times would still see
     #[arg(long)]
     purge_deleted: bool,
 
-    /// Let the values of attributes go that were dropped since
+    /// Omit values of dropped attributes, which readers of earlier times would still see
     #[arg(long)]
     flatten_history: bool,
 
-    /// About how much memory cells may take
+    /// Approximate memory limit for cells
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<u64>,
 }
@@ -64,12 +65,12 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 impl FragmentArgs {
-    /// Whether any of them is given.
+    /// `true` if any option is given.
     pub(super) fn is_any(&self) -> bool {
         *self != Self::default()
     }
 
-    /// The same for the library.
+    /// Converts the options to those of the library.
     fn options(&self, time: Option<TimeRange>) -> ConsolidateFragments {
         let mut options = ConsolidateFragments::new();
         if !self.fragments.is_empty() {
@@ -103,7 +104,7 @@ impl FragmentArgs {
     }
 }
 
-/// Joins fragments of an array, or says with `is_plan` which would be joined.
+/// Consolidates fragments of an array. With `is_plan`, only prints the plan.
 pub(crate) fn run(
     array: &Array,
     args: &FragmentArgs,

@@ -7,13 +7,14 @@ use crate::command::order::OrderArg;
 use crate::size;
 use crate::time::TimeArgs;
 
-/// Export cells into a file
+/// Export cells to a file
 ///
-/// The name of the file says what it becomes: `.csv`, `.jsonl` or `.json`; the full tdb writes `.parquet`, `.arrow` and `.zarr` as well.
-/// `.zarr` is a folder that holds a dense array, or a group of them, as a whole.
-/// Cells are written as they come, in memory that is bounded whatever the size of the array. They go to a temporary file in the
-/// same folder, which takes the name when it is complete: no part of a file ever has it, even if the command is killed.
-/// An existing file is never overwritten; a pipe or a device is written to directly.
+/// The file extension selects the format: `.csv`, `.jsonl` or `.json`. The full tdb also writes
+/// `.parquet`, `.arrow` and `.zarr`. A `.zarr` folder contains a complete dense array, or a group
+/// of dense arrays. Memory is bounded for arrays of any size. The output goes to a temporary file
+/// in the same folder, which is renamed when complete. A partial file never has the final name,
+/// even if the command is killed. Existing files are never overwritten. Pipes and devices are
+/// written directly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,18 +25,18 @@ Examples:
   tdb export ARRAY array.zarr
   tdb export GROUP group.zarr --option compression=zstd")]
 pub(crate) struct Args {
-    /// The array, or for a folder such as .zarr a group
+    /// Array, or group for a folder format such as .zarr
     pub(super) array: OsString,
 
-    /// The file or folder to make, which isn't there yet; `-` is standard output, with --format
+    /// File or folder to create, which must not exist, or `-` for standard output with --format
     pub(super) file: OsString,
 
-    /// What the file becomes, if its name doesn't say: csv, jsonl, json, or another ending
+    /// Format, instead of that of the file extension: csv, jsonl, json, or another extension
     #[arg(long, value_name = "ENDING")]
     pub(super) format: Option<String>,
 
-    /// Attributes, dimensions and labels, in this order; a name with a comma stands in quotes [default: all attributes and
-    /// dimensions]
+    /// Attributes, dimensions and labels, in this order. A name with a comma needs quotes [default:
+    /// all attributes and dimensions]
     #[arg(short, long, value_name = "NAME,…")]
     pub(super) select: Vec<String>,
 
@@ -45,19 +46,19 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) time: TimeArgs,
 
-    /// The order of the cells [default: row-major if dense, unordered if sparse]
+    /// Order of the cells [default: row-major if dense, unordered if sparse]
     #[arg(short, long, value_enum)]
     pub(super) order: Option<OrderArg>,
 
-    /// Something that files of this kind know; may be given many times
+    /// Option of the file format (repeatable with distinct names)
     #[arg(long = "option", value_name = "NAME=VALUE")]
     pub(super) options: Vec<String>,
 
-    /// About how much memory to use
+    /// Approximate memory limit
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
     pub(super) budget: u64,
 
-    /// Threads to use; 0 means as many as the machine has
+    /// Number of threads, or 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
 }

@@ -1,4 +1,4 @@
-//! Whole arrays and groups, into folders.
+//! Export of arrays and groups to folder formats.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn array(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: 
     for field in selected(schema, &args.select)? {
         match field {
             Selected::Field(FieldRef::Attribute(_)) => attributes.push(field.name(schema).to_owned()),
-            // They are there anyhow.
+            // The format always stores the coordinates.
             Selected::Field(FieldRef::Dimension(_)) => {}
             Selected::Label(label) => {
                 return Err(Failure::usage(format!("--select {}: such folders have no labels", label.name)));

@@ -9,10 +9,11 @@ use crate::time::Stamp;
 
 /// Import CSV, JSON, Parquet or Arrow files, or Zarr
 ///
-/// The columns of the files are the fields of the array: dimensions and attributes, in any order. All rows are looked at
-/// before anything is written; those that the array can't hold are reported by their lines. An array that isn't there is made:
-/// from a schema, from what the files hold, or as the array was that a Parquet or Arrow file was exported from. A folder of Zarr
-/// becomes a dense array, or a group of them, which isn't there yet. Parquet, Arrow and Zarr are for the full tdb.
+/// The columns of the files are the dimensions and attributes of the array, in any order. All rows
+/// are checked before the first is written. Rows that the array cannot hold are reported by line. A
+/// missing array is created: from a schema, from the contents of the files, or from the definition
+/// that `tdb export` stored in a Parquet or Arrow file. A Zarr folder becomes a new dense array, or
+/// a new group of dense arrays. Parquet, Arrow and Zarr require the full tdb.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cells look as `tdb read` prints them: dates in ISO form, lists in brackets, bytes in hexadecimal, enumerated values by
@@ -28,14 +29,14 @@ Examples:
   tdb import NEW array.zarr                           what `tdb export ARRAY array.zarr` made, or anybody
   tdb read OLD --format csv | tdb import ARRAY - --format csv")]
 pub(crate) struct Args {
-    /// The array; it's made if nothing is there
+    /// Path of the array, which is created if missing
     pub(super) array: OsString,
 
-    /// The files, all of one kind; a folder stands for those in it, and `-` for standard input
+    /// Files of one kind, folders of such files, or `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
 
-    /// What the files hold, if their names don't say: csv, json, jsonl, or another ending
+    /// Format, instead of that of the file extensions: csv, json, jsonl, or another extension
     #[arg(long, value_name = "ENDING")]
     pub(super) format: Option<String>,
 
@@ -43,50 +44,54 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 
-    /// Text of a null cell in CSV, unless in quotes; may be given many times [default: empty]
+    /// Text of unquoted null cells in CSV (repeatable) [default: empty]
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Vec<String>,
 
-    /// The type of a column of a new array, or that decimals and half floats are converted to; may be given many times
+    /// Type of a column of a new array, or type to convert decimals and half floats to (repeatable
+    /// with distinct names)
     #[arg(long = "type", value_name = "NAME=TYPE", value_parser = column_type)]
     pub(super) types: Vec<(String, Datatype)>,
 
-    /// Pass over columns that the array has no field for
+    /// Ignore columns without a field in the array
     #[arg(long)]
     pub(super) ignore_others: bool,
 
-    /// Leave out rows that can't be imported, instead of importing none; the exit code is 1 all the same
+    /// Skip rows that cannot be imported, instead of importing none. The exit code is 1 in both
+    /// cases
     #[arg(long)]
     pub(super) skip_rejects: bool,
 
-    /// Of rows with equal coordinates take the last one, where the array allows only one; else they are an error
+    /// Keep the last of the rows with equal coordinates, if the array does not allow duplicates.
+    /// Otherwise such rows are an error
     #[arg(long)]
     pub(super) keep_last: bool,
 
-    /// The schema of a new array, as `tdb create` takes it
+    /// Schema of a new array, as for `tdb create`
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<OsString>,
 
-    /// The columns that are dimensions of a new array, whose schema is then made from the files
+    /// Columns that become the dimensions of a new array. The schema is then inferred from the
+    /// files
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "schema")]
     pub(super) dimensions: Vec<String>,
 
-    /// Several cells of a new array may have the same coordinates
+    /// Allow several cells with the same coordinates in a new array
     #[arg(long, requires = "dimensions")]
     pub(super) allow_duplicates: bool,
 
-    /// Look at all rows and write nothing; of a new array the schema is printed
+    /// Check all rows and write nothing. Prints the schema of a new array
     #[arg(long)]
     pub(super) dry_run: bool,
 
     #[command(flatten)]
     pub(super) stamp: Stamp,
 
-    /// About how much memory cells may take before they are written, each time as a fragment
+    /// Approximate memory limit for cells. A fragment is written each time the limit is reached
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = size::parse)]
     pub(super) budget: u64,
 
-    /// Threads to use; 0 means as many as the machine has
+    /// Number of threads, or 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
 }

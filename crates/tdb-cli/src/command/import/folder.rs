@@ -1,4 +1,4 @@
-//! Whole arrays and groups, from folders.
+//! Import of arrays and groups from folder formats.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::progress::CopyProgress;
 use crate::{interrupt, location, session, stores};
 use tdb_print::Terminal;
 
-/// The folder that is to be imported as a whole, if it is one.
+/// The folder to import as an array or group, or `None` if the files are of another kind.
 ///
 /// # Errors
-/// It is one of several.
+/// Fails if the folder is one of several files.
 pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, PathBuf)>> {
     let files = args.files.iter().filter(|name| *name != "-");
     let paths = files.map(|name| location::local(name)).collect::<Result<Vec<_>>>()?;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
     Ok(())
 }
 
-/// Where nothing is.
+/// The target of an import, which must not exist.
 fn target(args: &Args) -> Result<Target> {
     let taken = |place: String| {
         let failure = Failure::new(Exit::Unavailable, format!("{place}: something is there already"));

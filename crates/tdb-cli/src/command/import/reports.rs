@@ -5,7 +5,7 @@ use tdb_exchange::{Observer, Pass};
 use crate::progress::Progress;
 use tdb_print::{Terminal, message};
 
-/// Rejected rows, one a line, and a bar for each pass.
+/// A receiver of reports. Prints each rejected row on a line, and a progress bar for each pass.
 pub(super) struct Reports {
     terminal: Terminal,
     bar: Option<Progress>,

@@ -11,10 +11,10 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Columns, FileFormat, Import};
 use crate::location;
 
-/// What messages call standard input.
+/// The name of standard input in messages.
 const STDIN: &str = "standard input";
 
-/// How files are to be read.
+/// Options for reading files.
 #[derive(Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) format: Option<&'a str>,
@@ -24,16 +24,16 @@ pub(super) struct How<'a> {
     pub(super) budget: usize,
 }
 
-/// What a file holds.
+/// The kind of a file.
 enum Kind {
     Rows(RowsFormat),
     Columns(&'static dyn FileFormat),
 }
 
-/// The files that the person named, or that are in folders that the person named.
+/// Opens the named files, and the files in the named folders.
 ///
 /// # Errors
-/// Nothing says what they hold, or not all hold the same; this program can't read them.
+/// Fails if the kind of a file is unknown or unsupported, or if the kinds differ.
 pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
     let mut paths = Vec::new();
     for name in named {
@@ -131,7 +131,7 @@ impl Kind {
     }
 }
 
-/// The files in a folder whose names end as those of files that can be imported, in the order of their names.
+/// Files in a folder with an importable extension, sorted by name.
 fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
     let broken = |error: std::io::Error| Failure::io(folder.display(), &error);
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
                 Kind::of(Some(&path), None).is_ok() || ending.is_some_and(|ending| files::COLUMNS.contains(&&*ending))
             }
         };
-        // Programs that write folders of files hide what isn't done, and what is theirs.
+        // Programs hide unfinished and internal files by this prefix.
         let is_hidden = path
             .file_name()
             .is_some_and(|name| name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_"));

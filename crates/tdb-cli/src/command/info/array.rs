@@ -1,4 +1,4 @@
-//! An array in short.
+//! The summary of an array.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::size::Bytes;
 use tdb_print::{Paint, printable};
 
-/// The summary for people.
+/// The summary as text.
 pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
     let mut out = String::new();
     let schema = array.schema();
@@ -56,7 +56,7 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
     Ok(out)
 }
 
-/// The summary for machines.
+/// The summary as JSON.
 pub(super) fn json(path: &Path, array: &Array) -> Result<Value> {
     let schema = array.schema();
     let dimensions = schema.dimensions().iter().map(|dimension| {
@@ -130,7 +130,8 @@ fn show_attribute(attribute: &Attribute) -> String {
     text
 }
 
-/// How many cells were written. What was overwritten or deleted since still counts, since only reading would find it.
+/// Number of written cells. Includes cells that were overwritten or deleted later, because only a
+/// read can find the difference.
 fn cells(array: &Array) -> Result<(u64, &'static str)> {
     let count = array.fragments()?.iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
     let count = count.fold(0, u64::saturating_add);
@@ -138,15 +139,15 @@ fn cells(array: &Array) -> Result<(u64, &'static str)> {
     Ok((count, if several { "written, overwritten ones included" } else { "written" }))
 }
 
-/// The first and the last millisecond in which something was written.
+/// The first and last millisecond of all fragments.
 fn times(array: &Array) -> Result<Option<(u64, u64)>> {
     let names = array.fragments()?.iter().map(tdb_array::Fragment::name);
     let first = names.clone().map(tdb_types::TimestampedName::start).min();
     Ok(first.zip(names.map(tdb_types::TimestampedName::end).max()))
 }
 
-/// Bytes of all files below a folder; links are not followed.
-/// Bytes of the array's folder; on a store of its fragments, for which none of their files have to be listed.
+/// Total bytes of all files below a local folder, without following links. For an array on a store,
+/// the bytes of its fragments, because this needs no listing.
 fn size(path: &Path, array: &Array) -> Result<u64> {
     if path.is_dir() {
         return Ok(disk_size(path));

@@ -1,4 +1,4 @@
-//! A group in short.
+//! The summary of a group.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tdb_array::{Group, Member};
 
 use tdb_print::{Paint, printable};
 
-/// The summary for machines.
+/// The summary as JSON.
 pub(super) fn json(path: &Path, group: &Group) -> Value {
     let member = |member: &Member| {
         json!({
@@ -26,7 +26,7 @@ pub(super) fn json(path: &Path, group: &Group) -> Value {
     })
 }
 
-/// The summary for people.
+/// The summary as text.
 pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
     let mut out = String::new();
     let mut line = |name: &str, text: &str| {

@@ -15,12 +15,14 @@ use crate::size;
 use crate::time::TimeArgs;
 use tdb_print::RowFormat;
 
-/// Rewrite an array, or all of a group, in another format version, with other tiles, orders or filters
+/// Rewrite an array or group in another format version, or with other tiles, orders or filters
 ///
-/// All of it is written anew and compared with the old array before it takes its place, or the place that --out says. The history stays:
-/// each fragment keeps its time, and schemas, deletes and metadata theirs. What a format can't say is refused, all at once,
-/// before anything is written. The old array is kept beside the new one as NAME.before-migration. Of a group all arrays in its folder
-/// that are members of it, or of groups in it, are rewritten, and the rest is copied: at once, or not at all.
+/// The new array is written completely and compared with the old array. Only then does it replace
+/// the old array, or appear at --out. History is preserved: fragments, schemas, deletes and
+/// metadata keep their times. Data that the format version cannot represent is refused, with a
+/// complete list, before anything is written. The old array is kept in the same folder as
+/// NAME.before-migration. For a group, rewrites all arrays in its folder that are members of it or
+/// of groups in it, and copies the rest, atomically.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,67 +35,69 @@ Examples:
   tdb migrate ARRAY --key-file OLD --no-key --out COPY    not encrypted any more
   tdb migrate GROUP --to 22 --plan                        what of a group would be rewritten")]
 pub(crate) struct Args {
-    /// An array or a group
+    /// Array or group
     pub(super) array: OsString,
 
-    /// The format version to write [default: the array's]
+    /// Format version to write [default: that of the array]
     #[arg(long, value_name = "VERSION", value_parser = version)]
     to: Option<FormatVersion>,
 
-    /// Where the new array goes, a folder that isn't there yet [default: in place of the old one]
+    /// Folder of the new array, which must not exist [default: replace the old array]
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: Option<OsString>,
 
-    /// Removes the old array when the new one is in its place, as `tdb remove` does: what isn't of the format stays
+    /// Remove the old array after the migration, as `tdb remove` does. Files that are not part of
+    /// the format stay
     #[arg(long, conflicts_with = "out")]
     pub(super) remove_old: bool,
 
-    /// Another tile extent of a dimension
+    /// New tile extent of a dimension (repeatable)
     #[arg(long, value_name = "DIM=N", value_parser = pair)]
     tile_extent: Vec<(String, String)>,
 
-    /// Another number of cells per tile of a sparse array
+    /// New number of cells per tile of a sparse array
     #[arg(long, value_name = "CELLS")]
     capacity: Option<u64>,
 
-    /// Another order of cells in tiles
+    /// New order of cells in tiles
     #[arg(long, value_enum)]
     cell_order: Option<CellOrder>,
 
-    /// Another order of tiles
+    /// New order of tiles
     #[arg(long, value_enum)]
     tile_order: Option<TileOrder>,
 
-    /// Other filters of a field, as `tdb schema` prints them, or `no filters`; those that fields share are called __coords,
-    /// __offsets and __validity
+    /// New filters of a field as printed by `tdb schema`, or `no filters` (repeatable). The shared
+    /// filters are named __coords, __offsets and __validity
     #[arg(long, value_name = "FIELD=LIST", value_parser = pair)]
     filters: Vec<(String, String)>,
 
-    /// Encrypts the new array with the key in this file, 32 bytes or 64 hexadecimal digits [default: with the key of the old
-    /// one, if it has one]
+    /// Encrypt the new array with the key in this file, 32 bytes or 64 hexadecimal digits [default:
+    /// the key of the old array, if any]
     #[arg(long, value_name = "FILE", conflicts_with = "no_key")]
     new_key_file: Option<OsString>,
 
-    /// Doesn't encrypt the new array
+    /// Do not encrypt the new array
     #[arg(long)]
     no_key: bool,
 
-    /// Leaves out the history: one fragment with the cells of now, or those of the time of --at
+    /// Omit the history: write the cells of now, or of the time of --at or --between, to one
+    /// fragment, or to several if dense cells are far apart
     #[arg(long)]
     pub(super) flatten: bool,
 
     #[command(flatten)]
     pub(super) time: TimeArgs,
 
-    /// Memory that cells may take, such as 256MiB
+    /// Memory limit for cells, such as 256MiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     budget: Option<u64>,
 
-    /// Only say what would be done
+    /// Print the plan without running it
     #[arg(long)]
     pub(super) plan: bool,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     pub(super) format: Option<RowFormat>,
 }
@@ -122,7 +126,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl Args {
-    /// The key of what is written.
+    /// The key of the new array.
     pub(super) fn new_key(&self, key: &Key) -> Result<Key> {
         match &self.new_key_file {
             Some(file) => Key::from_file(Path::new(file), "--new-key-file"),
@@ -131,7 +135,7 @@ impl Args {
         }
     }
 
-    /// Says what is still there of the old array or group.
+    /// Prints the location of the remains of the old array or group.
     pub(super) fn tell_of_old(&self, what: &str, path: &Path, key: &Key) {
         let old = before(path);
         if !self.remove_old {
@@ -141,7 +145,7 @@ impl Args {
         }
     }
 
-    /// What people should know of the one that is kept, where the new one has another key.
+    /// The encryption state of the kept array, if the new array has a different key.
     fn of_old_key(&self, key: &Key) -> &'static str {
         match (self.new_key_file.is_some(), key.is_given()) {
             (true, false) => "; that one is not encrypted",
@@ -151,7 +155,7 @@ impl Args {
         }
     }
 
-    /// What is to be done, to an array or to whatever is in a group.
+    /// The requested migration. `array` is `None` for a group.
     pub(super) fn migrate(&self, array: Option<&Array>) -> Result<Migrate> {
         let mut migrate = Migrate::new();
         if let Some(version) = self.to {
@@ -195,9 +199,9 @@ impl Args {
     }
 }
 
-/// Where the old one is kept.
+/// The path of the kept array.
 fn before(path: &Path) -> String {
-    // `.` has no name.
+    // Resolves `.`, which has no file name.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}.before-migration")).display().to_string()

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
     Ok(())
 }
 
-/// What will be done, or what was.
+/// Prints the plan, or the report after the migration.
 fn print(
     migration: &GroupMigration,
     report: Option<&GroupMigrationReport>,

@@ -10,8 +10,8 @@ use tdb_print::RowFormat;
 
 /// Read cells
 ///
-/// Prints a table on a terminal, and JSON lines into a pipe or a file. Cells are printed as they come, in memory that is
-/// bounded whatever the size of the array.
+/// Prints a table on a terminal, and JSON lines to a pipe or file. Cells are printed as they
+/// arrive. Memory is bounded for arrays of any size.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
@@ -31,57 +31,58 @@ Examples:
   tdb read ARRAY --at 2024-05-01 --limit 10
   tdb read ARRAY | jq .qual")]
 pub(crate) struct Args {
-    /// The array
+    /// Path of the array
     pub(super) array: OsString,
 
-    /// Attributes, dimensions and labels to print, in this order; a name with a comma stands in quotes [default: all
-    /// attributes and dimensions]
+    /// Attributes, dimensions and labels to print, in this order. A name with a comma needs quotes
+    /// [default: all attributes and dimensions]
     #[arg(short, long, value_name = "NAME,…")]
     pub(super) select: Vec<String>,
 
     #[command(flatten)]
     pub(super) which: WhichCells,
 
-    /// Print all cells of a dense array, with fill values in place of those that don't fulfil the condition
+    /// Print all cells of a dense array, with fill values for cells that do not match the condition
     #[arg(long, requires = "conditions")]
     pub(super) fill: bool,
 
     #[command(flatten)]
     pub(super) time: TimeArgs,
 
-    /// The order of the cells [default: row-major if dense, unordered if sparse]
+    /// Order of the cells [default: row-major if dense, unordered if sparse]
     #[arg(short, long, value_enum)]
     pub(super) order: Option<OrderArg>,
 
-    /// Print so many cells at most, and read no more than needed for them
+    /// Print at most this many cells, and read no more than needed
     #[arg(short = 'n', long, value_name = "CELLS")]
     pub(super) limit: Option<u64>,
 
-    /// How to print; a table on a terminal, else JSON lines
+    /// Output format [default: table on a terminal, else jsonl]
     #[arg(long, value_enum)]
     pub(super) format: Option<RowFormat>,
 
-    /// Print what is stored in place of dates (integers) and enumerated values (their indices)
+    /// Print stored values instead of dates (integers) and enumeration values (indices)
     #[arg(long)]
     pub(super) raw: bool,
 
-    /// Text for a null cell in CSV [default: empty]
+    /// Text of null in CSV [default: empty]
     #[arg(long, value_name = "TEXT")]
     pub(super) null: Option<String>,
 
-    /// Print what would be read, tile by tile, what needn't be, and why; and read no cells
+    /// Print the query plan and read no cells: the tiles to read, the skipped tiles, and the
+    /// reasons
     #[arg(long)]
     pub(super) explain: bool,
 
-    /// Run the query that is explained, throw its cells away, and say what it cost
+    /// Run the explained query, discard its cells, and print the cost
     #[arg(long, requires = "explain")]
     pub(super) run: bool,
 
-    /// About how much memory a batch of cells may take
+    /// Approximate memory limit for a batch of cells
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = size::parse)]
     pub(super) budget: u64,
 
-    /// Threads to use; 0 means as many as the machine has
+    /// Number of threads, or 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
 }

@@ -1,4 +1,4 @@
-//! What it costs to run a query, whose cells nobody wants.
+//! The cost of a query for `tdb read --explain --run`.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::progress::QueryProgress;
 use crate::size::Bytes;
 use tdb_print::Terminal;
 
-/// What a query has cost.
+/// The measured cost of a query.
 #[derive(Debug)]
 pub(super) struct Cost {
     time: Duration,
     cells: u64,
     batches: u64,
     progress: Progress,
-    /// Requests to the storage, and the bytes that they gave.
+    /// Requests to the storage, and the bytes returned.
     opens: u64,
     reads: u64,
     bytes: u64,
-    /// Most bytes of memory that the process has had, where the system says.
+    /// Peak memory of the process in bytes, if the operating system reports it.
     memory: Option<u64>,
 }
 
 impl Cost {
-    /// Runs a query, up to so many cells, and lets go of its cells.
+    /// Runs a query up to `limit` cells, and discards the cells.
     pub(super) fn of(array: &Array, query: Query, limit: Option<u64>, terminal: Terminal) -> Result<Self> {
         let monitor = Monitor::new();
         interrupt::cancels(&monitor);
@@ -56,7 +56,7 @@ impl Cost {
         })
     }
 
-    /// Tiles, and bytes of data files, of which something was unfiltered.
+    /// Number of unfiltered tiles, and the bytes of their data.
     fn unfiltered(&self) -> (u64, u64) {
         let Progress { tiles, unneeded_tiles, bytes, unneeded_bytes, .. } = self.progress;
         (tiles.saturating_sub(unneeded_tiles), bytes.saturating_sub(unneeded_bytes))
@@ -94,7 +94,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// Most bytes that the process has had in memory, as Linux counts them; none elsewhere.
+/// Peak memory of the process in bytes, or `None` on systems other than Linux.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What a query would read.
+//! Output of query plans.
 
 use serde_json::{Value, json};
 use tdb_array::{FragmentPlan, Plan, PrunedBy};
@@ -8,7 +8,7 @@ use crate::failure::Result;
 use tdb_print::printable;
 use tdb_print::{TextFormat, print_json, print_text};
 
-/// Prints a plan, and what it has cost to run it if somebody has.
+/// Prints a plan, with the cost of a run if given.
 pub(super) fn print(plan: &Plan, cost: Option<&Cost>, format: TextFormat) -> Result<()> {
     match format {
         TextFormat::Text => {
@@ -25,7 +25,7 @@ pub(super) fn print(plan: &Plan, cost: Option<&Cost>, format: TextFormat) -> Res
     }
 }
 
-/// The plan with names that stay on their lines.
+/// The plan with control characters in names escaped.
 fn printable_plan(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     let escape = |text: &mut String| *text = printable(text);
@@ -79,7 +79,7 @@ fn json(plan: &Plan) -> Value {
     })
 }
 
-/// How many tiles of a fragment nothing is read of, by what says so.
+/// Number of skipped tiles of a fragment, by reason.
 fn without(fragment: &FragmentPlan) -> Value {
     let conditions = fragment.pruned_by.iter().map(|pruned| {
         let (by, field) = match &pruned.by {
@@ -87,7 +87,7 @@ fn without(fragment: &FragmentPlan) -> Value {
             PrunedBy::Statistics(field) => ("statistics", Some(field)),
             PrunedBy::Totals => ("totals", None),
             PrunedBy::FillValues => ("fill_values", None),
-            // Several, and what newer libraries know.
+            // Several reasons, or reasons of newer versions of the library.
             _ => ("several", None),
         };
         json!({"by": by, "field": field, "tiles": pruned.tiles})

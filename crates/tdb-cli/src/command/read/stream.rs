@@ -1,4 +1,4 @@
-//! Batches, printed as they come.
+//! Output of batches as they arrive.
 
 use std::io::Write;
 
@@ -14,12 +14,12 @@ use crate::progress::{Progress, QueryProgress};
 use tdb_print::Terminal;
 use tdb_print::{RowFormat, cell_writer, stdout};
 
-/// Bytes that a cell of variable size is taken to have, where only a guess is possible.
+/// Assumed bytes of a variable-size cell.
 const VAR_CELL: u64 = 64;
-/// Less memory than this buys nothing.
+/// A smaller budget saves no memory.
 const SMALLEST_BUDGET: u64 = 64 << 10;
 
-/// Bytes of a batch: what was asked for, but no more than the cells up to the limit are likely to take.
+/// Bytes of a batch: the budget, but at most the probable size of all cells up to the limit.
 pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[Selected<'_>]) -> usize {
     let size = |field: &Selected<'_>| field.cell_size(schema).unwrap_or(VAR_CELL);
     let row: u64 = fields.iter().map(size).fold(1, u64::saturating_add);
@@ -27,7 +27,7 @@ pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[Selected<'_>])
     saturating_len(args.budget.min(wanted))
 }
 
-/// Runs the query and prints its cells; gives how many there were.
+/// Runs the query, prints the cells, and returns the number of cells.
 pub(super) fn run(
     array: &Array,
     query: Query,
@@ -39,9 +39,10 @@ pub(super) fn run(
     let format = RowFormat::or_default(args.format, terminal);
     let mut writer = cell_writer(format, shown, args.null.as_deref(), terminal)?;
     let mut out = stdout();
-    // Where cells run over the same terminal, they are progress enough.
+    // Cells on the same terminal show progress without a bar.
     let is_shown = terminal.stderr && !terminal.stdout;
-    // With a limit there is no telling how much of the plan will be read, and planning may take longer than reading.
+    // With a limit, the part of the plan that will be read is unknown, and planning may take longer
+    // than reading.
     let monitor = if args.limit.is_some() { Monitor::only_cancelling() } else { Monitor::new() };
     interrupt::cancels(&monitor);
     let mut progress = Progress::new(is_shown && args.limit.is_some());
@@ -56,7 +57,7 @@ pub(super) fn run(
             ArrayError::Cancelled => Failure::interrupted().and(format_args!("{printed} cells were printed")),
             error => error.into(),
         });
-        // What came before an error is worth having.
+        // Prints the cells before the error.
         let batch = result.or_else(|failure| out.flush().map_err(Into::into).and(Err(failure)))?;
         let rows = batch.len().min(saturating_len(left));
         writer.rows(&batch, 0..rows, &mut out)?;

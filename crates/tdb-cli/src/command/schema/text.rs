@@ -12,10 +12,10 @@ use crate::command::describe::{FillValue, cell_type, extent, show_box};
 use crate::failure::Result;
 use tdb_print::{Paint, printable};
 
-/// Bytes of a fill value that are shown.
+/// Maximum bytes of a fill value to show.
 const MOST_FILL_BYTES: usize = 4 << 10;
 
-/// Lines under headings.
+/// Text output with lines under headings.
 struct Text {
     out: String,
     paint: Paint,

@@ -1,4 +1,4 @@
-//! Random cells of every type for round trips through files.
+//! Random cells of every type, for round trips through files.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use tdb_testkit::hostile::SplitMix64;
 
 pub(crate) const ROWS: usize = 40;
 
-/// One cell per row; `None` is null.
+/// One cell per row, with `None` for null.
 pub(crate) type Cells = Vec<Option<Vec<u8>>>;
 
-/// Texts that look like something else.
+/// Texts that look like other values.
 const TEXTS: &[&str] = &[
     "",
     "NaT",
@@ -43,7 +43,7 @@ const TEXTS: &[&str] = &[
     "'",
 ];
 
-/// A value of a type, odd ones mostly.
+/// A random value of a type, often an unusual one.
 fn value(datatype: Datatype, random: &mut SplitMix64) -> Vec<u8> {
     let size = datatype.size();
     let bits = random.next();
@@ -69,7 +69,7 @@ fn value(datatype: Datatype, random: &mut SplitMix64) -> Vec<u8> {
     bits.to_le_bytes()[..size].into()
 }
 
-/// A cell of a field: bytes, or text that looks like something else.
+/// A random cell of a field: bytes, or text that looks like another value.
 fn cell(datatype: Datatype, number: CellValNum, random: &mut SplitMix64) -> Vec<u8> {
     if number.is_var() && (datatype.is_string() || datatype == Datatype::Char) && random.below(3) > 0 {
         let text = TEXTS[random.below(TEXTS.len())];
@@ -83,14 +83,15 @@ fn cell(datatype: Datatype, number: CellValNum, random: &mut SplitMix64) -> Vec<
     (0..count).flat_map(|_| value(datatype, random)).collect()
 }
 
-/// A field, its cells, and its enumeration.
+/// A field with its cells and enumeration.
 pub(crate) struct Field {
     pub(crate) attribute: Attribute,
     pub(crate) cells: Cells,
     pub(crate) enumeration: Option<Enumeration>,
 }
 
-/// Fields of every datatype and number of values, nullable or not, and with enumerations of several types.
+/// Fields of every datatype and number of values, nullable or not, and fields with enumerations of
+/// several types.
 pub(crate) fn fields(random: &mut SplitMix64) -> Vec<Field> {
     let numbers = [1, 3, u32::MAX].map(|code| CellValNum::from_code(code).unwrap());
     let mut fields = Vec::new();
@@ -128,7 +129,7 @@ pub(crate) fn fields(random: &mut SplitMix64) -> Vec<Field> {
             let attribute = Attribute::new(name, Datatype::UInt8).with_enumeration(enumeration.name());
             let attribute = if nullable { attribute.nullable(false) } else { attribute };
             let mut cell = || {
-                // Some have no value.
+                // Some positions have no value.
                 let position = [0, 1, 2, 3, 7, 200][random.below(6)];
                 (!nullable || random.below(3) > 0).then_some(vec![position])
             };
@@ -156,7 +157,7 @@ fn column(field: &Field) -> NewColumn<'static> {
     NewColumn::owned(values, offsets, None).with_validity(valid)
 }
 
-/// Creates an array of these fields, dense or sparse.
+/// Creates a dense or sparse array of these fields.
 pub(crate) fn create(path: &Path, fields: &[Field], is_dense: bool) {
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(ROWS as i32 - 1));

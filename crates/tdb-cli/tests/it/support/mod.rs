@@ -1,5 +1,5 @@
-//! Runs the real binary over fixtures.
-#![allow(dead_code, clippy::unwrap_used)] // each test binary uses its part; helpers of tests may panic
+//! Runs the real binary on fixtures.
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses some of the helpers, and helpers may panic
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{fmt, fs};
 
 use tdb_testkit::fixtures;
 
-/// What one run of `tdb` came to.
+/// The result of a run of `tdb`.
 pub(crate) struct Run {
     line: String,
     pub(crate) code: Option<i32>,
@@ -31,7 +31,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// The command, in the folder that keeps the fixtures.
+/// The command, in the folder of the fixtures.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
     command
@@ -43,8 +43,8 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// A folder with those fixtures, by their names, that words begin with; none if all of them lie in the folder that keeps
-/// fixtures.
+/// A folder with the fixtures that the words name. Returns `None` if all of them are stored as
+/// folders.
 fn fixtures_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<tempfile::TempDir> {
     let named: Vec<_> = words.into_iter().filter_map(|word| fixtures::find(word.split('/').next()?)).collect();
     if named.iter().all(|fixture| fixtures::Place::new(&fixtures::root(), fixture.name()).is_folder()) {
@@ -79,7 +79,7 @@ pub(crate) fn run(line: &str) -> Run {
     tdb(line.split_whitespace())
 }
 
-/// A key in a file.
+/// A key file.
 pub(crate) struct Key(tempfile::NamedTempFile);
 
 impl Key {
@@ -89,13 +89,13 @@ impl Key {
         Self(file)
     }
 
-    /// What gives it on a command line.
+    /// The arguments that pass the key.
     pub(crate) fn words(&self) -> [String; 2] {
         ["--key-file".to_owned(), self.0.path().to_string_lossy().into_owned()]
     }
 }
 
-/// A copy of a fixture's folder that may be damaged.
+/// A copy of the folder of a fixture, which may be damaged.
 pub(crate) struct Copy {
     folder: tempfile::TempDir,
 }
@@ -111,7 +111,7 @@ impl Copy {
         self.folder.path()
     }
 
-    /// Runs `tdb` on a path in the copy; in what comes out the copy is called `COPY`.
+    /// Runs `tdb` on a path in the copy. The path of the copy is `COPY` in the output.
     pub(crate) fn run(&self, before: &str, path: &str, after: &str) -> Run {
         let path = self.path().join(path);
         let words = before.split_whitespace().map(OsStr::new);
@@ -120,14 +120,14 @@ impl Copy {
         Run { line: hide(run.line), stdout: hide(run.stdout), stderr: hide(run.stderr), code: run.code }
     }
 
-    /// The only file below `folder` whose name ends so.
+    /// The only file below `folder` whose name ends with `end`.
     pub(crate) fn find(&self, folder: &str, end: &str) -> PathBuf {
         let folder = self.path().join(folder);
         find(&folder, end).unwrap_or_else(|| panic!("no {end} in {}", folder.display()))
     }
 }
 
-/// The first file below a folder whose path ends so, in the order of names.
+/// The first file below a folder whose path ends with `end`, sorted by name.
 pub(crate) fn find(folder: &Path, end: &str) -> Option<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     entries.sort();

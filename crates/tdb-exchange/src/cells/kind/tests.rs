@@ -56,7 +56,7 @@ fn bytes_and_runs() {
 #[test]
 fn dates() {
     assert_eq!(one(Datatype::DatetimeDay, &i64::MIN.to_le_bytes()), "\"NaT\"");
-    // Beyond the year 9999.
+    // After the year 9999.
     assert_eq!(one(Datatype::DatetimeDay, &i64::MAX.to_le_bytes()), "\"9223372036854775807D\"");
     let mut out = Vec::new();
     CellKind::of(Datatype::DatetimeDay, CellValNum::ONE, true).json(&1i64.to_le_bytes(), &mut out);

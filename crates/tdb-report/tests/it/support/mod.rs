@@ -1,6 +1,6 @@
-//! Arrays that pages are made of.
+//! Arrays for the tests.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test needs all of it; helpers of tests may panic
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test uses all helpers, and helpers may panic
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
 
-/// Opens a fixture's array.
 pub fn open(fixture: &Fixture) -> tdb_array::Result<Array> {
     let options = ArrayOptions::new().threads(1);
     let options = match fixture.expected().key() {
@@ -23,12 +22,11 @@ pub fn open(fixture: &Fixture) -> tdb_array::Result<Array> {
     options.open_on(fixture.array_storage())
 }
 
-/// A fixture's array.
 pub fn named(name: &str) -> Array {
     open(&fixtures::named(name)).unwrap()
 }
 
-/// What would be markup, and more.
+/// Text with markup and control characters.
 pub const HOSTILE: &str =
     "</title></text><script>alert('1')</script>\"><img src=x onerror=alert(1)>&amp;\u{1b}[31m\u{202e}";
 
@@ -71,7 +69,8 @@ pub fn hostile() -> Array {
     array_on(&storage)
 }
 
-/// A sparse array of so many fragments of a few cells, in which one of two dimensions grows with time.
+/// A sparse array of `count` small fragments, with two dimensions. The second dimension grows with
+/// time.
 pub fn many_fragments(count: u32) -> Array {
     let dimension = |name| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
     let schema = SchemaBuilder::sparse()
