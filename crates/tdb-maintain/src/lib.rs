@@ -18,7 +18,7 @@ pub use vacuum::{FragmentList, IgnoreFile, MetadataList, Vacuum, fragment_lists,
 
 pub use tdb_job::{MaintainError, Refusal, Result};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// These crates' types appear in this crate's signatures, so users need not depend on them directly.
 pub use tdb_array;
 pub use tdb_job;
 pub use tdb_types;
