@@ -18,7 +18,7 @@ pub use vacuum::{FragmentList, IgnoreFile, MetadataList, Vacuum, fragment_lists,
 
 pub use tdb_job::{MaintainError, Refusal, Result};
 
-// These crates' types appear in this crate's signatures, so users need not depend on them directly.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;
 pub use tdb_job;
 pub use tdb_types;
