@@ -43,24 +43,24 @@ pub enum MaintainError {
     NotInFormat {
         /// Path of the array.
         path: String,
-        /// Kind of file that was requested.
+        /// Kind of requested file.
         what: &'static str,
         /// Format version of the array.
         version: FormatVersion,
         /// First format version with such files.
         since: u32,
     },
-    /// The format requires absolute URIs in these files, and the storage has no URIs.
+    /// The files need absolute URIs, and the storage has no URIs.
     #[error(
         "{path}: files of {what} name others by absolute URIs here, and the storage has none; it is no folder of this machine"
     )]
     NoUri {
         /// Path of the array or group.
         path: String,
-        /// Kind of file that was requested.
+        /// Kind of requested file.
         what: &'static str,
     },
-    /// Consolidating would change the order of the files and a file written between them.
+    /// Consolidation would change the order of files, because of a file written in between.
     #[error(
         "{file}: it was written between files that were to be joined, but reaches out of the range of time, so that the \
          outcome would change; choose a range that holds all of it or nothing"
@@ -83,8 +83,8 @@ pub enum MaintainError {
         /// Owner of the lock.
         who: String,
     },
-    /// A file or folder has the name of the lock but is not a lock. No job can run until it is
-    /// moved.
+    /// A file or folder has the name of the lock but is not a lock. No job can run until the file
+    /// is moved.
     #[error(
         "{path}: {what} has the name of a lock of maintenance, but nobody of this library has made it; move it elsewhere"
     )]
@@ -172,7 +172,7 @@ impl From<CellsError> for MaintainError {
 }
 
 impl MaintainError {
-    /// Returns the category, which suggests how a caller can react.
+    /// Returns the category of the error, for the reaction of a caller.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {

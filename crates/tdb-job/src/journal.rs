@@ -4,10 +4,9 @@
 //! Order of steps: write the new fragments without commits, write the journal, commit the
 //! fragments, write the vacuum file, delete the journal.
 //!
-//! Anyone may create a file with this name, so the content is not trusted. A journal counts only if
-//! this library could have written it: it replaces at least two existing fragments by fragments of
-//! exactly their time range. A rollback runs only if the original fragments exist. Other journals
-//! stay untouched and are reported.
+//! Anyone may create a file with this name. The content is therefore not trusted. A valid journal
+//! replaces at least two existing fragments by fragments of exactly the same time range. A rollback
+//! runs only if the original fragments exist. Invalid journals stay untouched and are reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,8 +39,8 @@ pub struct Recovered {
 /// The intended steps of one consolidation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
-    /// Folder and separate commit file of each new fragment. The commit is empty if the fragment
-    /// has none.
+    /// Folder and separate commit file of each new fragment. The commit is empty for a fragment
+    /// without a separate commit.
     pub outputs: Vec<(String, String)>,
     /// Path of the vacuum file.
     pub vacuum: String,
@@ -93,8 +92,8 @@ impl Journal {
         Some(Self { outputs, vacuum, list: bytes[end + 2..].to_vec() })
     }
 
-    /// Returns the folders of the fragments that the vacuum file lists. Returns `None` if this
-    /// library cannot have written the journal.
+    /// Returns the folders listed in the vacuum file. Returns `None` if this library cannot have
+    /// written the journal.
     fn folders(&self, array: &Array) -> Option<Vec<String>> {
         let storage = array.storage();
         let name = self.name()?;
@@ -114,8 +113,7 @@ impl Journal {
             listed.extend(known);
         };
         PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
-        // If no cell was left, the list ends with the name of the new fragment, which was not
-        // written.
+        // If no cell was left, the list ends with the name of the missing new fragment.
         if self.outputs.is_empty() {
             is_sound &= listed.pop().is_some_and(|(last, _)| last == name);
         }
@@ -127,8 +125,8 @@ impl Journal {
         is_meant.then(|| listed.into_iter().map(|(_, folder)| folder).collect())
     }
 
-    /// Returns the name of the vacuum file, if this library would name the file and the new
-    /// fragments so.
+    /// Returns the name of the vacuum file, if this library uses such names for the file and the
+    /// new fragments.
     fn name(&self) -> Option<TimestampedName> {
         let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
         let name = name_of(stem)?;
@@ -188,7 +186,7 @@ pub fn recover(array: &Array) -> Result<Recovered> {
         let bytes = match storage.read_up_to(&path, array.limits().commit_bytes) {
             Ok(bytes) => bytes,
             Err(error) if error.is_not_found() => continue,
-            // A journal of this library is never so long.
+            // Journals of this library are shorter.
             Err(StorageError::OverLimit { .. } | StorageError::NotAFile { .. }) => {
                 recovered.left.push(path);
                 continue;
@@ -201,7 +199,7 @@ pub fn recover(array: &Array) -> Result<Recovered> {
         match journal {
             Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
                 match storage.remove_file(&path) {
-                    // The owner of the journal may be alive and notice that it has lost the lock.
+                    // A living owner of the journal may have noticed the loss of the lock.
                     Err(error) if !error.is_not_found() => return Err(error.into()),
                     _ => recovered.done += 1,
                 }
@@ -229,7 +227,7 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         return undo(storage, journal, &[], || replaced.iter().all(is_there));
     }
     if committed.len() == journal.outputs.len() {
-        // If the original fragments are not visible, no cell counts twice.
+        // Without visible original fragments, no cell counts twice.
         let is_over = !replaced.iter().any(shows);
         let is_whole = journal.outputs.iter().all(|(folder, _)| shows(folder)) && replaced.iter().all(is_there);
         if is_whole && !is_over {
@@ -237,9 +235,9 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         }
         return Ok(is_whole || is_over);
     }
-    // Fragments that are committed one by one may be committed in part. They may be deleted as long
-    // as the original fragments are visible. From format 12 on the commit is atomic, so a missing
-    // commit was deleted later.
+    // Before format 12, fragments are committed separately, and the commit may be incomplete. The
+    // new fragments may be deleted as long as the original fragments are visible. From format 12 on
+    // the commit is atomic, and a missing commit was deleted later.
     let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
     if are_at_once || !replaced.iter().all(shows) {
         return Ok(false);
@@ -247,10 +245,10 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
     undo(storage, journal, &committed, || true)
 }
 
-/// Deletes the new fragments if the original ones exist. Returns `false` if they do not.
+/// Deletes the new fragments if the original fragments exist. Returns `false` otherwise.
 ///
-/// If no new fragment exists, nothing is deleted and the result is `true`. A purge without
-/// remaining cells has no new fragment, and its outcome can no longer be determined.
+/// If no new fragment exists, no file is deleted and the result is `true`. A purge without
+/// remaining cells has no new fragment, and the outcome of the purge is unknown.
 fn undo(
     storage: &Arc<dyn Storage>,
     journal: &Journal,
@@ -278,7 +276,7 @@ fn undo(
     Ok(true)
 }
 
-/// Writes the vacuum file, which lists the fragments that the new ones replace.
+/// Writes the vacuum file, the list of the replaced fragments.
 pub fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
     match storage.create_new(&journal.vacuum, &journal.list) {
         Err(StorageError::AlreadyExists { .. }) | Ok(()) => Ok(()),

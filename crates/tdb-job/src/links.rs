@@ -1,6 +1,6 @@
 //! Symbolic links and unlisted entries in the folder of an array or group.
 //!
-//! The target of a link may belong to someone else, so no job deletes anything behind a link.
+//! The target of a link may belong to someone else. No job deletes files behind a link.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use tdb_storage::{Storage, StorageError};
 
 use crate::error::Result;
 
-/// Returns the first part of a path that is a symbolic link.
+/// Returns the first symbolic link on a path.
 pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
@@ -20,7 +20,7 @@ pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
 struct Links<'a> {
     /// Folder of the storage, without links. `None` if the storage is not local.
     root: Option<PathBuf>,
-    /// Folders that are not symbolic links.
+    /// Folders known not to be links.
     folders: HashSet<&'a str>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Links<'a> {
         Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
     }
 
-    /// Returns the first part of a path that is a symbolic link.
+    /// Returns the first symbolic link on a path.
     fn on(&mut self, path: &'a str) -> Option<String> {
         let root = self.root.as_ref()?;
         let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
@@ -54,9 +54,8 @@ pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
 }
 
-/// Returns a local directory entry that no listing contains: a name that is not UTF-8, a dangling
-/// link, or a pipe. Deleting the folder would delete such an entry, too. `is_deep` includes
-/// subfolders.
+/// Returns an unlisted local directory entry: a name that is not UTF-8, a dangling link, or a pipe.
+/// Deleting the folder would also delete the entry. `is_deep` includes subfolders.
 pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {

@@ -1,10 +1,10 @@
-//! The lock of an array or group: a file that readers and writers ignore. One job at a time holds
-//! it.
+//! The lock of an array or group: a file ignored by readers and writers. Only one job at a time
+//! holds the lock.
 //!
-//! The lock of a dead process is taken over. Storages cannot replace a file atomically, so the new
-//! owner first creates a takeover file named after the digest of the old lock. Only the creator of
-//! that file may delete a lock with this content. No two locks have the same content, so a late
-//! process finds a different lock and leaves it alone.
+//! The lock of a dead process is taken over. Storages cannot replace a file atomically. The new
+//! owner therefore first creates a takeover file, named after the digest of the old lock. Only the
+//! creator of the takeover file may delete a lock with this content. All locks differ in content,
+//! and a late process does not touch a different lock.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ use crate::links::is_link;
 
 /// Maximum size of a lock.
 const LOCK_BYTES: u64 = 4096;
-/// Maximum number of nested takeovers, each by a process that died during its takeover.
+/// Maximum number of nested takeovers by processes that died during the takeover.
 const DEPTH: usize = 8;
 
 const FOLDER: &str = "a folder, or what else is no file,";
@@ -39,12 +39,12 @@ impl Lock {
     ///
     /// # Errors
     /// [`MaintainError::Busy`] if another process holds the lock, [`MaintainError::NotALock`] if
-    /// its name is used by something else.
+    /// its name is in use.
     pub fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
-        // The locks that these files refer to are deleted. Their creators will leave the new lock
-        // alone.
+        // The locks of these takeover files are deleted. The creators of the files will not touch
+        // the new lock.
         for entry in storage.list("")? {
             let is_one = entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX);
             if is_one && entry.kind == EntryKind::File {
@@ -54,13 +54,13 @@ impl Lock {
         Ok(Self { claim })
     }
 
-    /// Returns the lock of an array that was moved to another storage.
+    /// Returns the lock after a move of the array to another storage.
     pub fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
         self.claim.storage = storage;
         self
     }
 
-    /// Checks that the lock still exists. Another job may have taken it over by request.
+    /// Checks the lock. Another job may have taken over the lock by request.
     pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
@@ -92,15 +92,15 @@ fn owner(storage: &dyn Storage) -> Option<Owner> {
     Owner::parse(&String::from_utf8_lossy(&found))
 }
 
-/// Returns a text that no other lock contains.
+/// Returns a text unique to this lock.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{:016x}-{count}", RandomState::new().hash_one(count))
 }
 
-/// A file that names its owner. Dropping the claim deletes the file, unless another owner replaced
-/// it.
+/// A file with the name of the owner. Dropping the claim deletes the file, unless the owner has
+/// changed.
 #[derive(Debug)]
 struct Claim {
     storage: Arc<dyn Storage>,
@@ -122,8 +122,7 @@ impl Claim {
             return if is_link(&**storage, path) { Err(not_a_lock(&**storage, path, DANGLING)) } else { busy(None) };
         };
         let owner = Owner::parse(&String::from_utf8_lossy(&found));
-        // `take_over` does not apply to a living process that is taking over: its takeover ends
-        // soon.
+        // `take_over` does not apply to a living process during a takeover, which ends soon.
         let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
         if !is_certain && !owner.as_ref().is_some_and(|owner| owner.is_dead(own)) || depth == 0 {
             return busy(Some(found));
@@ -179,7 +178,7 @@ fn not_a_lock(storage: &dyn Storage, path: &str, what: &str) -> MaintainError {
     MaintainError::NotALock { path: storage.describe(path), what: what.to_owned() }
 }
 
-/// Returns why an entry cannot be a lock. Returns `None` if it may be one.
+/// Returns why an entry cannot be a lock, or `None` for a possible lock.
 pub fn is_none(entry: &Entry) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Folder => Some(FOLDER),
@@ -213,7 +212,7 @@ struct Owner {
     process: u32,
     /// Scope of the process number: host name, boot id and PID namespace. Empty if unknown.
     place: String,
-    /// Text that no other lock contains. Empty in files of other programs.
+    /// A text unique to this lock. Empty in files of foreign programs.
     token: String,
     /// The machine id. Empty if unknown.
     machine: String,
@@ -257,7 +256,7 @@ impl Owner {
     }
 
     /// Returns `true` if the machine has certainly rebooted since. Copies of a machine have the
-    /// same id but other host names.
+    /// same id but different host names.
     fn is_of_former_boot(&self, own: &Self) -> bool {
         let is_one_machine = !self.machine.is_empty() && self.machine == own.machine;
         let both = self.host_and_boot().zip(own.host_and_boot());

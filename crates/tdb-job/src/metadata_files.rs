@@ -14,7 +14,7 @@ use crate::target::list;
 /// Contents of the metadata folder.
 #[derive(Debug, Default)]
 pub struct MetadataFiles {
-    /// Metadata files, in the order in which they apply.
+    /// Metadata files, in order of application.
     pub files: Vec<MetadataFile>,
     /// Vacuum files.
     pub vacuums: Vec<MetadataVacuum>,
@@ -75,7 +75,7 @@ impl MetadataFiles {
         Ok(all)
     }
 
-    /// Returns the names of the files that the vacuum files within `time` supersede.
+    /// Returns the names of the files superseded by vacuum files within `time`.
     pub fn hidden(&self, time: TimeRange) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
         visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
@@ -89,7 +89,7 @@ impl MetadataVacuum {
     }
 
     /// Finds the consolidated file. Release 2.21.1 gives the vacuum file another UUID. Then the
-    /// only file with the same times is the consolidated one.
+    /// consolidated file is the only file with the same times.
     fn find_replacement(&mut self, files: &[MetadataFile]) {
         if files.iter().any(|file| file.name == self.name) {
             return;

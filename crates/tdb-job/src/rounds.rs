@@ -1,4 +1,4 @@
-//! Repeated checks of arrays that other processes write and maintain at the same time.
+//! Repeated checks of arrays during concurrent writes and jobs.
 
 use tdb_array::{Array, ArrayError};
 use tdb_storage::Storage;
@@ -8,7 +8,7 @@ use crate::target::Stamp;
 
 /// Maximum number of checks.
 const ROUNDS: usize = 16;
-/// Maximum number of reads of an array that is vacuumed repeatedly.
+/// Maximum number of reads during repeated vacuums.
 const READS: usize = 8;
 
 /// Result of repeated checks of an array or group.
@@ -21,7 +21,7 @@ pub struct Looked<R> {
 }
 
 /// Repeats a check until one of three conditions holds. The check finds no problem, the files stay
-/// the same during a check, or a check finds no new problem compared with the one before.
+/// the same during a check, or a check finds no new problem.
 ///
 /// Stops after 16 checks.
 pub fn until_settled<R>(
@@ -52,7 +52,7 @@ pub fn until_settled<R>(
 /// Reads an array. Reopens it at the same times and repeats the read if a vacuum has deleted files.
 ///
 /// # Errors
-/// Those of `read`. A file that is missing each time is an error.
+/// Those of `read`. A file missing each time is an error.
 pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result<T> {
     let mut array = array.clone();
     for _ in 1..READS {

@@ -15,7 +15,7 @@ use crate::journal::{NOT_OURS, journals, recover};
 use crate::lock::Lock;
 use crate::target::{kind_of, list};
 
-/// Maximum number of attempts while other processes consolidate.
+/// Maximum number of attempts during concurrent consolidations.
 const ROUNDS: usize = 20;
 
 /// Reopens the array for a time range, at a moment without consolidation of fragments.
@@ -34,7 +34,7 @@ pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
 }
 
 /// Completes or rolls back interrupted consolidations in the arrays of a storage, given the paths
-/// of its temporary files. Returns `true` if there were any.
+/// of temporary files. Returns `true` if any consolidation was interrupted.
 pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
     let mut is_any = false;
     for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {

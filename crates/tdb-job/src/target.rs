@@ -1,4 +1,4 @@
-//! The array or group that a job works on.
+//! The array or group of a job.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub const DEEPEST: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp(Vec<(String, EntryKind)>);
 
-/// The array or group that a job works on.
+/// The array or group of a job.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// An array.
@@ -66,8 +66,8 @@ impl Target {
         }
     }
 
-    /// Returns the line of a file in a vacuum file of metadata. It is a relative path in arrays
-    /// from format 19 on, and an absolute URI in earlier formats and in groups.
+    /// Returns the line of a file in a vacuum file of metadata. Arrays from format 19 on use
+    /// relative paths. Earlier formats and groups use absolute URIs.
     ///
     /// # Errors
     /// [`MaintainError::NoUri`] if the line needs a URI and the storage has none.
@@ -99,7 +99,7 @@ impl Target {
 
 impl Stamp {
     /// Lists all relevant folders. Two equal stamps show that no file changed in between. Temporary
-    /// files, such as those of jobs, are left out.
+    /// files and files of jobs are left out.
     pub fn of(storage: &dyn Storage) -> Result<Self> {
         let folders =
             ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
@@ -131,7 +131,7 @@ pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
         Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
         other => other?,
     };
-    // Some object stores list folders even after all their files are deleted.
+    // Some object stores still list folders without files.
     if storage.profile().is_remote() {
         for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
             let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;

@@ -1,18 +1,18 @@
-//! Obstacles to a migration: contents of an array that a format version cannot represent.
+//! Obstacles to a migration.
 
-/// Part of an array that the target format cannot represent, or that migration would lose.
+/// Part of an array that the target format cannot represent or would lose.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// A part of the schema that only later formats support.
+    /// A part of the schema from later formats.
     #[error("{what}: formats from {since} on have it")]
     Feature {
         /// Description of the part.
         what: String,
-        /// First format version that supports it.
+        /// First format version with support.
         since: u32,
     },
-    /// A filter, or an option of a filter, that only later formats support.
+    /// A filter or a filter option of later formats.
     #[error("filters of {field}: {why}")]
     Filter {
         /// Name of the field.
@@ -20,7 +20,7 @@ pub enum Obstacle {
         /// Reason.
         why: String,
     },
-    /// A lossy filter, which loses precision each time the cells are written.
+    /// A lossy filter. Each write loses precision.
     #[error("filter {filter} of {field} loses something each time that cells are written: give the field another one")]
     Loses {
         /// Name of the field.
@@ -31,12 +31,12 @@ pub enum Obstacle {
     /// The releases of the target format reject the schema.
     #[error("the schema: {0}")]
     Schema(String),
-    /// The array has several schemas. Formats before 10 keep only one.
+    /// The array has several schemas. Formats before 10 keep only one schema.
     #[error(
         "{0} schemas, by which it was written: formats from 10 on keep more than one (without its history the latest will do)"
     )]
     Schemas(usize),
-    /// The array has metadata. Formats before 4 have none.
+    /// The array has metadata. Formats before 4 have no metadata.
     #[error("metadata: formats from 4 on have it")]
     Metadata,
     /// Cells were deleted by a condition. Formats before 16 do not support deletes.
@@ -51,7 +51,7 @@ pub enum Obstacle {
     CellTimes {
         /// Name of the fragment.
         fragment: String,
-        /// First format version that supports timestamps.
+        /// First format version with timestamps.
         since: u32,
     },
     /// A fragment has a time range. Formats before 3 have a single timestamp.
@@ -67,11 +67,11 @@ pub enum Obstacle {
         "fragment {0} is sparse in a dense array: such are written no more (without its history the cells can be copied)"
     )]
     SparseInDense(String),
-    /// A vacuum file does not determine which of several fragments is the consolidated one.
+    /// A vacuum file matches several fragments, and the consolidated fragment is unknown.
     #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
     NotVacuumed(String),
-    /// Some of the fragments that a vacuum file lists are deleted. Readers of earlier times see
-    /// only the remaining ones.
+    /// Some fragments of a vacuum file are deleted. Readers of earlier times see only the remaining
+    /// fragments.
     #[error(
         "{0} names fragments of which some are gone, and readers of earlier times see the others: vacuum the array before, or leave out its history"
     )]
@@ -82,7 +82,7 @@ pub enum Obstacle {
     /// The array of a dimension label is outside of this array.
     #[error("dimension label {0:?} lies in an array outside of this one")]
     OutsideLabel(String),
-    /// Flattening a dense array would multiply the number of its cells.
+    /// Flattening a dense array would multiply the number of cells.
     #[error(
         "without its history {cells} cells would be written, where {stored} are stored: its cells lie far from each other \
          (smaller tile extents may help, or keeping the history)"
@@ -101,7 +101,7 @@ pub enum Obstacle {
         /// The obstacle.
         why: Box<Obstacle>,
     },
-    /// The array has no such field.
+    /// The array has no field with this name.
     #[error("there is no {what} {name:?}")]
     NoSuchField {
         /// Kind of field.

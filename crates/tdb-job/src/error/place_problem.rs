@@ -13,7 +13,7 @@ pub enum PlaceProblem {
     /// The destination is inside the source.
     #[error("it lies in what is to go there")]
     InSource,
-    /// The destination is inside an array. Arrays contain no other arrays.
+    /// The destination is inside an array. An array contains no other array.
     #[error("it lies in an array, where nothing else belongs")]
     InArray,
     /// The path is not a name below the root of a storage.
@@ -22,20 +22,20 @@ pub enum PlaceProblem {
     /// Folders are nested too deeply, possibly because of a cycle of symbolic links.
     #[error("folders lie too deep in folders; a link may lead in a circle")]
     TooDeep,
-    /// The path is a symbolic link. Its target may belong to someone else.
+    /// The path is a symbolic link. The target may belong to someone else.
     #[error(
         "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
     )]
     Link,
-    /// The temporary path of the copy is a symbolic link, so the copy would be written elsewhere.
+    /// The temporary path of the copy is a symbolic link to a different place.
     #[error(
         "it is a symbolic link, where a copy is to grow for a while; nothing is written behind one: remove the link"
     )]
     LinkedTemporary,
-    /// The array or group has quarantined files, which may be the only copy of their data.
+    /// The array or group has quarantined files, possibly the only copy of the data.
     #[error("the doctor has moved things here that may still be wanted; nothing was removed")]
     Aside,
-    /// The file is not part of the format and would be deleted with its folder.
+    /// The file is not part of the format and would be deleted with the folder.
     #[error("it isn't of the format, and would go with the folder that it lies in; put it elsewhere first")]
     Foreign,
     /// The parent folder does not exist.

@@ -4,7 +4,7 @@ use tdb_array::ErrorCategory;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildProblem {
-    /// The array has no such fragment.
+    /// The array has no fragment with this name.
     #[error("no commit of the array names a fragment of this name, and no folder of formats 1 to 4 has it")]
     NoFragment,
     /// No schema has the fields of the data files.
@@ -13,7 +13,7 @@ pub enum RebuildProblem {
         /// Names of the data files.
         files: String,
     },
-    /// The fragment is dense, so its data files do not contain its domain.
+    /// The fragment is dense, and its data files do not contain the domain.
     #[error("it is dense, and its {tiles} tiles don't say where they lie: give the domain that it was written over")]
     Domain {
         /// Number of tiles.
@@ -47,7 +47,7 @@ pub enum RebuildProblem {
         /// Description of the contradiction.
         what: String,
     },
-    /// The name and the data files fit two format versions, which read the coordinates differently.
+    /// The name and the data files fit two format versions with different coordinates.
     #[error(
         "the coordinates can be read as those of format {0} and of format {1}: both or neither make sense, and the name may be of either"
     )]

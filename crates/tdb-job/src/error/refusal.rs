@@ -6,12 +6,12 @@ use tdb_types::TimestampedName;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Another fragment overlaps them and was written between them.
+    /// Another fragment overlaps the set and was written in between.
     Between {
         /// The other fragment.
         fragment: TimestampedName,
     },
-    /// Another fragment overlaps them and has the same timestamp as one of them.
+    /// Another fragment overlaps the set and has the same timestamp as a member.
     SameTime {
         /// The other fragment.
         fragment: TimestampedName,
@@ -26,26 +26,26 @@ pub enum Refusal {
         /// The fragment of the older cells.
         fragment: TimestampedName,
     },
-    /// The cells of a fragment have no timestamps within its time range. Another fragment with
-    /// cells in its MBR was written within that range.
+    /// The cells of a fragment have no timestamps within its time range. Another overlapping
+    /// fragment was written within the range.
     Undated {
         /// The fragment without cell timestamps.
         fragment: TimestampedName,
         /// The other fragment.
         other: TimestampedName,
     },
-    /// The fragments have attributes that were dropped or redefined. Readers of earlier times still
-    /// see their values.
+    /// The fragments have dropped or redefined attributes, with values visible to readers of
+    /// earlier times.
     DroppedAttributes {
         /// Names of the attributes.
         names: Vec<String>,
     },
-    /// The array has cells that were updated by a condition.
+    /// The array has cells updated by a condition.
     Updates {
         /// Path of the commit.
         file: String,
     },
-    /// The new dense fragment would contain too many cells that were never written.
+    /// The new dense fragment would contain too many unwritten cells.
     Amplification {
         /// Cells of the new fragment, as a multiple of the cells of the original tiles.
         found: f64,
@@ -66,7 +66,7 @@ pub enum Refusal {
     },
     /// Formats before 19 need absolute URIs, and the storage has no URIs.
     NoUri,
-    /// The array has no such visible fragment.
+    /// The array has no visible fragment with this name.
     NoSuchFragment {
         /// The given name.
         name: String,

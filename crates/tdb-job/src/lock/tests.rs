@@ -13,7 +13,7 @@ fn files() -> SmallFiles {
     GroupOptions::new().open_on(storage).unwrap().small_files()
 }
 
-/// An owner that is dead: no process has the maximum number.
+/// A dead owner, because no process has the maximum number.
 fn dead(token: &str) -> Owner {
     Owner { process: u32::MAX, ..Owner::this(token.to_owned()) }
 }
@@ -115,7 +115,7 @@ fn the_machine_has_started_anew() {
         Owner { place: String::new(), ..former.clone() },
     ];
     assert!(others.iter().all(|other| !other.is_dead(&own)), "{others:?}");
-    // The form that earlier versions of this library wrote.
+    // The form of earlier versions of this library.
     let text = former.to_string();
     let old = text.lines().take(3).collect::<Vec<_>>().join("\n");
     assert_eq!(Owner::parse(&old), Some(Owner { machine: String::new(), ..former.clone() }));
