@@ -103,8 +103,8 @@ impl Consolidation {
     /// Plans the consolidation of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// The format has no such files, the storage cannot express the file names that the format
-    /// requires, or reading a file fails.
+    /// The format has no files of this kind, the storage cannot provide the required URIs, or
+    /// reading a file fails.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), vec![Box::new(self.clone())])
     }

@@ -1,4 +1,4 @@
-//! The draft of a job: its steps, and the files that it keeps.
+//! The draft of a job: steps and kept files.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct Savings {
     pub reads: u64,
 }
 
-/// A file that a vacuum keeps, and the reason.
+/// A kept file, and the reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Left {
@@ -41,31 +41,31 @@ pub struct Left {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The consolidated file is missing, so the superseded files may be the only copy.
+    /// The consolidated file is missing. The superseded files may be the only copy.
     #[error("what it is named after isn't there, so that the files that it names may be the only copy")]
     NoReplacement,
     /// The consolidated file is damaged.
     #[error("what it is named after can't be relied on: {0}")]
     Unsound(#[source] Box<ArrayError>),
-    /// The vacuum file lists a file from outside of its time range.
+    /// The vacuum file lists a file outside of the time range.
     #[error("it names {name}, which was written at another time than what replaces it")]
     OtherTime {
         /// Name of the listed file.
         name: String,
     },
-    /// The vacuum file directly or indirectly lists its own consolidated file.
+    /// The vacuum file directly or indirectly lists the consolidated file.
     #[error("by way of what it names it replaces itself")]
     Circle,
-    /// The file has the name of a journal, but not the content of one.
+    /// The file has the name of a journal, but different content.
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
-    /// The fragments of one consolidation cover less than the fragments they replace.
+    /// The fragments of one consolidation cover less than the replaced fragments.
     #[error("the fragments that were consolidated together don't cover {fragment}: one of them is missing")]
     Uncovered {
         /// Name of a replaced fragment.
         fragment: String,
     },
-    /// The fragments of one consolidation have fewer cells than the fragments they replace.
+    /// The fragments of one consolidation have fewer cells than the replaced fragments.
     #[error(
         "the fragments that were consolidated together show {there} cells, those that they replace {replaced}: one of them is \
          missing"
@@ -77,19 +77,19 @@ pub enum Reason {
         /// Number of visible cells in the replaced fragments.
         replaced: u64,
     },
-    /// The listed fragments may be the only copy of data that another retained vacuum file lists.
+    /// The listed fragments may be the only copy of data in a second, kept vacuum file.
     #[error("what it names may stand in place of what {list} names, which is left")]
     Waits {
-        /// Path of the other vacuum file.
+        /// Path of the second vacuum file.
         list: String,
     },
     /// The consolidated metadata differs from the listed files.
     #[error("what it is named after doesn't have what the files that it names say of {key:?}")]
     Lacks {
-        /// A key whose value differs.
+        /// A key with a different value.
         key: String,
     },
-    /// The path is a symbolic link, whose target may belong to someone else.
+    /// The path is a symbolic link. The target may belong to someone else.
     #[error("it is a symbolic link, and nothing behind one is removed")]
     Link,
     /// The file is unreadable.

@@ -25,13 +25,14 @@ use tdb_job::{MaintainError, Result};
 pub use plan::{FragmentPlan, PlannedStep};
 pub use report::{FragmentReport, JoinedStep};
 
-/// A consolidation of fragments. By default one step replaces all fragments by one, and every point
-/// in time reads as before.
+/// A consolidation of fragments. By default, a single step replaces all fragments by one. Every
+/// point in time reads as before.
 ///
-/// In a dense array, one fragment may exceed the limit of [`amplification`](Self::amplification).
-/// Then groups of nearby fragments are consolidated, one new fragment per group.
+/// In a dense array, a single fragment may exceed the limit of
+/// [`amplification`](Self::amplification). Then groups of nearby fragments are consolidated, one
+/// new fragment per group.
 ///
-/// The original fragments stay on disk. A vacuum file lists them as superseded.
+/// The original fragments stay on disk. A vacuum file lists the superseded fragments.
 /// ```
 /// use tdb_maintain::ConsolidateFragments;
 /// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -89,7 +90,7 @@ impl ConsolidateFragments {
         Self::default()
     }
 
-    /// Consolidates exactly these fragments in one step, given the names of their folders.
+    /// Consolidates exactly these fragments in one step, given the folder names.
     pub fn fragments<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.list = Some(names.into_iter().map(Into::into).collect());
         self
@@ -148,8 +149,8 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Drops the values of attributes that have been dropped from the schema. Readers of earlier
-    /// times lose these values.
+    /// Drops the values of attributes dropped from the schema. Readers of earlier times lose these
+    /// values.
     pub fn flatten_history(mut self, flatten: bool) -> Self {
         self.asked.flatten_history = flatten;
         self
@@ -161,7 +162,7 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Sets the source of the unique part of new fragment names. The times in the name are those of
+    /// Sets the source of the unique part of new fragment names. The times in the name come from
     /// the original fragments.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
@@ -221,7 +222,7 @@ impl ConsolidateFragments {
         u32::try_from(steps).is_ok_and(|steps| steps < most)
     }
 
-    /// Returns the groups of the next step, or the reasons why there are none. Fragments in `done`
+    /// Returns the groups of the next step, or the reasons against a next step. Fragments in `done`
     /// are excluded.
     fn next<'f>(
         &self,

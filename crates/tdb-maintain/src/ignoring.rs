@@ -8,7 +8,7 @@ use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 use crate::step::Planned;
 use tdb_job::Result;
 
-/// Returns the ignore file for consolidated commits, given as the consolidated files list them.
+/// Returns the ignore file for consolidated commits, given in the form of the consolidated files.
 /// Returns `None` without commits.
 pub(crate) fn ignoring(array: &Array, names: &Names, mut paths: Vec<String>) -> Result<Option<Planned>> {
     paths.sort_unstable();

@@ -13,7 +13,7 @@ use tdb_storage::{EntryKind, Storage};
 use crate::draft::{Draft, Left, Reason, Savings};
 use crate::step::{Action, Planned, Step};
 
-/// One kind of consolidation or vacuum, with its options.
+/// One kind of consolidation or vacuum, with options.
 pub(crate) trait Job: fmt::Debug + Send + Sync {
     /// Drafts the steps for the current state.
     fn draft(&self, target: &Target) -> Result<Draft>;
@@ -42,11 +42,11 @@ pub struct Plan {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The executed steps, in order. Files that another process had already deleted are left out.
+    /// The executed steps, in order. Files already deleted by a different process are left out.
     pub steps: Vec<Step>,
-    /// Files that were kept, with reasons.
+    /// Kept files, with reasons.
     pub left: Vec<Left>,
-    /// Number of interrupted consolidations of fragments that were completed or rolled back first.
+    /// Number of interrupted consolidations of fragments, completed or rolled back first.
     pub recovered: usize,
     /// Time ranges at which the array or group can no longer be read, as in [`Plan::past`].
     pub past: Vec<TimeRange>,
@@ -71,7 +71,7 @@ impl Plan {
         self.steps().next().is_none()
     }
 
-    /// Returns the files that a vacuum will keep, with reasons.
+    /// Returns the files to be kept, with reasons.
     pub fn left(&self) -> impl Iterator<Item = &Left> {
         self.parts.iter().flat_map(|(_, draft)| &draft.left)
     }
@@ -87,12 +87,12 @@ impl Plan {
 
     /// Returns the time ranges at which the array or group can no longer be read afterwards.
     ///
-    /// Readers at the end of such a millisecond miss older data, which exists only in later files.
+    /// Readers at these times miss older data, because only later files have the data.
     pub fn past(&self) -> impl Iterator<Item = &TimeRange> {
         self.parts.iter().flat_map(|(_, draft)| &draft.past)
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process has
+    /// Takes over the lock of another process. Only for callers with certainty that the process has
     /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -102,8 +102,8 @@ impl Plan {
     /// Runs the plan under the lock of the array or group. First completes or rolls back an
     /// interrupted consolidation of fragments.
     ///
-    /// Plans again if files were written or deleted since, so the [report](Report) may differ from
-    /// the plan.
+    /// Plans again if files were written or deleted since. The [report](Report) may then differ
+    /// from the plan.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, and
@@ -140,8 +140,8 @@ impl Plan {
     }
 }
 
-/// Drops all steps of a draft if one deletes a path behind a link. The draft would otherwise stop
-/// halfway.
+/// Drops all steps of a draft if a step deletes a path behind a link. The draft would otherwise
+/// stop halfway.
 fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     let mut places: HashSet<&str> = HashSet::new();
     for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {

@@ -15,11 +15,11 @@ pub struct Step {
     pub kind: EntryKind,
     /// Path below the folder of the array or group.
     pub path: String,
-    /// Size in bytes. For a folder, the total size of its files.
+    /// Size in bytes. For a folder, the total size of the files.
     pub bytes: u64,
     /// Description of the file or folder.
     pub what: &'static str,
-    /// Number of files that a written file supersedes.
+    /// Number of files superseded by a written file.
     pub joins: usize,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Plans writing a file that supersedes `joins` files.
+    /// Plans writing a file as a replacement of `joins` files.
     pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, joins: usize) -> Self {
         let bytes = content.len() as u64;
         Self {
@@ -102,7 +102,7 @@ impl Planned {
         are_folders || self.removes_a_file_in_any_order() && other.removes_a_file_in_any_order()
     }
 
-    /// Returns `true` if the step deletes a folder. Its content is no longer visible.
+    /// Returns `true` if the step deletes a folder. The content is no longer visible.
     fn removes_a_folder(&self) -> bool {
         self.step.action == Action::Remove && self.step.kind == EntryKind::Folder
     }
@@ -117,7 +117,7 @@ impl Planned {
     }
 
     /// Runs independent steps durably, see [`goes_with`](Self::goes_with). Returns `false` for each
-    /// path that another process had already deleted.
+    /// path already deleted by a different process.
     pub(crate) fn run_all(some: &[Self], storage: &dyn Storage) -> Vec<Result<bool>> {
         match some {
             [one] => vec![one.run(storage)],

@@ -19,9 +19,9 @@ pub use metadata::{MetadataList, metadata_lists};
 
 /// Deletion of superseded files. Each function starts one kind of vacuum.
 ///
-/// A vacuum deletes files only if the superseding files exist and are sound. Other files are
-/// [kept](crate::Report::left) and reported. An interruption loses no visible data, and the next
-/// run continues.
+/// A vacuum deletes files only if the superseding files exist and are sound. The remaining files
+/// are [kept](crate::Report::left) and reported. An interruption loses no visible data, and the
+/// next run continues.
 ///
 /// ```
 /// use tdb_maintain::{Consolidate, Vacuum};
@@ -61,17 +61,19 @@ impl Vacuum {
         Self { what, delete_files: false, names: Names::new() }
     }
 
-    /// Deletes the fragments that either library has consolidated into new fragments.
+    /// Deletes fragments consolidated into new fragments, by either library.
     pub fn fragments() -> Self {
         Self::of(&[What::Fragments])
     }
 
-    /// Deletes consolidated commits, and consolidated files that newer ones contain.
+    /// Deletes separate commits and consolidated files, if a newer consolidated file contains the
+    /// same commits.
     pub fn commits() -> Self {
         Self::of(&[What::Commits])
     }
 
-    /// Deletes files of consolidated footers whose remaining footers are all in newer files.
+    /// Deletes files of consolidated footers, if newer files have the same footers of all existing
+    /// fragments.
     pub fn footers() -> Self {
         Self::of(&[What::Footers])
     }
@@ -87,7 +89,7 @@ impl Vacuum {
     }
 
     /// Sets whether the separate commits of consolidated deletes are deleted. The default is
-    /// `false`: release 2.30.0 reads them whenever it consolidates commits, and fails without them.
+    /// `false`: release 2.30.0 needs the separate commits to consolidate commits.
     pub fn delete_files(mut self, remove: bool) -> Self {
         self.delete_files = remove;
         self
@@ -102,7 +104,7 @@ impl Vacuum {
     /// Plans the vacuum of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// Listing a folder, or reading a file that lists other files, fails.
+    /// Listing a folder or reading a vacuum file fails.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), self.jobs())
     }

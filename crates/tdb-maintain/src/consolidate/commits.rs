@@ -90,7 +90,7 @@ pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Optio
     ignoring(array, names, gone.cloned().collect())
 }
 
-/// Returns `true` if a file already has all of these commits, at a path that both libraries read.
+/// Returns `true` if a file with all of these commits exists, at a path read by both libraries.
 fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
     let names: HashSet<&str> = list.names.iter().map(String::as_str).collect();
     let has = |commit: &Commit<'_>| {

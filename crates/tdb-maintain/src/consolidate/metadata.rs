@@ -28,7 +28,7 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     let end = joined.iter().map(|file| file.name.end()).max().unwrap_or(last.name.end());
     let range = TimeRange { start: first.name.start(), end };
 
-    // Readers of the new file also see these files, or files that supersede them.
+    // Readers of the new file also see these files, or the superseding files.
     let hidden = all.hidden(range);
     let taken: HashSet<&str> = joined.iter().map(|file| file.name.as_str()).collect();
     let others = all.files.iter().filter(|file| {
@@ -36,13 +36,13 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
         !taken.contains(name) && !hidden.contains(name)
     });
     let others: Vec<&MetadataFile> = others.collect();
-    // The new file applies at the time of its first source. A file in between would apply after the
+    // The new file applies at the time of the first source. A file in between would apply after the
     // last source instead of before.
     let between = |file: &&&MetadataFile| (range.start..=last.name.start()).contains(&file.name.start());
     if let Some(other) = others.iter().find(between) {
         return Err(MaintainError::Between { file: files.storage().describe(&other.path()) });
     }
-    // Keeps deletions even without an older value. A late writer, or one with an explicit
+    // Keeps deletions even without an older value. A late writer, or a writer with an explicit
     // timestamp, may still add an older value.
     let changes = merged(&files, joined.iter().copied())?.into_iter();
     let changes: Vec<MetadataChange> = changes.map(|(key, value)| MetadataChange { key, value }).collect();

@@ -29,8 +29,8 @@ impl Stop {
 }
 
 impl Choice {
-    /// Returns the next groups of candidates, one new fragment each, or the reasons why there are
-    /// none.
+    /// Returns the next groups of candidates, one new fragment each, or the reasons against a next
+    /// group.
     pub(super) fn next<'f>(
         &self,
         array: &Array,
@@ -55,7 +55,7 @@ impl Choice {
         };
         let mut refusal = None;
         let mut groups: Vec<Vec<&Facts>> = found.groups.into_iter().map(of).collect();
-        // Groups never conflict with fragments outside of them.
+        // Groups never conflict with foreign fragments.
         groups.retain(|group| {
             let why = check(array, std::iter::empty(), group, asked);
             let is_free = why.is_none();
@@ -72,8 +72,8 @@ impl Choice {
             Some((found, _)) if found > self.amplification => {
                 vec![Refusal::Apart { found, allowed: self.amplification }]
             }
-            // A fragment outside of the nearest group conflicts, and including it would exceed the
-            // limit.
+            // A fragment outside of the nearest group conflicts, and a group with this fragment
+            // would exceed the limit.
             Some((_, nearest)) => check(array, all, &of(nearest), asked).into_iter().chain(why).collect(),
             None => why.into_iter().collect(),
         };
@@ -81,7 +81,7 @@ impl Choice {
     }
 
     /// Returns the next run of candidates: the longest. Among runs of the same length, takes the
-    /// first, unless a later one is smaller by a fifth.
+    /// first, unless a later run is smaller by a fifth.
     ///
     /// Fails with the reason why the first of the longest runs is refused.
     fn run<'f>(
@@ -131,8 +131,8 @@ impl Choice {
     }
 }
 
-/// Returns, for each candidate, the number of preceding pairs of neighbors that no run may contain.
-/// Fragments outside of the candidates conflict with such a pair.
+/// Returns, for each candidate, the number of preceding pairs of neighbors excluded from every run.
+/// Fragments outside of the candidates conflict with the pair.
 fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: Asked) -> Vec<usize> {
     let mut rest = candidates.iter().peekable();
     let is_other = |facts: &&Facts| rest.next_if(|own| own.name == facts.name).is_none();
@@ -146,14 +146,14 @@ fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: As
     std::iter::once(0).chain(pairs).collect()
 }
 
-/// Prefix sums that answer questions about any run of fragments in constant time.
+/// Prefix sums for constant-time answers about any run of fragments.
 #[derive(Debug)]
 struct Sums {
-    /// Total bytes of the fragments before each one.
+    /// Total bytes of all fragments before each fragment.
     bytes: Vec<u128>,
-    /// Number of pairs up to each fragment whose sizes differ too much.
+    /// Number of pairs with too different sizes, up to each fragment.
     unequal: Vec<usize>,
-    /// Dense arrays: total cells in the tiles of the fragments before each one.
+    /// Dense arrays: total cells in the tiles of all fragments before each fragment.
     cells: Vec<u128>,
     /// Dense arrays: MBRs of runs of 1, 2, 4, ... fragments, by first fragment.
     boxes: Vec<Vec<Option<NdRange>>>,

@@ -21,14 +21,13 @@ pub(super) struct Facts {
     pub(super) domain: Option<NdRange>,
     /// `true` if cells have timestamps.
     pub(super) has_times: bool,
-    /// Attributes that the array's schema has dropped or redefined. Readers of earlier times would
-    /// see other values of these after consolidation.
+    /// Attributes dropped or redefined in the array's schema. After consolidation, readers of
+    /// earlier times would see different values.
     pub(super) dropped: Vec<String>,
 }
 
 impl Facts {
-    /// Collects the facts of a fragment. `refilled` has the attributes whose fill value has
-    /// changed.
+    /// Collects the facts of a fragment. `refilled` has the attributes with a changed fill value.
     fn of(array: &Array, fragment: &Fragment, refilled: &BTreeSet<String>) -> Result<Self> {
         let own = fragment.schema().attributes();
         let is_lost = |own: &&Attribute| {
@@ -88,7 +87,7 @@ fn attribute<'a>(schema: &'a ArraySchema, name: &str) -> Option<&'a Attribute> {
     schema.attributes().iter().find(|attribute| attribute.name() == name)
 }
 
-/// Returns the attributes of the current schema whose fill value differs in an earlier schema.
+/// Returns the attributes of the current schema with a different fill value in an earlier schema.
 fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let fill = |attribute: &Attribute| {

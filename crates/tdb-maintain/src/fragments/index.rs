@@ -1,4 +1,4 @@
-//! A tree of MBRs, which finds intersections without visiting each MBR.
+//! A tree of MBRs that finds intersections without visiting each MBR.
 
 use std::cell::Cell;
 

@@ -1,14 +1,15 @@
 //! Groups of dense fragments, for arrays in which a single fragment would exceed the amplification
 //! limit.
 //!
-//! 1. The partition divides all fragments at the widest gap along a dimension. It divides each part
-//! again until the part can be consolidated. A distant fragment keeps no other fragments apart. 2.
-//! The partition merges pairs of the remaining groups and fragments, smallest growth of the MBR
-//! first. With more than [`MOST_PAIRED`] fragments, each goes to the open group with the smallest
-//! growth, in time order.
+//! 1. The partition divides all fragments at the widest gap along a dimension. Each part is divided
+//!    again until the part can be consolidated. A distant fragment keeps no close fragments apart.
+//! 2. The partition merges pairs of the remaining groups and fragments, smallest growth of the MBR
+//!    first. With more than [`MOST_PAIRED`] fragments, each goes to the open group with the
+//!    smallest growth, in time order.
 //!
-//! A fragment outside of a group must not intersect the group's MBR if it is older than the group's
-//! last member. The new fragment then hides no newer cell, and every point in time reads as before.
+//! A foreign fragment must not intersect the group's MBR, unless the fragment is newer than the
+//! group's last member. The new fragment then hides no newer cell, and every point in time reads as
+//! before.
 //!
 //! A tree finds MBRs, and each fragment tries a bounded number of groups. The cost is that of
 //! sorting.
@@ -28,7 +29,7 @@ const OPEN: usize = 64;
 /// Number of groups tried per fragment, smallest growth first.
 const TRIED: usize = 4;
 
-/// Maximum number of fragments whose pairs are all compared.
+/// Maximum number of fragments for a comparison of all pairs.
 const MOST_PAIRED: usize = 1024;
 
 /// Fragments that may be consolidated.
@@ -75,7 +76,7 @@ struct Partition<'a> {
     closed: Vec<Group>,
 }
 
-/// Returns the groups of fragments that can be consolidated.
+/// Returns the valid groups of fragments.
 pub(super) fn groups(
     schema: &ArraySchema,
     choice: &Choice,
@@ -123,7 +124,7 @@ impl<'a> Partition<'a> {
         Some(Group { number: *members.first()?, members, bounds, covered, cells, end })
     }
 
-    /// Returns `true` if a group meets all limits and no other fragment conflicts.
+    /// Returns `true` if a group meets all limits and no foreign fragment conflicts.
     fn can_be_joined(&self, group: &Group) -> bool {
         group.members.len() <= self.choice.max
             && factor(cells_in(&group.bounds), group.cells) <= self.choice.amplification
@@ -131,7 +132,7 @@ impl<'a> Partition<'a> {
             && self.is_free(group)
     }
 
-    /// Returns `true` if every other fragment in the group's tiles is newer than the group's last
+    /// Returns `true` if all foreign fragments in the group's tiles are newer than the group's last
     /// member.
     fn is_free(&self, group: &Group) -> bool {
         let is_other =
@@ -139,8 +140,7 @@ impl<'a> Partition<'a> {
         !self.index.intersects(&group.covered, is_other)
     }
 
-    /// Divides fragments at gaps. Returns the groups that can be consolidated, and the remaining
-    /// fragments.
+    /// Divides fragments at gaps. Returns the valid groups and the remaining fragments.
     fn divided(&self, all: Vec<usize>) -> (Vec<Group>, Vec<usize>) {
         let (mut groups, mut rest, mut open) = (Vec::new(), Vec::new(), vec![all]);
         while let Some(part) = open.pop() {
@@ -157,10 +157,10 @@ impl<'a> Partition<'a> {
         (groups, rest)
     }
 
-    /// Splits fragments at the widest gap between their tiles.
+    /// Splits fragments at the widest gap between tiles.
     ///
-    /// With many fragments, takes the most central gap of at least half that width. Splitting off
-    /// one fragment at a time would take quadratic time.
+    /// With many fragments, takes the most central gap of at least half the width. Splitting off
+    /// single fragments would take quadratic time.
     fn halves(&self, part: &[usize]) -> Option<[Vec<usize>; 2]> {
         let tiles = |number: &usize| Some((expanded(self.schema, self.all[*number].domain.as_ref()?), *number));
         let tiles: Vec<(NdRange, usize)> = part.iter().filter_map(tiles).collect();
@@ -192,7 +192,7 @@ impl<'a> Partition<'a> {
     /// first rejected pair.
     fn pair(&self, groups: &mut Vec<Group>) -> Option<(f64, Vec<usize>)> {
         let mut all: Vec<Option<Group>> = groups.drain(..).map(Some).collect();
-        // Factors are positive, so their bits sort like the numbers.
+        // Factors are positive. The bits sort like the numbers.
         let mut pairs: BinaryHeap<Reverse<(u64, usize, usize)>> = BinaryHeap::new();
         let push = |pairs: &mut BinaryHeap<_>, all: &[Option<Group>], one: usize, other: usize| {
             if let (Some(first), Some(second)) = (&all[one], &all[other]) {
@@ -240,7 +240,7 @@ impl<'a> Partition<'a> {
         self.closed.append(&mut self.open);
     }
 
-    /// Returns the number of the group that a fragment joins.
+    /// Chooses a group for a fragment and returns the group's number.
     fn place(&mut self, number: usize, domain: &NdRange) -> Option<usize> {
         let facts = &self.all[number];
         let covered = expanded(self.schema, domain);
@@ -286,8 +286,8 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// Returns the members of groups with disjoint tiles. The new fragment of one group must not
-/// conflict with another group.
+/// Returns the members of groups with disjoint tiles. The new fragment of a group must not conflict
+/// with the remaining groups.
 fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
     let index = Index::new(groups.iter().map(|group| Some(&group.covered)).collect());
     let mut is_taken = vec![false; groups.len()];

@@ -1,4 +1,4 @@
-//! The plan of a consolidation of fragments, and its execution.
+//! Plan and execution of a consolidation of fragments.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct FragmentPlan {
     pub(super) array: Array,
     /// The fragments of that array, oldest first.
     known: Vec<TimestampedName>,
-    /// The steps that use only fragments of that array, not results of other steps.
+    /// The steps with fragments of that array only, without results of other steps.
     pub(super) groups: VecDeque<Vec<TimestampedName>>,
     pub(super) steps: Vec<PlannedStep>,
     pub(super) refused: Vec<Refusal>,
@@ -35,13 +35,13 @@ pub struct FragmentPlan {
     take_over: bool,
 }
 
-/// Fragments that one step consolidates into one fragment, or into several of bounded size.
+/// Fragments to be consolidated into one fragment, or into several fragments of bounded size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedStep {
     /// Names of the fragments, oldest first. Names of earlier steps' results end with zeros.
     pub fragments: Vec<TimestampedName>,
-    /// Total bytes of their files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
 }
 
@@ -79,13 +79,13 @@ impl FragmentPlan {
         &self.refused
     }
 
-    /// Returns the fragments that remain after the last step, if a reason prevents a further one.
+    /// Returns the fragments that remain after the last step, if a reason prevents a further step.
     #[must_use]
     pub fn left(&self) -> &[TimestampedName] {
         &self.left
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process has
+    /// Takes over the lock of another process. Only for callers with certainty that the process has
     /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -94,18 +94,18 @@ impl FragmentPlan {
 
     /// Consolidates the fragments. First completes or rolls back an interrupted run.
     ///
-    /// The planned steps run as long as the array has the planned fragments. Steps that consolidate
-    /// results of other steps are chosen by the sizes of those results. All steps are planned again
-    /// if fragments were written or deleted since.
+    /// The planned steps run as long as the array has the planned fragments. Steps with results of
+    /// other steps are chosen by the sizes of the results. All steps are planned again if fragments
+    /// were written or deleted since.
     ///
     /// # Errors
-    /// - [`MaintainError::Refused`] if no fragments can be consolidated. Dense fragments that are
-    ///   too far apart are no error, and the report [lists](FragmentReport::left) them.
+    /// - [`MaintainError::Refused`] if no fragments can be consolidated. Distant dense fragments
+    ///   are no error and are [reported](FragmentReport::left).
     /// - [`MaintainError::Busy`] if another job holds the lock.
     /// - [`MaintainError::Conflict`] if another process changed the array.
     /// - Reading or writing the array fails.
     ///
-    /// Steps that ended before the error remain.
+    /// Completed steps remain.
     pub fn run(self) -> Result<FragmentReport> {
         let Self { job, array, known, groups: mut wanted, take_over, .. } = self;
         let lock = Lock::take(array.storage(), take_over)?;
@@ -176,8 +176,8 @@ impl fmt::Display for FragmentPlan {
     }
 }
 
-/// Returns uncommitted fragments with a time range. Only a holder of the lock writes such
-/// fragments.
+/// Returns uncommitted fragments with a time range. Only a holder of the lock writes fragments with
+/// a time range.
 fn uncommitted(array: &Array) -> Result<Vec<String>> {
     let is_of_range =
         |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());

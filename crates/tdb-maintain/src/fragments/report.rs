@@ -22,14 +22,14 @@ pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], r
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FragmentReport {
-    /// Number of interrupted runs that were completed or rolled back first.
+    /// Number of interrupted runs completed or rolled back first.
     pub recovered: usize,
-    /// Paths of files with the name but not the content of a journal. They stay untouched.
+    /// Paths of files with the name but not the content of a journal. These files stay untouched.
     pub left_journals: Vec<String>,
-    /// Folders of uncommitted fragments with a time range, which readers ignore. They stay
-    /// untouched.
+    /// Folders of uncommitted fragments with a time range. Readers ignore these folders, and the
+    /// job does not touch them.
     ///
-    /// They come from a run killed before the commit, or from an interrupted deletion of fragments.
+    /// The causes are a run killed before the commit, or an interrupted deletion of fragments.
     pub uncommitted: Vec<String>,
     /// The executed steps, in order.
     pub steps: Vec<JoinedStep>,

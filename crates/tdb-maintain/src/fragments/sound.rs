@@ -1,4 +1,4 @@
-//! Conditions under which consolidated fragments show readers the same cells as before.
+//! Conditions for a consolidation to preserve the visible cells at every time.
 
 use tdb_array::Array;
 use tdb_types::names::file_name;
@@ -7,19 +7,19 @@ use tdb_types::{ArrayType, Feature};
 use super::facts::{Facts, expanded, union};
 use tdb_job::Refusal;
 
-/// The requested options that affect the conditions.
+/// The requested options with an effect on the conditions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) purge: bool,
     pub(super) flatten_history: bool,
 }
 
-/// Returns `true` if consolidated cells have timestamps, so that all their versions are kept.
+/// Returns `true` if consolidated cells have timestamps. Then all versions are kept.
 fn keeps_times(array: &Array) -> bool {
     array.schema().array_type() != ArrayType::Dense && array.version_of_new_fragments().has(Feature::PartialTimeOverlap)
 }
 
-/// Returns `true` if a conflict with other fragments persists when more fragments are added.
+/// Returns `true` if a conflict with fragments outside of a set persists in any larger set.
 pub(super) fn stays_refused(array: &Array) -> bool {
     array.schema().array_type() == ArrayType::Dense || keeps_times(array)
 }
@@ -47,8 +47,7 @@ pub(super) fn check<'f>(
         dropped.dedup();
         return Some(Refusal::DroppedAttributes { names: dropped });
     }
-    // All versions are kept with timestamps, so only versions with equal timestamps can change
-    // order.
+    // All versions are kept with timestamps. Only versions with equal timestamps can change order.
     let has_times = keeps_times(array);
     if has_times
         && !schema.allows_duplicates()
@@ -92,11 +91,11 @@ fn may_be_equal(a: &Facts, b: &Facts) -> bool {
     a.name.start() <= b.name.end() && b.name.start() <= a.name.end()
 }
 
-/// Returns a fragment with a time range and no cell timestamps, and a fragment whose cells may
-/// change order with it.
+/// Returns a fragment with a time range and no cell timestamps, and a fragment with a conflicting
+/// time.
 ///
-/// Readers compare start timestamps to decide which cell is newer, and end timestamps to decide
-/// which cells are visible. With one timestamp per cell, both must give the same order.
+/// Readers order cells by start timestamps, and hide cells by end timestamps. With a single
+/// timestamp per cell, both orders must agree.
 fn undated<'f>(chosen: &[&'f Facts]) -> Option<(&'f Facts, &'f Facts)> {
     let may_change = |facts: &Facts, other: &Facts| match other.has_times {
         true => may_be_equal(facts, other),

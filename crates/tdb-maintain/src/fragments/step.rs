@@ -1,8 +1,11 @@
-//! One step of a consolidation, in an order that is safe against a crash at any moment.
+//! One step of a consolidation, safe against a crash at any moment.
 //!
-//! 1. Write the new fragments without commits. 2. Check again: the chosen fragments must exist, and
-//! no new fragment may conflict. 3. Write the journal. 4. Commit the new fragments. 5. Write the
-//! vacuum file, which lists the superseded fragments. 6. Delete the journal.
+//! 1. Write the new fragments without commits.
+//! 2. Check again: the chosen fragments must exist, and no new fragment may conflict.
+//! 3. Write the journal.
+//! 4. Commit the new fragments.
+//! 5. Write the vacuum file with the superseded fragments.
+//! 6. Delete the journal.
 //!
 //! Between steps 4 and 5 the old and the new fragments are visible. Only readers of arrays with
 //! duplicates see cells twice. In the opposite order, cells would be missing and could be lost for
@@ -49,7 +52,7 @@ impl ConsolidateFragments {
             return Err(conflict(format!("fragment {gone} was removed or replaced meanwhile")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
-        // The new fragment still has attributes that were dropped in the meantime.
+        // The new fragment still has attributes dropped in the meantime.
         match check(&now, &all, &chosen, Asked { flatten_history: true, ..self.asked }) {
             None => Ok(()),
             Some(why) => Err(conflict(why.to_string())),
@@ -57,7 +60,7 @@ impl ConsolidateFragments {
     }
 }
 
-/// Commits new fragments and lists the fragments that they supersede.
+/// Commits new fragments and lists the superseded fragments.
 fn publish_joined(
     array: &Array,
     chosen: &[&Facts],
@@ -80,8 +83,9 @@ fn publish_joined(
     };
     let mut paths: Vec<String> = chosen.iter().map(|facts| line(&facts.folder)).collect::<Result<_>>()?;
     if outputs.is_empty() {
-        // No cell is left, so no fragment was written. The list includes its name, which readers
-        // ignore. The name shows a vacuum that no cell was lost.
+        // No cell is left, and no fragment was written. The list includes the name of the missing
+        // fragment, and readers ignore the name. A vacuum concludes from the name that no cell was
+        // lost.
         let place =
             if version.has(Feature::CommitsFolder) { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() };
         paths.push(line(&place)?);
@@ -100,7 +104,8 @@ fn publish_joined(
         return Err(StorageError::OverLimit { path: storage.describe(&journal.vacuum), size, limit }.into());
     }
     storage.create_new(&path, &bytes)?;
-    // A process that took over the lock may have rolled back and deleted the new fragments.
+    // After a takeover of the lock, the new owner may have rolled back and deleted the new
+    // fragments.
     if let Err(error) = lock.check().and_then(|()| is_there(&**storage, &path)) {
         // The journal must be deleted before `joined` deletes the new fragments. A reader of the
         // journal then has no work left.
@@ -109,7 +114,7 @@ fn publish_joined(
     }
     let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
-        // Recovery finds out which fragments are committed.
+        // Recovery checks the commits of the fragments.
         let _ = tdb_job::journal::recover(array);
         return Err(error.into());
     }

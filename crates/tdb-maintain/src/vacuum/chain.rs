@@ -1,7 +1,7 @@
-//! Vacuum files, and the conditions for deleting the files that they list.
+//! Vacuum files, and the conditions for deleting listed files.
 //!
-//! A consolidated file may itself be superseded, with its vacuum file left over. Then the last file
-//! of the chain must exist.
+//! A consolidated file may be superseded later, with the first vacuum file left over. Then the last
+//! file of the chain must exist.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::draft::Reason;
 
 /// A vacuum file.
 pub(super) trait Replacement {
-    /// Returns the name of the consolidated file, in the form that other vacuum files list.
+    /// Returns the name of the consolidated file, in the form used in vacuum files.
     fn replacement(&self) -> &str;
     /// Returns the listed files.
     fn targets(&self) -> &[String];
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Returns the vacuum files that are executed, given the existing consolidated files.
+    /// Returns the executed vacuum files, given the existing consolidated files.
     fn carried_out(all: &[(&'static str, &[&str])], there: &[&str]) -> Vec<&'static str> {
         let of = |(name, targets): &(&'static str, &[&str])| {
             Vacuum(name, targets.iter().map(|target| (*target).to_owned()).collect())
@@ -113,7 +113,7 @@ mod tests {
     fn circles_are_left_alone() {
         let circle: [(&str, &[&str]); 3] = [("f", &["g"]), ("g", &["f"]), ("e", &["a"])];
         assert_eq!(carried_out(&circle, &["e", "f", "g"]), ["e"]);
-        // A file that leads into a cycle must exist itself.
+        // A file before a cycle must exist.
         let into: [(&str, &[&str]); 3] = [("e", &["a"]), ("f", &["g", "e"]), ("g", &["f"])];
         assert_eq!(carried_out(&into, &["e", "f", "g"]), ["e"]);
         assert_eq!(carried_out(&into, &["f", "g"]), [""; 0]);

@@ -1,4 +1,4 @@
-//! Vacuum of consolidated commits, and of consolidated files superseded by newer ones.
+//! Vacuum of separate commits, and of superseded consolidated commits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,21 +21,22 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     let mut steps = Vec::new();
     for own in own {
         let goes = match own.kind {
-            // A write that an ignore file lists is visible only by its separate commit.
+            // An ignored write is visible only by a separate commit.
             CommitKind::Write => lists.counts(&own.path),
             CommitKind::Delete => delete_files && lists.counts(&own.path),
             _ => false,
         };
         if goes {
             let what = "a commit that was gathered with others";
-            // The consolidated file commits all of them, in any order of deletion.
+            // The consolidated file commits all fragments, in any order of deletion.
             steps.push(Planned::remove_file(own.path, own.bytes, what).in_any_order());
         }
     }
     let (kept, superseded) = lists.sort_out();
     let remove = |list: &CommitList, what| Planned::remove_file(list.path.clone(), list.size, what);
     steps.extend(superseded.iter().map(|list| remove(list, "consolidated commits that others stand for")));
-    // An ignore file must outlive the commits that it lists, or they would become visible again.
+    // An ignore file must outlive the listed commits. Otherwise the commits would become visible
+    // again.
     let named: HashSet<&str> = kept.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let raw: HashSet<&str> = kept.iter().flat_map(|list| list.foreign.values()).map(String::as_str).collect();
     let is_superfluous = |list: &&&CommitList| {
@@ -47,11 +48,11 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     Ok(Draft { steps, ..Draft::default() })
 }
 
-/// The consolidated commits files that both libraries read, and the ignore files.
+/// Consolidated commits files and ignore files at paths read by both libraries.
 struct Lists<'a> {
     gathered: Vec<&'a CommitList>,
     ignored: Vec<&'a CommitList>,
-    /// Ignored writes, as the consolidated files list them.
+    /// Ignored writes, as listed in the consolidated files.
     taken_back: HashSet<&'a str>,
     /// Visible consolidated commits.
     counting: HashSet<&'a str>,
@@ -81,7 +82,7 @@ impl<'a> Lists<'a> {
         self.counting.contains(path)
     }
 
-    /// Returns the files to keep, and the files whose visible commits are all in kept files.
+    /// Returns the files to keep, and the files without further visible commits.
     fn sort_out(&self) -> (Vec<&'a CommitList>, Vec<&'a CommitList>) {
         let disputed = self.disputed();
         let mut lists = self.gathered.clone();
@@ -103,8 +104,8 @@ impl<'a> Lists<'a> {
         (kept, superseded)
     }
 
-    /// Returns deletes with different content in several files. All of these files decide which one
-    /// applies.
+    /// Returns deletes with different content in several files. All of the files together decide
+    /// which version applies.
     fn disputed(&self) -> HashSet<&'a str> {
         let mut said: HashMap<&str, &[u8]> = HashMap::new();
         let mut disputed = HashSet::new();

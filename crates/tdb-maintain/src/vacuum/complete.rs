@@ -1,9 +1,9 @@
-//! Completeness of the fragments that a consolidation wrote.
+//! Completeness of the results of a consolidation.
 //!
-//! A consolidation with a maximum fragment size writes several fragments, one after the other in
-//! global order. Only the first one has a vacuum file, and no file lists the others. If a fragment
-//! and its commit are lost, the remaining ones may still cover the domain. Then only the cells show
-//! the loss.
+//! A consolidation with a maximum fragment size writes several fragments in global order. Only the
+//! first fragment has a vacuum file, and no file lists the rest. After the loss of a fragment and
+//! the commit, the remaining fragments may still cover the domain. Then only the cells show the
+//! loss.
 
 use std::collections::HashSet;
 
@@ -19,16 +19,16 @@ pub(super) struct Replaced {
     pub(super) cells: u64,
 }
 
-/// Fragments that replace others.
+/// Replacing fragments.
 pub(super) struct New {
     pub(super) entries: Vec<FragmentEntry>,
     pub(super) fragments: Vec<Fragment>,
-    /// `true` if a single consolidation wrote them.
+    /// `true` if all fragments come from a single consolidation.
     pub(super) is_of_one: bool,
 }
 
-/// Checks that the sparse fragments contain every cell of the replaced ones. The cells of fragments
-/// in `again` are also in other replaced fragments.
+/// Checks that the sparse fragments contain every replaced cell. Cells of fragments in `again` are
+/// also stored in further replaced fragments.
 pub(super) fn are_all_there(
     array: &Array,
     new: &New,
@@ -39,7 +39,7 @@ pub(super) fn are_all_there(
         return Ok(());
     }
     let is_once = |one: &&Replaced| !again.contains(one.entry.folder.as_str());
-    // Other fragments of the same times cannot make up for a lost one.
+    // Unrelated fragments of the same times cannot make up for a lost fragment.
     let reaches = |fragment: &Fragment| {
         let own = fragment.non_empty_domain();
         own.is_some_and(|own| replaced.iter().filter_map(|one| one.domain.as_ref()).any(|other| own.intersects(other)))

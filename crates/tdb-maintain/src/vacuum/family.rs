@@ -1,7 +1,7 @@
-//! The fragments that consolidations wrote, and the fragments that they replace.
+//! Results of consolidations, and the replaced fragments.
 //!
 //! A consolidation with a maximum fragment size writes several fragments of the same times. Only
-//! the first one has a vacuum file, and no file lists the others. Each one may have been
+//! the first fragment has a vacuum file, and no file lists the rest. Each fragment may have been
 //! consolidated again since. Therefore all fragments and vacuum files of the same times are
 //! examined together.
 
@@ -20,7 +20,7 @@ pub(super) struct FragmentVacuum<'a> {
     /// Name of the consolidated fragment.
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// Folders of the listed fragments, except its own.
+    /// Folders of the listed fragments, without the consolidated fragment.
     pub(super) targets: Vec<String>,
     /// `true` if the file lists its own fragment. Then the consolidation left no cell.
     pub(super) is_for_nothing: bool,
@@ -37,7 +37,7 @@ impl Replacement for FragmentVacuum<'_> {
 }
 
 impl<'a> FragmentVacuum<'a> {
-    /// Parses a vacuum file. Returns `None` if its name is not a fragment's, as readers ignore such
+    /// Parses a vacuum file. Returns `None` unless the name is a fragment's. Readers ignore other
     /// files.
     pub(super) fn of(list: &'a CommitList) -> Option<Self> {
         let name = TimestampedName::parse(file_name(&list.path))?;
@@ -51,8 +51,7 @@ impl<'a> FragmentVacuum<'a> {
         self.targets.iter().any(|target| target == folder)
     }
 
-    /// Returns `true` if the same consolidation may have written the given fragment, which was
-    /// replaced since.
+    /// Returns `true` if the same consolidation may have written the given replaced fragment.
     pub(super) fn may_have_written(&self, name: &TimestampedName, folder: &str) -> bool {
         times(&self.name) == times(name) && !self.lists(folder)
     }
@@ -64,15 +63,15 @@ fn times(name: &TimestampedName) -> Times {
     (name.start(), name.end())
 }
 
-/// The fragments that replace those of a vacuum file, and all fragments that they replace.
+/// The fragments listed in a vacuum file, and the fragments that replace them.
 #[derive(Default)]
 pub(super) struct Family<'a> {
     /// The replacing fragments, sorted by name.
     pub(super) new: Vec<&'a CommittedFragment>,
     /// The replaced fragments, sorted by name.
     pub(super) replaced: Vec<&'a CommittedFragment>,
-    /// Folders of replaced fragments that are themselves results of the examined consolidations.
-    /// Their cells exist twice.
+    /// Folders of replaced fragments from the examined consolidations. Cells of these fragments
+    /// exist twice.
     pub(super) joined_again: HashSet<&'a str>,
     /// `true` if the family has a single consolidation.
     pub(super) is_of_one: bool,
@@ -86,8 +85,8 @@ pub(super) struct Families<'c, 'a> {
 }
 
 impl<'a> Families<'_, 'a> {
-    /// Returns the family of a vacuum file. Follows damaged or missing fragments to their
-    /// replacements.
+    /// Returns the family of a vacuum file. Continues with the replacements of damaged or missing
+    /// fragments.
     ///
     /// Returns `None` if the consolidated fragment is missing and has no existing replacement.
     pub(super) fn of(

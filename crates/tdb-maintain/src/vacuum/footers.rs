@@ -1,4 +1,4 @@
-//! Vacuum of consolidated footers whose remaining footers are all in newer files.
+//! Vacuum of consolidated footers with newer copies.
 
 use std::collections::HashSet;
 

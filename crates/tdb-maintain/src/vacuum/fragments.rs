@@ -41,7 +41,7 @@ pub struct FragmentList {
     pub bytes: u64,
     /// Folder of the consolidated fragment.
     pub folder: String,
-    /// Number of listed fragments that exist.
+    /// Number of existing listed fragments.
     pub targets: usize,
     /// `Ok` if the listed fragments may be deleted.
     pub verdict: Result<(), Reason>,
@@ -85,7 +85,7 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
         }
     }
     draft.steps = there.removal(array, names, &inventory, &removed)?;
-    // The vacuum files are deleted last. Without them the listed fragments would be visible again.
+    // The vacuum files are deleted last. Otherwise the listed fragments would be visible again.
     draft.steps.extend(lists);
     Ok(draft)
 }
@@ -127,7 +127,7 @@ impl<'a> There<'a> {
         })
     }
 
-    /// Returns the listed fragments that exist: name and folder.
+    /// Returns name and folder of the existing listed fragments.
     fn targets<'b>(&'b self, vacuum: &'b FragmentVacuum<'_>) -> impl Iterator<Item = (&'b TimestampedName, &'b str)> {
         vacuum.targets.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
     }
@@ -137,7 +137,7 @@ impl<'a> There<'a> {
         let is_sane =
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
         let families = Families { committed: &self.committed, vacuums };
-        // A replaced first fragment proves nothing about the other new fragments.
+        // The replacement of a first fragment is no proof for the remaining new fragments.
         let mut verdicts = verdicts(vacuums, is_sane, |vacuum, _| self.check(array, &families, vacuum));
         while let Some((index, list)) = self.waiting(vacuums, &verdicts) {
             verdicts[index] = Err(Reason::Waits { list });
@@ -145,10 +145,9 @@ impl<'a> There<'a> {
         verdicts
     }
 
-    /// Returns a vacuum file that must wait for a kept one, and the path of the kept one.
-    ///
-    /// Its fragments may replace those that the kept file lists. Without them the completeness of
-    /// the replacement could no longer be checked.
+    /// Returns a vacuum file that must wait for a kept file, and the path of the kept file. The
+    /// fragments of the waiting file may replace fragments of the kept file. They are needed to
+    /// check the replacement.
     fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Result<(), Reason>]) -> Option<(usize, String)> {
         let left = || vacuums.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_err()).map(|(vacuum, _)| vacuum);
         left().next()?;
@@ -205,8 +204,8 @@ impl<'a> There<'a> {
         Some(TimeRange { start, end })
     }
 
-    /// Returns the steps that delete fragments. Consolidated commits are ignored first, by one
-    /// file. Then the files are deleted.
+    /// Returns the steps that delete fragments. First an ignore file hides the consolidated
+    /// commits. Then the files are deleted.
     fn removal(
         &self,
         array: &Array,
@@ -258,7 +257,7 @@ fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Re
     }
 }
 
-/// Checks that the new fragments cover the domains of the replaced ones.
+/// Checks that the new fragments cover the domains of the replaced fragments.
 fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<(), Reason> {
     let boxes: Vec<NdRange> = new.iter().filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
     let hull = boxes.iter().cloned().reduce(|mut hull, new| {
@@ -266,7 +265,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
         hull
     });
     let covers = |own: &NdRange| match array.schema().is_dense() {
-        // Each new fragment has a part of the cells, and one in the middle may be missing.
+        // Each new fragment has a part of the cells, and a part in the middle may be missing.
         true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
         false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
     };
@@ -289,7 +288,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
     Ok(())
 }
 
-/// Returns the ignore file for these consolidated commits. Returns `None` if none has to be
+/// Returns the ignore file for these consolidated commits. Returns `None` if no commit has to be
 /// ignored.
 pub fn ignoring_commits(
     array: &Array,

@@ -22,7 +22,7 @@ impl Replacement for MetadataVacuum {
     }
 }
 
-/// Vacuum files, the listed files that exist, and whether these may be deleted.
+/// Vacuum files, the existing listed files, and the permission to delete the latter.
 type Judged<'a> = Vec<(&'a MetadataVacuum, Vec<&'a MetadataFile>, Result<(), Reason>)>;
 
 fn judged<'a>(files: &SmallFiles, all: &'a MetadataFiles) -> Judged<'a> {
@@ -63,12 +63,12 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
             }
         }
     }
-    // Deletes the oldest files first, so that the remaining ones agree on later deletions at any
+    // Deletes the oldest files first. The remaining files then agree on later deletions at any
     // moment.
     removed.sort_by(|a, b| a.name.cmp(&b.name));
     removed.dedup_by(|a, b| a.name == b.name);
     let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "metadata that was joined"));
-    // The vacuum files are deleted last. Without them the listed files would be visible again.
+    // The vacuum files are deleted last. Otherwise the listed files would be visible again.
     draft.steps = steps.chain(lists).collect();
     Ok(draft)
 }
@@ -80,7 +80,7 @@ pub struct MetadataList {
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// Number of listed files that exist.
+    /// Number of existing listed files.
     pub targets: usize,
     /// Name of the consolidated file, if its UUID differs.
     pub renamed: Option<String>,
@@ -140,8 +140,8 @@ fn replaces(
     }
     let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // Listed files that are already deleted may have changed keys later. A vacuum deletes the
-    // oldest file first, so the content identifies a file with another UUID.
+    // Deleted files may have changed keys later. A vacuum deletes the oldest file first. The
+    // content therefore identifies a consolidated file with a different UUID.
     let is_whole = vacuum.is_renamed()
         || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
