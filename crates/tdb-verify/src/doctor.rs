@@ -36,8 +36,8 @@ pub use unknown::first_unknown;
 /// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
 ///
 /// A repair deletes no file. Superfluous files are quarantined in the folder `.tdb-aside` of the
-/// array or group, which readers ignore. [`undo`](Self::undo) moves them back. Unknown files stay
-/// untouched.
+/// array or group, ignored by readers. [`undo`](Self::undo) restores quarantined files. Unknown
+/// files stay untouched.
 ///
 /// ```
 /// use tdb_verify::Doctor;
@@ -88,7 +88,7 @@ impl Doctor {
         Self::default()
     }
 
-    /// Repairs only the problems with these paths, including repairs that affect readers.
+    /// Repairs only the problems with the given paths, even if a repair affects readers.
     pub fn only<S: Into<String>>(mut self, paths: impl IntoIterator<Item = S>) -> Self {
         self.only.extend(paths.into_iter().map(Into::into));
         self
@@ -100,7 +100,7 @@ impl Doctor {
         self
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process has
+    /// Takes over the lock of another process. Only for callers with certainty that the process has
     /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -110,7 +110,7 @@ impl Doctor {
     /// Finds the problems of an array and the arrays of its dimension labels, or of a group without
     /// members.
     ///
-    /// An uncommitted write in progress looks like an interrupted one. Run the doctor without
+    /// An uncommitted write in progress looks like an interrupted write. Run the doctor without
     /// writers, or [leave out](RepairPlan::retain) young files.
     ///
     /// # Errors
@@ -126,8 +126,8 @@ impl Doctor {
         Ok(RepairPlan { doctor: self.clone(), target, found })
     }
 
-    /// Moves quarantined files back and deletes the files that a repair wrote. Leaves out commits
-    /// of deleted fragments, because readers would fail on them.
+    /// Restores quarantined files and deletes files written by a repair. Leaves out commits of
+    /// deleted fragments, because readers would fail.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Parsing
@@ -169,7 +169,7 @@ impl Doctor {
         }
         let storage = target.storage();
         // Taking the lock removes old locks. Another process may have just taken over the lock of a
-        // dead one.
+        // dead process.
         let old_locks = wanted.iter().filter(|one| is_of_maintenance(&one.path) && one.remedy != R::Finish);
         let is_told = old_locks.clone().any(|one| one.remedy == R::TakeOver);
         let _lock = Lock::take(storage, self.take_over || is_told)?;
@@ -271,13 +271,13 @@ impl RepairPlan {
         self.doctor.sees_to(diagnosis)
     }
 
-    /// Drops the problems for which `keep` returns `false`.
+    /// Keeps only the problems with a `true` result of `keep`.
     pub fn retain(mut self, keep: impl FnMut(&Diagnosis) -> bool) -> Self {
         self.found.retain(keep);
         self
     }
 
-    /// Repairs the problems that still exist.
+    /// Repairs all remaining problems.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, errors
@@ -329,8 +329,7 @@ pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes
     Ok(storage.create_new(path, bytes)?)
 }
 
-/// Finds all problems, in the order of repair. Leaves out files that another process has replaced
-/// or deleted meanwhile.
+/// Finds all problems, in the order of repair. Leaves out files replaced or deleted meanwhile.
 fn look(target: &Target) -> Result<Vec<Diagnosis>> {
     let wrong = |found: &[Diagnosis]| -> Vec<Diagnosis> {
         found.iter().filter(|one| one.severity == Severity::Finding).cloned().collect()

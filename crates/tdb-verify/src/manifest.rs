@@ -1,5 +1,5 @@
-//! SHA-256 digests of all files below a folder. They reveal changed bytes even where the format has
-//! no checksum.
+//! SHA-256 digests of all files below a folder. Digests reveal changed bytes even without checksums
+//! in the format.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -39,7 +39,7 @@ pub struct Manifest {
 /// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileChange {
-    /// The content differs. Files of arrays and groups are never rewritten, so this is damage.
+    /// The content differs. Files of arrays and groups are never rewritten, and a change is damage.
     Changed,
     /// The file is missing, because of a vacuum, a deletion or an accident.
     Missing,
@@ -79,7 +79,7 @@ impl Manifest {
                 continue;
             }
             let listed = match storage.list(&folder) {
-                // Some object stores list folders even after all their files are deleted.
+                // Some object stores still list folders without files.
                 Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
                 listed => listed?,
             };
@@ -115,7 +115,7 @@ impl Manifest {
         self.files.len()
     }
 
-    /// Returns `true` if there are no files.
+    /// Returns `true` if the manifest has no files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()

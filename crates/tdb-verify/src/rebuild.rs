@@ -1,6 +1,6 @@
 //! Reconstruction of fragment metadata from the data files.
 //!
-//! The chunk headers in a data file give the offsets and sizes of its tiles. A reader then finds
+//! The chunk headers in a data file give the offsets and sizes of the tiles. A reader then finds
 //! the cells. Statistics, MBRs and the domain of a sparse fragment are computed by the code of the
 //! writer.
 
@@ -28,9 +28,9 @@ use tdb_job::{MaintainError, Result, Stamp};
 
 /// Rebuilds lost or damaged fragment metadata.
 ///
-/// Old metadata is quarantined, and [`Doctor::undo`](crate::Doctor::undo) restores it. The schema
-/// is the newest one with the fields of the data files. Timestamps come from the name of the
-/// fragment. Data files of a dense fragment do not contain its domain.
+/// Old metadata is quarantined until [`Doctor::undo`](crate::Doctor::undo). The schema is the
+/// newest one with the fields of the data files. Timestamps come from the name of the fragment.
+/// Data files of a dense fragment do not contain the domain.
 ///
 /// ```
 /// use tdb_verify::Rebuild;
@@ -75,7 +75,7 @@ pub struct RebuildPlan {
     rebuilt: Rebuilt,
     /// Path and content of the metadata file.
     file: (String, Vec<u8>),
-    /// Paths of the files that the new metadata replaces.
+    /// Paths of the replaced files.
     aside: Vec<String>,
     take_over: bool,
 }
@@ -86,7 +86,7 @@ pub struct RebuildPlan {
 pub struct Rebuilt {
     /// Path of the selected schema.
     pub schema: String,
-    /// Other schemas with the same fields. One of them may be the original schema.
+    /// Other schemas with the same fields. Any of these may be the original schema.
     pub other_schemas: Vec<String>,
     /// Number of tiles in the fragment.
     pub tiles: u64,
@@ -101,7 +101,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuild {
-    /// Creates a rebuild that uses only the files.
+    /// Creates a rebuild with facts from the files alone.
     pub fn new() -> Self {
         Self::default()
     }
@@ -119,7 +119,7 @@ impl Rebuild {
         self
     }
 
-    /// Reads the data files of the named fragment and builds its metadata. Writes no file.
+    /// Reads the data files of the named fragment and builds the metadata. Writes no file.
     ///
     /// # Errors
     /// [`MaintainError::Rebuild`] if the metadata cannot be rebuilt, and errors of the storage.
@@ -139,7 +139,7 @@ impl Rebuild {
         if !entry.counts {
             unknown.push("whether it ever counted, which in its format nothing but the metadata says");
         }
-        // Before format 20, only the metadata records which datatypes the writer's filters used.
+        // Before format 20, only the metadata records the datatypes of the writer's filters.
         // Fragments of formats 1 to 4 were written by releases of the same format.
         let may_be_newer =
             !entry.version.has(Feature::StageDatatypes) && !entry.version.has(Feature::CombinedCoordinates);
@@ -246,7 +246,7 @@ impl RebuildPlan {
         &self.rebuilt
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process has
+    /// Takes over the lock of another process. Only for callers with certainty that the process has
     /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;

@@ -1,5 +1,5 @@
 //! Verification of arrays and groups: structure, tiles, the order of cells, and all statistics,
-//! which are recomputed from the cells.
+//! recomputed from the cells.
 
 mod array;
 mod boxes;
@@ -37,9 +37,9 @@ use tdb_job::Result;
 /// Verification of an array, of a group with its members, or of all arrays and groups below a
 /// folder.
 ///
-/// Verification writes no file and continues after each finding. Other processes may write and
-/// maintain the array at the same time. Files replaced or deleted meanwhile are not reported, and
-/// their replacements are verified.
+/// Verification writes no file and continues after each finding. Concurrent writes and jobs are
+/// allowed. Files replaced or deleted meanwhile are not reported, and the replacements are
+/// verified.
 ///
 /// ```
 /// use tdb_verify::Verify;
@@ -74,7 +74,7 @@ impl Verify {
     }
 
     /// Sets the number of threads, or 0 for all threads of the machine. Each thread holds one tile
-    /// of each dimension, or one tile of another field.
+    /// of each dimension, or a tile of an attribute.
     pub fn threads(mut self, threads: usize) -> Self {
         self.array = self.array.threads(threads);
         self
@@ -87,8 +87,8 @@ impl Verify {
         self
     }
 
-    /// Sets the monitor for cancellation and progress. Progress counts the bytes of data files
-    /// read, out of those in the arrays found so far.
+    /// Sets the monitor for cancellation and progress. Progress counts the bytes read, out of the
+    /// data files of all arrays found so far.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = Some(monitor.clone());
         self

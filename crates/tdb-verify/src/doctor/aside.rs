@@ -1,6 +1,6 @@
-//! Quarantine: moving files aside, with a list of former paths, and moving them back.
+//! Quarantine: moving files aside and back, with a list of former paths.
 //!
-//! The quarantine folder is in the array or group, so files stay on the same disk and move with the
+//! The quarantine folder is in the array or group. Files stay on the same disk and move with the
 //! array. The folder name starts with a dot and has no underscore, and all releases ignore it.
 //! Names of quarantined files never mark a folder as an array, group or fragment.
 
@@ -111,14 +111,14 @@ fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undone {
-    /// Paths of files that were moved back.
+    /// Paths of restored files.
     pub restored: Vec<String>,
-    /// Paths of deleted files that the doctor had written.
+    /// Paths of files written by the doctor and now deleted.
     pub removed: Vec<String>,
-    /// Paths that are occupied by a new file. The old file stays in quarantine.
+    /// Paths of files still in quarantine, because a new file occupies the path.
     pub occupied: Vec<String>,
-    /// Paths of commits and ignore files for fragments that no longer exist. Readers would fail
-    /// after an undo, so these files stay unchanged.
+    /// Paths of commits and ignore files for missing fragments. Readers would fail after an undo.
+    /// The files stay unchanged.
     pub outdated: Vec<String>,
 }
 
@@ -181,7 +181,7 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
     Ok(())
 }
 
-/// Returns `true` if a quarantined file commits fragments that no longer exist.
+/// Returns `true` if a quarantined file commits missing fragments.
 fn is_outdated_file(storage: &dyn Storage, from: &str, path: &str) -> Result<bool> {
     // Restoring an ignore file is harmless.
     if !matches!(CommitKind::of(path), Some(CommitKind::Consolidated | CommitKind::Write)) {
@@ -206,14 +206,14 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
             _ => return None,
         };
         let (Deed::Moved(path) | Deed::Wrote(path, _)) = &deed.0;
-        // The doctor never writes a path that is empty or leads out of the array.
+        // The doctor never writes an empty path or a path out of the array.
         (parts.next().is_none() && !path.is_empty() && check_path(path).is_ok()).then_some(deed)
     };
     text.strip_prefix(TITLE)?.strip_prefix('\n')?.lines().map(deed).collect()
 }
 
 /// Returns `true` if the doctor writes files of this kind: ignore files, members of a group, and
-/// rebuilt fragment metadata. Undo deletes only these.
+/// rebuilt fragment metadata. Undo deletes no files of other kinds.
 fn is_written_here(path: &str) -> bool {
     match path.split_once('/') {
         _ if file_name(path) == FRAGMENT_METADATA => true,

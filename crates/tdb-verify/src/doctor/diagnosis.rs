@@ -6,7 +6,7 @@ use tdb_storage::{Entry, EntryKind};
 
 use crate::Severity;
 
-/// A problem in the folder of an array or group, and its remedy.
+/// A problem in the folder of an array or group, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnosis {
@@ -45,14 +45,14 @@ pub enum Remedy {
     },
     /// Completes or rolls back an interrupted job.
     Finish,
-    /// Takes over a lock whose owner may be alive. Runs only on [request](crate::Doctor::only) by a
-    /// caller who knows that the owner has ended.
+    /// Takes over a lock with a possibly living owner. Runs only on [request](crate::Doctor::only),
+    /// by a caller with certainty that the owner has ended.
     TakeOver,
     /// Changes a member of a group to a path relative to the group's folder.
     Relative {
         /// Key of the member: its name or URI.
         key: String,
-        /// The relative path. `None` if another member already has the path, so that this member is
+        /// The relative path. `None` if another member already has the path. Then this member is
         /// removed.
         path: Option<String>,
     },

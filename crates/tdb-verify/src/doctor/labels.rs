@@ -1,4 +1,4 @@
-//! Dimension labels. Their arrays are inside of the labeled array. Problems have paths below the
+//! Dimension labels. Label arrays are inside of the labeled array. Problems have paths below the
 //! labeled array, and files are quarantined in the label's array.
 
 use tdb_array::ErrorCategory;
@@ -8,7 +8,7 @@ use tdb_types::names::LABELS_FOLDER;
 use super::diagnosis::{Diagnosis, Remedy};
 use tdb_job::{Result, Target, list};
 
-/// The arrays of dimension labels with their paths, and the problems of finding them.
+/// The label arrays by path, and problems with finding label arrays.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     pub(super) arrays: Vec<(String, Target)>,

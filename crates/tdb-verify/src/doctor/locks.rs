@@ -1,4 +1,4 @@
-//! Locks and the state of their owners.
+//! Locks and the state of the owners.
 
 use tdb_storage::{Entry, Storage};
 
@@ -23,6 +23,6 @@ pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {
         false => (OF_OTHERS, Remedy::TakeOver),
     };
     let one = Diagnosis::file(entry.name.clone(), entry.size, WHAT, why);
-    // The next job takes over the lock of a dead process by itself.
+    // The next job takes over the lock of a dead process.
     Ok(if remedy == Remedy::SetAside { one.harmless() } else { one.with(remedy) })
 }

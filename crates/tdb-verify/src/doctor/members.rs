@@ -1,4 +1,4 @@
-//! Members of groups that are unreachable, or will be after a move of the group.
+//! Members of groups without a valid path, now or after a move of the group.
 
 use tdb_array::{Group, Member, MemberKind, MemberPlace};
 use tdb_storage::{EntryKind, check_path, is_temporary};
@@ -85,7 +85,7 @@ fn missing(member: &Member) -> Diagnosis {
     of(member, "a member that isn't there", why, Remedy::None)
 }
 
-/// Returns the remedy for an absolute member. The member is removed if its path is already a
+/// Returns the remedy for an absolute member. The member is removed if the path is already a
 /// member's key.
 fn relative(group: &Group, member: &Member, path: &str) -> Remedy {
     let is_taken = member.name.is_none() && group.member(path).is_some_and(|other| other != member);

@@ -1,4 +1,4 @@
-//! Commits of fragments that no longer exist. Readers fail on them.
+//! Commits of missing fragments. Readers fail on commits of missing fragments.
 
 use std::collections::HashSet;
 

@@ -68,7 +68,7 @@ fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
 }
 
 impl Shape {
-    /// Returns the newest schema whose fields match the data files. Prefers schemas no younger than
+    /// Returns the newest schema with the fields of the data files. Prefers schemas no younger than
     /// the fragment.
     pub(super) fn find(
         array: &Array,

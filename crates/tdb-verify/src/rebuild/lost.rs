@@ -7,12 +7,12 @@ use tdb_types::{Feature, FormatVersion, TimestampedName};
 use tdb_job::RebuildProblem;
 use tdb_job::{MaintainError, Result};
 
-/// Location of the fragment and facts from its name.
+/// Location of the fragment and facts from the name.
 #[derive(Clone, Debug)]
 pub(super) struct Lost {
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// Format version. Names of formats 1 to 4 fit two versions, and this is the later one.
+    /// Format version. Names of formats 1 to 4 fit two versions. The field has the later version.
     pub(super) version: FormatVersion,
     /// `true` if the fragment is visible now. In formats 1 to 4, the metadata is the commit.
     pub(super) counts: bool,

@@ -71,7 +71,7 @@ fn whole_domain(schema: &ArraySchema) -> NdRange {
     NdRange(schema.dimensions().iter().map(range).collect())
 }
 
-/// Opens the fragment with provisional metadata, which is not written to the storage.
+/// Opens the fragment with provisional metadata, held in memory.
 pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Array, Fragment)> {
     let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
     let storage = Arc::new(Overlay::new(Arc::clone(whole.storage()), path, metadata)?);

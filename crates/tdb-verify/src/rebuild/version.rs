@@ -1,4 +1,4 @@
-//! Choice between the two format versions that a fragment name fits.
+//! Choice between two format versions with the same fragment names.
 
 use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::tdb_rtree::DimRange;
@@ -16,7 +16,7 @@ use tdb_job::{MaintainError, Result};
 /// Returns the format version of a fragment.
 ///
 /// If the name fits the schema's version, returns that version. Otherwise prefers the earlier
-/// version, which more releases read. If the layouts differ, the cells decide. Only format 1 may
+/// version, readable by more releases. If the layouts differ, the cells decide. Only format 1 may
 /// store all coordinates of a cell together.
 pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<FormatVersion> {
     let (later, schema) = (entry.version, &walked.shape.schema);

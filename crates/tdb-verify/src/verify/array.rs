@@ -23,7 +23,7 @@ use tdb_job::{Target, list};
 type Sound = HashMap<String, VerifyReport>;
 
 impl Verify {
-    /// Verifies an array. `is_root` is `true` for the path that the caller has named.
+    /// Verifies an array. `is_root` is `true` for the caller's path.
     pub(super) fn check_array(
         &self,
         storage: &Arc<dyn Storage>,
@@ -128,8 +128,8 @@ fn lost(array: &Array, damaged: &Damaged) -> Finding {
     unreadable(&array.storage().describe(&damaged.path), &damaged.error)
 }
 
-/// Checks that the values of an enumeration consist of whole elements of its datatype, and that
-/// every boolean is 0 or 1.
+/// Checks the values of an enumeration: whole elements of the datatype, and only 0 and 1 as
+/// booleans.
 fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
     let wrong = |what| Some(Finding::wrong(FindingKind::Counts, file, what));
     let is_boolean = |value: &[u8]| value.iter().all(|byte| *byte <= 1);

@@ -13,7 +13,7 @@ use super::report::Found;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
     Same,
-    /// A known deviation of some writers, which readers do not rely on.
+    /// A known deviation of some writers. Readers do not rely on the range.
     Known,
     Wrong,
 }
@@ -130,8 +130,8 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
 }
 
-/// Returns `true` if an MBR starts at the empty string. Old writers lose the other end of such a
-/// range.
+/// Returns `true` if an MBR starts at the empty string. Old writers lose the end of a range from
+/// the empty string.
 fn is_uncertain(checked: &Checked<'_>, one: &NdRange) -> bool {
     let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
     checked.fragment.footer().version().has(Feature::UncertainStringRanges) && one.0.iter().any(begins_empty)

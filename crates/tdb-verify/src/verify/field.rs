@@ -1,4 +1,4 @@
-//! Verification of the tiles of one field: each is unfiltered, and its statistics are recomputed.
+//! Verification of the tiles of a field: unfilters each tile and recomputes the statistics.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummariser, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
@@ -46,7 +46,7 @@ fn check_lengths(
 }
 
 impl<'a> Checked<'a> {
-    /// Unfilters all tiles of an attribute or similar field and compares their statistics.
+    /// Unfilters all tiles of an attribute or similar field and compares the statistics.
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
         let (fragment, workers) = (self.fragment, self.workers);
@@ -76,7 +76,7 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    /// Compares the statistics of a field without tiles with those that writers store.
+    /// Compares the statistics of a field without tiles with the values stored by writers.
     pub(super) fn check_empty(&mut self, field: FragmentField) {
         let Ok(stored) = self.fragment.stored_statistics(field) else { return };
         // The number of tiles is not confirmed by data of the field and may be arbitrary.

@@ -37,7 +37,7 @@ pub enum Severity {
 pub enum FindingKind {
     /// A missing or damaged file, or part of a file.
     Unreadable,
-    /// A file whose size differs from the metadata.
+    /// A file with a different size than in the metadata.
     FileSize,
     /// Impossible numbers of tiles or cells.
     Counts,
@@ -45,9 +45,9 @@ pub enum FindingKind {
     Uncommitted,
     /// A journal of an interrupted or running consolidation of fragments.
     Interrupted,
-    /// Superseded fragments or metadata whose consolidated file is lost or damaged.
+    /// Superseded fragments or metadata with a lost or damaged consolidated file.
     Replacement,
-    /// Files that no reader uses.
+    /// Unused files.
     Unused,
     /// Two copies that differ.
     Copies,
@@ -71,7 +71,7 @@ pub enum FindingKind {
     Duplicates,
     /// A member of a group.
     Member,
-    /// Further findings that are not listed.
+    /// Further, unlisted findings.
     More,
 }
 

@@ -111,8 +111,8 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// Checks the stored numbers of tiles and cells, which follow from the non-empty domain of a
-    /// dense fragment.
+    /// Checks the stored numbers of tiles and cells against the non-empty domain of a dense
+    /// fragment.
     fn check_counts(&mut self) {
         let (footer, header) = (self.fragment.footer(), self.fragment.footer().header());
         let Tiles::Dense(grid) = footer.tiles() else { return };

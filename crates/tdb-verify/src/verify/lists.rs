@@ -59,7 +59,7 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a vacuum file that hides files without replacing them.
+/// Reports a vacuum file with hidden files but no replacement.
 fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
     let what = format!("it takes others out of sight, and {why}");
     Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
@@ -78,8 +78,8 @@ pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Findin
     }
 }
 
-/// Checks that each line of the vacuum files in a folder is valid. Readers skip invalid lines, so
-/// the files listed there become visible again.
+/// Checks that each line of the vacuum files in a folder is valid. Readers skip invalid lines, and
+/// the files in these lines become visible again.
 fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
     let entries = match list(&**files.storage(), folder) {
         Ok(entries) => entries,

@@ -17,7 +17,7 @@ use super::tile::{OrderFound, TileCoordinates};
 pub(super) struct CellOrder<'c> {
     check: &'c CellOrderCheck,
     kinds: Vec<DimensionKind>,
-    /// The previous tile, if readable. The next tile decides if its last cell is in order.
+    /// The previous tile, if readable. The next tile decides if the last cell is in order.
     last: Option<TileCoordinates>,
     taken: u64,
     disordered: u64,

@@ -19,7 +19,7 @@ use tdb_job::Result;
 use tdb_job::{DEEPEST, Target};
 
 impl Verify {
-    /// Verifies the root of a storage. `folder` is its path if the storage is local.
+    /// Verifies the root of a storage. `folder` is the path of a local storage.
     pub(super) fn check_place(
         &self,
         storage: &Arc<dyn Storage>,
@@ -160,7 +160,7 @@ fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     }
 }
 
-/// Describes a member whose kind differs from the kind in its group.
+/// Describes a member of a different kind than recorded in the group.
 fn other_kind(node: &TreeNode) -> Option<String> {
     let stated = node.member.as_ref()?.kind;
     let there = match node.kind {

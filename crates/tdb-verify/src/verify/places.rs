@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tdb_storage::Storage;
 
-/// Verified paths. Each is verified once, although a group and a folder may both lead to it.
+/// Verified paths. Each path is verified once, even if both a group and a folder lead there.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     seen: HashSet<String>,

@@ -109,7 +109,7 @@ impl VerifyReport {
         self.findings.push(finding);
     }
 
-    /// Adds a finding, unless it is already listed.
+    /// Adds a finding, unless the same finding is listed.
     pub(super) fn push_new(&mut self, finding: Finding) {
         if !self.findings.contains(&finding) {
             self.findings.push(finding);

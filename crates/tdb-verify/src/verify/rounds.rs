@@ -1,4 +1,4 @@
-//! Verification of arrays that other processes write and maintain at the same time.
+//! Verification of arrays during concurrent writes and jobs.
 
 use tdb_array::Environment;
 use tdb_storage::{Entry, Storage};
@@ -23,7 +23,7 @@ const PAUSE: u64 = 200;
 /// Repeats a check of an array or group until the files stay the same during a check, or no new
 /// problem is found.
 ///
-/// A file deleted or replaced by a job is not reported, and its replacement is checked. A problem
+/// A file deleted or replaced by a job is not reported, and the replacement is checked. A problem
 /// of a file outside of fragments in a local folder must persist after a pause without growth.
 /// Another process may be writing the file.
 pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<VerifyReport>) -> Result<VerifyReport> {
@@ -56,7 +56,7 @@ pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<Ve
         waits += 1;
     };
     if let Some(before) = before {
-        // A problem that is found only once was a replacement in progress.
+        // A problem found only once was a replacement in progress.
         report.findings.retain(|finding| finding.severity == Severity::Note || has(&before, finding));
     }
     report.counters = asked.counters;
@@ -83,7 +83,7 @@ fn pause() -> bool {
 type Sizes = Vec<Vec<Entry>>;
 
 /// Returns `true` if a finding outside of fragments may come from an unfinished write. Only local
-/// folders show unfinished files, and fragments are visible only after their commit.
+/// folders show unfinished files, and fragments are visible only after the commit.
 fn may_be_half_written(storage: &dyn Storage, report: &VerifyReport) -> bool {
     let is_of_fragment = |file: &str| {
         let folder = file.rsplit_once('/').map(|(folder, _)| file_name(folder));
@@ -100,8 +100,8 @@ fn sizes_of(storage: &dyn Storage) -> Sizes {
     folders.map(|folder| list(storage, folder).unwrap_or_default()).into()
 }
 
-/// Returns the age of a name in milliseconds. Uses the timestamp, which a writer may choose, or the
-/// time of a UUID of version 7, whichever is younger.
+/// Returns the age of a name in milliseconds. Uses the younger of two times: the timestamp, which a
+/// writer may choose, and the time in a UUID of version 7.
 fn age(name: &TimestampedName, now: u64) -> u64 {
     let of_uuid = name.uuid().and_then(|uuid| u64::try_from(uuid >> 80).ok());
     let age = now.abs_diff(name.end());

@@ -25,8 +25,7 @@ pub(super) struct Compared<'a> {
     pub(super) datatype: Datatype,
     pub(super) rules: StatisticsRules,
     pub(super) tiles: &'a Tiles,
-    /// `true` if the filters are lossy, so that cells read differently than the statistics were
-    /// computed.
+    /// `true` if the filters are lossy. Cells then differ from the values behind the statistics.
     pub(super) is_lossy: bool,
 }
 
@@ -206,8 +205,8 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
     }
     let (theirs, ours) = (statistic(stored), statistic(visible));
     match (theirs, ours) {
-        // The stored value is trusted because its writer met no such values. They were changed
-        // later.
+        // The writer met no values of this kind, and readers trust the stored value. The cells have
+        // changed later.
         (
             theirs @ Statistic::Present(_),
             ours @ Statistic::Untrustworthy(_, Distrust::MayHideNan | Distrust::Saturated),

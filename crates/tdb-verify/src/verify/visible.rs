@@ -1,4 +1,4 @@
-//! Visible cells of dense tiles: those within the non-empty domain.
+//! Visible cells of dense tiles: the cells within the non-empty domain.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl VisibleRuns {
             let position = tile / dimension.stride % dimension.count;
             let before = if position == 0 { dimension.before } else { 0 };
             let behind = if position + 1 == dimension.count { dimension.behind } else { 0 };
-            // Tiles fit in memory, so their sides fit in `usize`.
+            // Tiles fit in memory, and the sides of tiles in `usize`.
             (dimension.extent as usize, before as usize..(dimension.extent - behind) as usize)
         };
         let mut sides: Vec<(usize, Range<usize>)> = grid.dimensions().iter().map(visible).collect();
