@@ -18,7 +18,7 @@ use tdb_job::links::unlisted;
 use tdb_job::settle_all;
 use tdb_job::{MaintainError, Result};
 
-/// Maximum number of attempts while other processes write.
+/// Maximum number of attempts during concurrent writes.
 const ROUNDS: usize = 20;
 /// Maximum size of a file with a list of files, which is read into memory.
 pub(super) const LIST_BYTES: u64 = 256 << 20;
@@ -26,16 +26,16 @@ pub(super) const LIST_BYTES: u64 = 256 << 20;
 /// A progress callback with the bytes so far and the total. Returning `false` cancels the copy.
 type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// Copies an array or group with its whole folder, byte by byte: all fragments, schemas and
+/// Copies an array or group with the whole folder, byte by byte: all fragments, schemas and
 /// history. Copying an encrypted array needs no key.
 ///
-/// The copy appears at its destination when it is complete and durable. Some files contain absolute
-/// URIs below the source. In the copy, members inside of the group's folder become relative, and
-/// files of old formats list the URIs of the copy. Temporary and quarantined files are left out. A
+/// The copy appears at the destination when complete and durable. Some files contain absolute URIs
+/// below the source. In the copy, members inside of the group's folder become relative, and files
+/// of old formats list the URIs of the copy. Temporary and quarantined files are left out. A
 /// concurrent commit is copied atomically.
 ///
-/// The source stays unchanged, unless it has an interrupted consolidation of fragments. The copy
-/// job first completes or rolls back an interrupted consolidation.
+/// The source stays unchanged, except that an interrupted consolidation of fragments is first
+/// completed or rolled back.
 ///
 /// ```
 /// use tdb_relocate::CopyTo;
@@ -70,13 +70,12 @@ pub struct Copied {
     /// Paths of files with rewritten URIs.
     pub rewritten: Vec<String>,
     /// Paths left out of the copy: temporary files, quarantined files, and superfluous files with
-    /// URIs of the source. Also the first unlisted entry of each folder, such as a name that is not
-    /// UTF-8.
+    /// URIs of the source. Also the first unlisted entry of each folder, for example a name outside
+    /// of UTF-8.
     pub left_out: Vec<String>,
     /// URIs of members outside of the source, shared by source and copy.
     pub shared: Vec<String>,
-    /// Paths of unreadable groups, for example without a key. Their absolute members stay
-    /// unchanged.
+    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
     pub unread: Vec<String>,
 }
 
@@ -99,7 +98,7 @@ impl CopyTo {
         self
     }
 
-    /// Takes over locks at the source and the destination. Only for callers who know that the other
+    /// Takes over locks at the source and the destination. Only for callers with certainty that the
     /// processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -130,7 +129,7 @@ impl CopyTo {
     /// - [`MaintainError::Busy`] if another job copies to the same destination or consolidates the
     ///   source.
     /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
-    /// - [`MaintainError::Conflict`] if other processes keep writing to the source or remove it.
+    /// - [`MaintainError::Conflict`] if the source is removed, or is written to again and again.
     /// - A storage fails.
     ///
     /// After an error, there is no copy.
@@ -188,7 +187,7 @@ impl CopyTo {
         Err(MaintainError::Conflict { path: from.describe(""), what })
     }
 
-    /// Copies missing files. Skips files that are deleted meanwhile.
+    /// Copies missing files. Skips files deleted meanwhile.
     fn add(
         &self,
         from: &Arc<dyn Storage>,
@@ -241,7 +240,7 @@ impl CopyTo {
                 How::Rewritten => copied.rewritten.push(path.clone()),
                 How::LeftOut => copied.left_out.push(path.clone()),
             }
-            // A file that has grown is copied again.
+            // A grown file is copied again.
             done.insert(path.clone(), Some(bytes));
         }
         ended.map_or(Ok(()), Err)
@@ -256,7 +255,7 @@ struct Passed<'a> {
     observer: Option<&'a Observer>,
     total: u64,
     so_far: AtomicU64,
-    /// `true` after a failed file. Other files then stop.
+    /// `true` after a failed file. The copies of the remaining files then stop.
     is_over: AtomicBool,
 }
 
@@ -282,7 +281,7 @@ enum How {
     LeftOut,
 }
 
-/// Copies a file. Returns its size and treatment, or `None` if the file is deleted meanwhile.
+/// Copies a file. Returns size and treatment, or `None` for a file deleted meanwhile.
 fn copy_one(
     (from, to): (&Arc<dyn Storage>, &Arc<dyn Storage>),
     places: Option<&Places>,
@@ -354,7 +353,7 @@ pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> 
     Ok(())
 }
 
-/// Returns `true` if the group is unreadable and its members are therefore unknown.
+/// Returns `true` if the group is unreadable, with unknown members.
 pub(super) fn is_closed(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Key | ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }

@@ -16,7 +16,7 @@ use tdb_job::links::link_on;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
-/// The locks, held until they are dropped.
+/// The locks, held until dropped.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// Locks by path below the folder.
@@ -24,7 +24,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes all locks or none, in path order. There is no waiting, and therefore no deadlock.
+    /// Takes all locks or none, in path order. Waits for no lock, and therefore cannot deadlock.
     pub(super) fn take(&mut self, whole: &Arc<dyn Storage>, paths: BTreeSet<String>, take_over: bool) -> Result<()> {
         self.take_unless(whole, paths, take_over, |_, _| false)
     }
@@ -79,7 +79,7 @@ impl Held {
 }
 
 /// Returns the arrays and groups in a folder, including the folder. Membership does not matter.
-/// Excludes those behind a link.
+/// Excludes arrays and groups behind a link.
 pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<String>> {
     let marks = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
     let parts = [FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER];

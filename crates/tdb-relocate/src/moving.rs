@@ -25,14 +25,14 @@ use tdb_verify::{FileChange, Manifest};
 /// File in the moved folder, with source and destination. The next run resumes the move.
 const MOVING: &str = ".tdb-moving.tmp";
 
-/// Moves an array or group with its whole folder.
+/// Moves an array or group with the whole folder.
 ///
-/// On the same disk, the folder is renamed. Otherwise it is [copied](CopyTo) with its quarantined
-/// files, the copy is compared byte by byte, and the source is [removed](Remove). All arrays and
-/// groups in the folder are locked meanwhile.
+/// On the same disk, the folder is renamed. Otherwise the folder is [copied](CopyTo) with
+/// quarantined files, the copy is compared byte by byte, and the source is [removed](Remove). All
+/// arrays and groups in the folder are locked meanwhile.
 ///
-/// Absolute members inside of the group's folder become relative. Other absolute members inside of
-/// the moved folder get their new URIs.
+/// Absolute members inside of the group's folder become relative. Absolute members elsewhere in the
+/// moved folder get new URIs.
 ///
 /// ```
 /// use tdb_relocate::MoveTo;
@@ -59,21 +59,20 @@ pub struct MoveTo {
 pub struct Moved {
     /// Result of the copy, if the folder was not renamed.
     pub copied: Option<Copied>,
-    /// Keys of members that became relative.
+    /// Keys of newly relative members.
     pub made_relative: Vec<String>,
-    /// Keys of members outside of their group's folder that got a new absolute URI.
+    /// Keys of members with a new absolute URI, outside of the group's folder.
     pub repointed: Vec<String>,
     /// Groups with a member at the old path.
     pub held_by: Vec<String>,
     /// Paths that remain in the old folder.
     pub left: Vec<String>,
-    /// Paths of unreadable groups, for example without a key. Their absolute members stay
-    /// unchanged.
+    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
     pub unread: Vec<String>,
 }
 
 impl MoveTo {
-    /// Creates a move job, which renames if possible.
+    /// Creates a move job with a rename if possible.
     pub fn new() -> Self {
         Self::default()
     }
@@ -85,7 +84,7 @@ impl MoveTo {
         self
     }
 
-    /// Takes over the locks of other processes. Only for callers who know that the other processes
+    /// Takes over the locks of other processes. Only for callers with certainty that the processes
     /// have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -109,7 +108,7 @@ impl MoveTo {
     ///   of the source.
     /// - The storage fails.
     ///
-    /// After an error, the folder is at its old path, its new path, or both. The next run resumes
+    /// After an error, the folder is at the old path, the new path, or both. The next run resumes
     /// the move.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
         // The source may already be renamed by an interrupted run.
@@ -369,8 +368,8 @@ fn forget(storage: &Arc<dyn Storage>) {
     let _ = storage.remove_file(MOVING);
 }
 
-/// Returns the groups in a folder with all members, and the paths of unreadable groups. A group
-/// without its key can be neither read nor changed.
+/// Returns the groups in a folder with all members, and the paths of unreadable groups. A group can
+/// be neither read nor changed without the key.
 fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
     let (tree, _) = walk(&**source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());

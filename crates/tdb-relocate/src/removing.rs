@@ -31,7 +31,7 @@ const WAS_GROUP: &str = "group";
 /// Removes an array or group. Deletes only files and folders of the format.
 ///
 /// The first step hides the array from readers. An interrupted removal never looks like an array
-/// with fewer cells, and the next run completes it.
+/// with fewer cells, and is completed by the next run.
 ///
 /// ```
 /// use tdb_relocate::Remove;
@@ -59,10 +59,10 @@ pub struct Remove {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removed {
-    /// Paths and kinds of the arrays and groups, relative to the given path. The last one is the
+    /// Paths and kinds of the arrays and groups, relative to the given path. The last entry is the
     /// given path, with an empty relative path.
     pub objects: Vec<(String, MemberKind)>,
-    /// Paths of members that are symbolic links. The links are deleted, and their targets stay.
+    /// Paths of symbolic links to members. The links are deleted, and the targets stay.
     pub links: Vec<String>,
     /// Paths that are not part of the format and stay.
     pub left: Vec<String>,
@@ -119,8 +119,8 @@ impl Remove {
         self
     }
 
-    /// Sets whether to delete files that the [doctor](tdb_verify::Doctor) has quarantined. By
-    /// default such an array is refused ([`PlaceProblem::Aside`]), because these files may be the
+    /// Sets whether to delete files in quarantine by the [doctor](tdb_verify::Doctor). By default,
+    /// an array with quarantined files is refused ([`PlaceProblem::Aside`]). The files may be the
     /// only copy.
     pub fn with_aside(mut self, with_aside: bool) -> Self {
         self.with_aside = with_aside;
@@ -133,7 +133,7 @@ impl Remove {
         self
     }
 
-    /// Takes over the locks of other processes. Only for callers who know that the other processes
+    /// Takes over the locks of other processes. Only for callers with certainty that the processes
     /// have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
@@ -214,7 +214,7 @@ impl Remove {
         Ok(removed)
     }
 
-    /// Finds arrays and groups, members before their groups.
+    /// Finds arrays and groups, members before groups.
     fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let storage = whole.sub(path)?;
         let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
@@ -263,8 +263,8 @@ impl Remove {
         Ok(())
     }
 
-    /// Finds a member, if requested. A member that is a link loses only the link. A member behind a
-    /// link stays.
+    /// Finds a member, if requested. For a link to a member, only the link is removed. A member
+    /// behind a link stays.
     fn find_member(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let place = whole.sub(path)?;
         let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
@@ -283,7 +283,7 @@ impl Remove {
     }
 }
 
-/// Checks that the name is a plain name. A root has no name.
+/// Checks for a plain name. A root has no name.
 fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
     if name.is_empty() || name.contains('/') || check_path(name).is_err() {
         return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::NoName });
@@ -291,7 +291,7 @@ fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Rejects symbolic links, whose targets may belong to someone else.
+/// Rejects symbolic links. The target may belong to someone else.
 fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
     match link_on(storage, path)? {
         Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
@@ -299,12 +299,12 @@ fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
     }
 }
 
-/// Rejects unlisted entries, because a deletion of the folder would delete them.
+/// Rejects unlisted entries, because a deletion of the folder would include them.
 fn check_all_listed(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<()> {
     foreign(unlisted(storage, folder, is_deep)?)
 }
 
-/// Rejects unlisted entries in a folder whose parent path is not UTF-8, and therefore has no URI.
+/// Rejects unlisted entries in a folder without a URI, because the parent path is not UTF-8.
 pub(super) fn check_nameable(parent: &Path, name: &str) -> Result<()> {
     if parent.to_str().is_some() {
         return Ok(());
@@ -334,12 +334,12 @@ fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> 
     Ok(None)
 }
 
-/// Deletes a link, but not its target.
+/// Deletes a link, but not the target.
 fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
     gone(parent.remove_file(path))
 }
 
-/// Ignores missing paths. Another process may have deleted them, and some object stores list empty
+/// Ignores missing paths. The path may be deleted meanwhile, and some object stores list empty
 /// folders.
 fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     match removed {
@@ -348,7 +348,7 @@ fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     }
 }
 
-/// Returns the path of a member relative to the folder of its group.
+/// Returns the path of a member relative to the group's folder.
 fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     let below = match &member.place {
         MemberPlace::Inside(path) => path.clone(),
@@ -364,7 +364,7 @@ fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
 }
 
 /// Deletes files of the format from a folder, except the folder that marks the removal. Works
-/// through the parent storage, which deletes nothing behind links.
+/// through the parent storage, which deletes no files behind links.
 fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     let at = |name: &str| format!("{place}/{name}");
     let removed = at(REMOVED);

@@ -94,7 +94,7 @@ impl Places {
         if is_other { Rewritten::Bytes(file.into_bytes()) } else { Rewritten::Same }
     }
 
-    /// Rewrites consolidated footers. A reader without a consolidated footer uses the one in the
+    /// Rewrites consolidated footers. A reader without a consolidated footer uses the footer in the
     /// fragment.
     fn footers(&self, path: &str, version: FormatVersion, bytes: &[u8]) -> Rewritten {
         let mut decoder = GenericTileDecoder::new(Limits::default());
@@ -110,8 +110,8 @@ impl Places {
         }
     }
 
-    /// Rewrites members of a group. Members in the group's folder become relative, and other copied
-    /// members get new URIs.
+    /// Rewrites members of a group. Members in the group's folder become relative, and copied
+    /// members elsewhere get new URIs.
     fn details(&self, path: &str, bytes: &[u8]) -> Rewritten {
         let decoded = GroupDetails::parse_file(bytes, &mut GenericTileDecoder::new(Limits::default()), None);
         let Ok(mut details) = decoded else { return Rewritten::Same };

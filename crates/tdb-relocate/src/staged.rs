@@ -1,4 +1,4 @@
-//! Staging: a new array or group that appears at its destination when complete.
+//! Staging: a new array or group appears at the destination when complete.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const UNFINISHED: &str = ".tdb-unfinished.tmp";
 /// Maximum size of the list of files.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// Fills a temporary folder next to the destination and moves its content there.
+/// Fills a temporary folder next to the destination and moves the content to the destination.
 pub fn staged<T>(
     parent: &Arc<dyn Storage>,
     name: &str,
@@ -60,8 +60,8 @@ fn begin(place: &Arc<dyn Storage>) -> Result<Arc<dyn Storage>> {
 }
 
 /// Moves the content to the destination. An object store renames file by file. The files that make
-/// the folder an array or group come last. Until then, a marker file shows that the folder is
-/// incomplete.
+/// the folder an array or group come last. Until then, a marker file identifies the incomplete
+/// folder.
 fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     if !parent.profile().is_remote() {
         return Ok(parent.rename(content, name)?);

@@ -9,11 +9,10 @@ use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
 use tdb_verify::ASIDE;
 
-/// Files with their sizes, and folders with `None`, by path.
+/// Sizes of files, and `None` for folders, by path.
 pub type Tree = BTreeMap<String, Option<u64>>;
 
-/// Lists a folder recursively. Also returns the paths of temporary and quarantined files, which are
-/// left out.
+/// Lists a folder recursively. Leaves out temporary and quarantined files, and returns their paths.
 pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
     walk_with(storage, false)
 }
