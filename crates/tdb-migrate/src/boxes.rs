@@ -1,5 +1,5 @@
-//! Subarrays to write when the history of a dense array is dropped. Most cells that were never
-//! written are left out.
+//! Subarrays to write when the history of a dense array is dropped. Most unwritten cells are left
+//! out.
 
 use tdb_array::Array;
 use tdb_array::tdb_schema::ArraySchema;
@@ -9,23 +9,22 @@ use tdb_job::Obstacle;
 use tdb_job::Result;
 use tdb_rtree::disjoint;
 
-/// Maximum number of cells of a subarray, as a multiple of the cells in its non-empty tiles.
+/// Maximum number of cells of a subarray, as a multiple of the cells in non-empty tiles.
 const AMPLIFICATION: u128 = 2;
-/// Number of cells up to which a single subarray is always used.
+/// Maximum number of cells of a single subarray around all cells, regardless of unwritten tiles.
 const SMALL: u128 = 1 << 20;
-/// Number of subarrays that is always acceptable.
+/// Always acceptable number of subarrays.
 const FEW: usize = 64;
 /// Maximum number of subarrays per fragment beyond [`FEW`].
 const PIECES: usize = 4;
-/// Number of cells that is always acceptable.
+/// Always acceptable number of cells.
 const MANY: u128 = 1 << 28;
 /// Maximum number of cells beyond [`MANY`], as a multiple of the cells in stored tiles.
 const TIMES: u128 = 256;
 
-/// Returns disjoint subarrays that contain all cells of a dense array. They consist of whole tiles
-/// of the new array, clipped to the non-empty domain.
-///
-/// The result is the non-empty domain, unless most of its tiles were never written.
+/// Returns disjoint subarrays with all cells of a dense array. Each consists of whole tiles of the
+/// new array, clipped to the non-empty domain. The result is the non-empty domain, unless most
+/// tiles were never written.
 pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle>) -> Result<Vec<NdRange>> {
     let Some(hull) = array.non_empty_domain()? else { return Ok(Vec::new()) };
     let (mut wanted, mut stored) = (Vec::new(), 0_u128);
@@ -54,7 +53,7 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
 }
 
 /// Merges subarrays into a bounded number of disjoint subarrays. Long crossing subarrays would cut
-/// each other into many pieces. A lower bound writes more cells that were never written before.
+/// each other into many pieces. A lower bound writes more previously unwritten cells.
 fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
     let mut amplification = AMPLIFICATION;
     while amplification <= TIMES {

@@ -7,7 +7,7 @@ use tdb_types::{DataOrder, Feature, FormatVersion, Layout, Scalar};
 use crate::obstacle;
 use tdb_job::Obstacle;
 
-/// Names of the filters that fields share.
+/// Names of filters shared by fields.
 const SHARED: [&str; 3] = ["__coords", "__offsets", "__validity"];
 /// Name of an unnamed attribute in formats 1 to 4.
 const ANONYMOUS: &str = "__attr";
@@ -140,8 +140,8 @@ impl Change {
         self.filters.iter().find(|(named, _)| named == name).map(|(_, filters)| filters)
     }
 
-    /// Returns the filters of coordinates. Formats 1 to 4 have one pipeline for all dimensions,
-    /// which takes over the dimensions' filters if these are equal.
+    /// Returns the filters of coordinates. Formats 1 to 4 have a common pipeline for all
+    /// dimensions. If the dimensions' filters are equal, they become the common pipeline.
     fn filters_of(&self, schema: &ArraySchema, version: FormatVersion) -> Coordinates {
         let coords = self.named("__coords").unwrap_or(schema.coords_filters());
         let own = |dimension: &Dimension| self.named(dimension.name()).unwrap_or(dimension.own_filters()).clone();

@@ -83,10 +83,10 @@ impl Copied {
     }
 }
 
-/// Returns a timestamp that replaces the time range of a sparse fragment without cell timestamps.
+/// Returns a timestamp in place of the time range of a sparse fragment without cell timestamps.
 ///
-/// Before format 15, readers see such a fragment from its end time on, and later from its start
-/// time on.
+/// Before format 15, readers see such a fragment from the end time on. From format 15 on, readers
+/// see the fragment from the start time on.
 pub(super) fn new_date(fragment: &Fragment, version: FormatVersion) -> Option<u64> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.dense || header.has_timestamps || name.start() == name.end() {
@@ -115,7 +115,7 @@ fn of_fragment(array: &Array, fragment: &Fragment, version: FormatVersion) -> Ve
     against
 }
 
-/// Returns the metadata files of the history with their content.
+/// Returns the metadata files of the history with content.
 fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataChange>)>> {
     let files = array.small_files();
     let all = MetadataFiles::list(&files)?;
@@ -131,8 +131,8 @@ fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataCha
     counting.map(|file| Ok((file.name.clone(), files.read_metadata(&file.path())?))).collect()
 }
 
-/// Returns the metadata that `version` does not support: of the whole history, or of the opened
-/// time if `flatten` is set.
+/// Returns the obstacles in the metadata: of the whole history, or of the opened time if `flatten`
+/// is set.
 pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: bool) -> Result<Vec<Obstacle>> {
     let of = |key: &[u8], value: &MetadataValue| obstacle::of_metadata(key, value.datatype(), version);
     Ok(match flatten {
@@ -144,7 +144,7 @@ pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: b
     })
 }
 
-/// Copies metadata files with their timestamps. Returns the number of files.
+/// Copies metadata files with the same timestamps. Returns the number of files.
 pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     let mut count = 0;
     for (name, changes) in metadata_files(array)? {
@@ -175,7 +175,7 @@ pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     Ok(1)
 }
 
-/// Returns the timestamp of a flattened array, which is the newest fragment's.
+/// Returns the timestamp for a flattened array, taken from the newest fragment.
 fn names(array: &Array) -> Names {
     match array.directory().fragments.iter().map(|entry| entry.name.end().min(array.time().end)).max() {
         Some(time) => Names::new().at(time),

@@ -1,4 +1,4 @@
-//! Migration of a group with all its arrays.
+//! Migration of a group with all arrays.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, clear_unfinished, named, staged, walk};
 
-/// Maximum size of a file with a list of files. The migration reads such files into memory.
+/// Maximum size of a file with a list of files, read into memory.
 const LIST_BYTES: u64 = 256 << 20;
 
 /// A planned migration of a group without obstacles.
 ///
-/// Migrates the member arrays inside of the group's folder, including those of nested groups. All
-/// other files in the folder are copied. Relative members stay relative.
+/// Migrates the member arrays inside of the group's folder, including those of nested groups. The
+/// remaining files in the folder are copied. Relative members stay relative.
 #[derive(Debug)]
 #[must_use = "nothing is written before `into_folder` or `in_place`"]
 pub struct GroupMigration {
@@ -45,7 +45,7 @@ pub struct GroupMigrationReport {
     pub arrays: Vec<(String, MigrationReport)>,
     /// Number of groups, including the group itself.
     pub groups: u64,
-    /// Number of other copied files.
+    /// Number of copied files outside of the arrays.
     pub copied: u64,
 }
 
@@ -88,7 +88,7 @@ impl GroupMigration {
         self.groups.keys().map(String::as_str)
     }
 
-    /// Returns the URIs of members that stay unchanged: external or missing ones.
+    /// Returns the URIs of unchanged members, which are external or missing.
     #[must_use]
     pub fn left(&self) -> &[String] {
         &self.left

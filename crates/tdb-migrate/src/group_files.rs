@@ -1,4 +1,4 @@
-//! Files of a group for another path, other releases, or another key.
+//! Files of a group for a new path, different releases, or a new key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use tdb_job::list;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::Places;
 
-/// First format version with member lists in groups, and first format version with changes to these
-/// lists.
+/// First format version with member lists in groups, and first format version with changes to
+/// member lists.
 const DETAILS_SINCE: u32 = 12;
 const CHANGES_SINCE: u32 = 18;
-/// Timestamp of members that a legacy group has implicitly. Earlier than the first release.
+/// Timestamp of the implicit members of a legacy group. Earlier than the first release.
 const FIRST: u64 = 1_000_000_000_000;
 /// Maximum size of a file with members.
 const FILE_BYTES: u64 = 256 << 20;
@@ -166,7 +166,7 @@ fn listed(members: impl Iterator<Item = GroupMember>) -> GroupDetails {
     GroupDetails { version, members: members.map(|member| GroupMember { version, ..member }).collect() }
 }
 
-/// Returns the names of the files in a folder, in the order in which they apply.
+/// Returns the names of the files in a folder, in order of application.
 fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
     let entries = list(&**group.storage(), folder)?;
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
@@ -175,7 +175,7 @@ fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
     Ok(names)
 }
 
-/// Serializes the members, with a header version that releases of the target format support.
+/// Serializes the members, with a header version for releases of the target format.
 fn encoded(details: &GroupDetails, new: &Group, version: Option<FormatVersion>) -> Result<Vec<u8>> {
     let version = version.filter(|version| version.number() >= DETAILS_SINCE).unwrap_or(FormatVersion::DEFAULT);
     let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());

@@ -1,11 +1,11 @@
 //! Migration of an array to another format version, or to other tiles, orders or filters.
 //!
-//! The migration writes a new array and leaves the old one unchanged. By default it keeps the
-//! history. Each fragment is copied with its timestamps and order, and so are schemas, deletes and
-//! metadata. The new array then reads like the old one at every time. If fragments were
-//! consolidated and not vacuumed, the original ones are copied.
+//! The migration writes a new array and leaves the old one unchanged. By default, the migration
+//! keeps the history. Fragments, schemas, deletes and metadata are copied with the same timestamps
+//! and order. The new array then reads like the old one at every time. If fragments were
+//! consolidated and not vacuumed, the original fragments are copied.
 //!
-//! Without history, one fragment has all cells that are visible at a given time.
+//! Without history, a single fragment has all visible cells of a given time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Migration {
     schemas: Vec<NewSchema>,
     /// The copied history. `None` if the history is dropped.
     copied: Option<Copied>,
-    /// Subarrays of a dense array whose history is dropped. Each becomes a fragment.
+    /// Subarrays of a dense array without history. Each becomes a fragment.
     boxes: Vec<NdRange>,
     /// Migrations of label arrays, by path below the array.
     pub(crate) labels: BTreeMap<String, Migration>,
@@ -85,7 +85,7 @@ struct NewSchema {
 pub struct MigrationReport {
     /// Number of fragments.
     pub fragments: u64,
-    /// Number of cells, including overwritten and deleted ones.
+    /// Number of cells, including overwritten and deleted cells.
     pub cells: u64,
     /// Number of schemas.
     pub schemas: u64,
@@ -96,7 +96,7 @@ pub struct MigrationReport {
 }
 
 impl Migrate {
-    /// Creates a migration without changes, which copies the array.
+    /// Creates a migration without changes: a copy.
     pub fn new() -> Self {
         Self::default()
     }
@@ -190,8 +190,8 @@ impl Migrate {
         Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
     }
 
-    /// Plans the migrations of label arrays. The format version is the only change that also
-    /// applies to labels.
+    /// Plans the migrations of label arrays. Only a change of the format version also applies to
+    /// labels.
     fn labels(
         &self,
         array: &Array,
@@ -240,7 +240,7 @@ impl Migrate {
         for path in paths {
             let name = match TimestampedName::parse(file_name(&path)).filter(|_| file_name(&path) != LEGACY_SCHEMA) {
                 Some(name) => name,
-                // A schema without timestamp precedes all others.
+                // A schema without timestamp comes first.
                 None => TimestampedName::new(
                     tdb_types::NameForm::Unversioned,
                     if several { 0 } else { first },
@@ -317,7 +317,7 @@ impl Migration {
             let new = self.open(storage, &options)?;
             let mut own = by_schema.remove(file_name(&schema.path)).unwrap_or_default();
             if number + 1 == count {
-                // With a single schema, all other schemas are unused.
+                // With a single schema, all further schemas are unused.
                 own.extend(std::mem::take(&mut by_schema).into_values().flatten());
                 own.sort_by(|a, b| a.name().cmp(b.name()));
             }
@@ -353,8 +353,7 @@ impl Migration {
     /// Replaces the empty label arrays of the new array.
     fn write_labels(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
         for (uri, migration) in &self.labels {
-            // The empty label array has neither the timestamps nor the other contents of the old
-            // schemas.
+            // The empty label array lacks the timestamps and contents of the old schemas.
             if storage.exists(uri)? {
                 storage.remove_folder(uri)?;
             }

@@ -83,8 +83,8 @@ fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
     dimensions.chain(attributes)
 }
 
-/// Returns the first format whose releases all support a datatype. Returns `None` if all formats
-/// do.
+/// Returns the first format with support for a datatype in all releases. Returns `None` if all
+/// formats do.
 fn since(datatype: Datatype) -> Option<u32> {
     Some(match datatype {
         // Release 1.5 treats datetimes as zero-size values and divides by the size.
@@ -97,8 +97,8 @@ fn since(datatype: Datatype) -> Option<u32> {
     })
 }
 
-/// Returns the first format whose releases all support a filter. Returns `None` if all formats do,
-/// or if the filter checks the format.
+/// Returns the first format with support for a filter in all releases. Returns `None` if all
+/// formats do, or if the filter checks the format.
 fn since_of_filter(filter: &Filter) -> Option<u32> {
     Some(match filter {
         Filter::Md5 | Filter::Sha256 => 5,

@@ -1,8 +1,8 @@
 //! Destination of a migration: a new folder, or the folder of the old array.
 //!
-//! The new array is written next to its destination under a hidden name, compared with the old one,
-//! and renamed. An in-place migration needs two renames. A journal next to the array lets the next
-//! run complete the renames.
+//! The new array is written next to the destination under a hidden name, compared with the old
+//! array, and renamed. An in-place migration needs two renames. A journal next to the array lets
+//! the next run complete the renames.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ const LINKS: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InPlace {
-    /// There was no interrupted migration.
+    /// No migration was interrupted.
     Nothing,
     /// The new array is in place.
     Finished,
@@ -81,7 +81,7 @@ impl Paths {
     }
 }
 
-/// Returns the destination of a missing path, which may be the target of symbolic links.
+/// Follows symbolic links from a missing path to the destination.
 fn behind_links(place: &Path) -> Result<PathBuf> {
     let mut place = std::path::absolute(place).map_err(|error| failed(place, &error))?;
     for _ in 0..LINKS {
@@ -129,7 +129,7 @@ impl Migration {
 
     /// Writes the new array next to the old one and swaps the folders. Keeps the old array as
     /// `NAME.before-migration`, or [removes](tdb_relocate::Remove) it if `remove_old` is set. A
-    /// removal keeps files that are not part of the format.
+    /// removal keeps foreign files.
     ///
     /// Programs with an open array continue with the moved files, and should open the array again.
     ///
@@ -166,8 +166,9 @@ pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>)
     Ok(report)
 }
 
-/// Writes an array or group next to the old one and swaps the folders if the old one is unchanged
-/// since the plan. `locks` has the locks of the old array or group and of nested ones, with paths.
+/// Writes an array or group next to the old one and swaps the folders if the old folder is
+/// unchanged since the plan. `locks` has the locks of the old folder and of nested arrays and
+/// groups, with paths.
 pub(super) fn in_place<T>(
     paths: &Paths,
     locks: Vec<(Lock, String)>,
@@ -189,7 +190,7 @@ pub(super) fn in_place<T>(
     let begun = check_same(paths, &paths.place, planned).and_then(|()| write_journal(paths));
     begun.inspect_err(|_| remove(&paths.new))?;
     rename(&paths.place, &paths.old, &paths.parent)?;
-    // New readers and writers no longer find the array, so the check also finds late writes.
+    // New readers and writers no longer find the array, and the check also finds late writes.
     if let Err(error) = check_same(paths, &paths.old, planned) {
         rename(&paths.old, &paths.place, &paths.parent)?;
         remove(&paths.new);
@@ -259,7 +260,7 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
     if !paths.read_journal()? {
         return Ok(InPlace::Nothing);
     }
-    // A running migration holds the lock, which moves with the old array.
+    // A running migration holds the lock. The lock file moves with the old array.
     let holder = if paths.old.exists() { &paths.old } else { &paths.place };
     let lock = match holder.exists() {
         true => Some(Lock::take(&(Arc::new(LocalStorage::new(holder)) as _), false)?),
