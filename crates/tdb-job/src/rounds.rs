@@ -52,7 +52,7 @@ pub fn until_settled<R>(
 /// Reads an array. Reopens it at the same times and repeats the read if a vacuum has deleted files.
 ///
 /// # Errors
-/// Those of `read`. A file missing each time is an error.
+/// Errors of `read`. A file missing each time is an error.
 pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result<T> {
     let mut array = array.clone();
     for _ in 1..READS {
