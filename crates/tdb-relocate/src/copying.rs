@@ -98,8 +98,8 @@ impl CopyTo {
         self
     }
 
-    /// Takes over locks at the source and the destination. Only for callers with certainty that the
-    /// processes have ended.
+    /// Takes over locks at the source and the destination. Only safe after the processes have
+    /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self

@@ -84,8 +84,7 @@ impl MoveTo {
         self
     }
 
-    /// Takes over the locks of other processes. Only for callers with certainty that the processes
-    /// have ended.
+    /// Takes over the locks of other processes. Only safe after the processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self.copy = self.copy.take_over(take_over);

@@ -133,8 +133,7 @@ impl Remove {
         self
     }
 
-    /// Takes over the locks of other processes. Only for callers with certainty that the processes
-    /// have ended.
+    /// Takes over the locks of other processes. Only safe after the processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self

@@ -246,8 +246,7 @@ impl RebuildPlan {
         &self.rebuilt
     }
 
-    /// Takes over the lock of another process. Only for callers with certainty that the process has
-    /// ended.
+    /// Takes over the lock of another process. Only safe after the process has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self

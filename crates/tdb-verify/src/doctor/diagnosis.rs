@@ -46,7 +46,7 @@ pub enum Remedy {
     /// Completes or rolls back an interrupted job.
     Finish,
     /// Takes over a lock with a possibly living owner. Runs only on [request](crate::Doctor::only),
-    /// by a caller with certainty that the owner has ended.
+    /// and is only safe after the owner has ended.
     TakeOver,
     /// Changes a member of a group to a path relative to the group's folder.
     Relative {

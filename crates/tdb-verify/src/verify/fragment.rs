@@ -24,7 +24,7 @@ pub(super) struct Checked<'a> {
 /// Verifies a fragment.
 ///
 /// # Errors
-/// [`ArrayError::Cancelled`] if the verification was canceled.
+/// [`Cancelled`](tdb_array::ArrayError::Cancelled) if the verification was canceled.
 pub(super) fn check_fragment(
     array: &Array,
     fragment: &Fragment,
