@@ -35,9 +35,9 @@ pub use unknown::first_unknown;
 
 /// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
 ///
-/// A repair deletes no file. Superfluous files are quarantined in the folder `.tdb-aside` of the
-/// array or group, ignored by readers. [`undo`](Self::undo) restores quarantined files. Unknown
-/// files stay untouched.
+/// A repair deletes only locks, journals and results of interrupted consolidations. Superfluous
+/// files are quarantined in the folder `.tdb-aside` of the array or group, ignored by readers.
+/// [`undo`](Self::undo) restores quarantined files. Unknown files stay untouched.
 ///
 /// ```
 /// use tdb_verify::Doctor;
