@@ -1,118 +1,119 @@
-//! What is said of an array: kinds, figures, commands.
+//! Advice: kinds, figures and commands.
 
 use std::fmt;
 use std::time::Duration;
 
-/// One thing that could be better, why, and what mends it.
+/// A suggestion, with reasons and commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// What it is about.
+    /// Subject of the advice.
     pub kind: AdviceKind,
-    /// How much it matters.
+    /// Importance of the advice.
     pub level: AdviceLevel,
-    /// The field or dimension, if it is about one.
+    /// Name of the field or dimension, if any.
     pub field: Option<String>,
-    /// What is slow or large, and why, in plain words.
+    /// Description of the problem and its cause.
     pub what: String,
-    /// What was measured, and what would be instead.
+    /// Measured values and predicted values.
     pub figures: Vec<Figure>,
-    /// About how much shorter it takes to open the array and read all of it, by the [costs](crate::Costs); of
-    /// [`Replaced`](AdviceKind::Replaced), to copy it.
+    /// Approximate time saved when opening and fully reading the array, by the
+    /// [costs](crate::Costs). For [`Replaced`](AdviceKind::Replaced), time saved when copying the
+    /// array.
     pub saves: Duration,
-    /// What mends it, in this order.
+    /// Commands that solve the problem, in order.
     pub remedy: Vec<AdvisedCommand>,
 }
 
-/// What advice is about. The words that [`name`](Self::name) gives don't change.
+/// Subject of advice. The texts of [`name`](Self::name) are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AdviceKind {
-    /// Many fragments that are small.
+    /// Many small fragments.
     Fragments,
-    /// Commits with files of their own.
+    /// Commits in separate files.
     Commits,
-    /// Footers that are read one by one.
+    /// Footers in separate files.
     Footers,
     /// Metadata in many files.
     Metadata,
-    /// Files that others stand for.
+    /// Superseded files.
     Replaced,
     /// Cells that no reader sees.
     DeadCells,
     /// Dense tiles that are mostly empty.
     TileFill,
-    /// Tiles of so many bytes that one cell takes long to read.
+    /// Tiles so large that reading a single cell takes long.
     LargeTiles,
-    /// Tiles of so few bytes that their metadata and filters suffer.
+    /// Tiles so small that metadata and filters become inefficient.
     SmallTiles,
-    /// Filters that others beat.
+    /// Filters worse than tried alternatives.
     Filters,
-    /// Filters that may be beaten, which nobody has tried yet.
+    /// Filters that may have better alternatives, without a sample.
     Untried,
-    /// An order of cells that leaves ranges of a dimension unhelped.
+    /// A cell order that does not help ranges of a dimension.
     Order,
-    /// An old format.
+    /// An old format version.
     Format,
-    /// Fragments without statistics of tiles.
+    /// Fragments without tile statistics.
     Statistics,
-    /// A few strings again and again, or an enumeration that nothing refers to.
+    /// A few frequent strings, or an unused enumeration.
     Enumeration,
-    /// Nothing notices changed bytes.
+    /// Fields without a checksum.
     Checksum,
 }
 
-/// How much advice matters.
+/// Importance of advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AdviceLevel {
-    /// It makes people wait.
+    /// Users notice the wait.
     Strong,
-    /// It can be measured.
+    /// The effect is measurable.
     Weak,
-    /// Nothing is slow or large because of it.
+    /// Information without an effect on speed or size.
     Note,
 }
 
-/// A number, and what it would be.
+/// A measured value and its prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// What is counted.
+    /// Name of the value.
     pub name: &'static str,
-    /// In what.
+    /// Unit of the value.
     pub unit: FigureUnit,
-    /// What was measured.
+    /// Measured value.
     pub now: u64,
-    /// What it would be.
+    /// Predicted value after following the advice.
     pub then: Option<u64>,
 }
 
-/// What a figure counts.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FigureUnit {
-    /// Things.
+    /// A count.
     Count,
     /// Bytes.
     Bytes,
-    /// Of a hundred.
+    /// Percent.
     Percent,
     /// Nanoseconds.
     Nanoseconds,
 }
 
-/// A command that mends something, as the words behind `tdb` and around the path of the array.
+/// A `tdb` command, without the path of the array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdvisedCommand {
-    /// The command.
+    /// Name of the command.
     pub command: &'static str,
-    /// What follows the path.
+    /// Options after the path.
     pub options: Vec<String>,
 }
 
 impl AdviceKind {
-    /// A word for it, for programs.
+    /// Returns a machine-readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -137,7 +138,7 @@ impl AdviceKind {
 }
 
 impl AdviceLevel {
-    /// A word for it.
+    /// Returns a machine-readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -171,7 +172,7 @@ impl AdvisedCommand {
         Self { command, options: Vec::new() }
     }
 
-    /// The whole command, for a shell.
+    /// Returns the complete command for a shell.
     #[must_use]
     pub fn line(&self, path: &str) -> String {
         let words = ["tdb", self.command, path].into_iter().chain(self.options.iter().map(String::as_str));
@@ -179,7 +180,7 @@ impl AdvisedCommand {
     }
 }
 
-/// A word as a shell takes it for one word.
+/// Quotes a word for a shell, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -188,7 +189,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Bytes in the largest unit that leaves a number to read.
+/// Formats bytes in the largest suitable unit.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {

@@ -1,4 +1,4 @@
-//! What could be better about an array: what is slow or large, why, and which command mends it.
+//! Search for slow or large parts of an array, with the commands that help.
 
 use tdb_array::{Array, Monitor};
 
@@ -10,8 +10,8 @@ use crate::wanted::Sample;
 use crate::{dead, fields, files, fragments, notes, order, sample, tiles};
 use tdb_job::{Result, Target, read_anew};
 
-/// Looks for what is slow or large about an array. Only names, footers and other metadata are read, unless a
-/// [sample](Self::sample) of the tiles is wanted. Nothing is written.
+/// Finds problems of speed and size in an array. Reads only names, footers and other metadata, and
+/// on request a [sample](Self::sample) of the tiles. Writes no file.
 ///
 /// ```
 /// use tdb_advise::Advise;
@@ -34,33 +34,34 @@ pub struct Advise {
 }
 
 impl Advise {
-    /// By metadata alone, with costs as they are in an object store.
+    /// Creates an advisor that reads only metadata, with the costs of an object store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What reading costs where the array lies.
+    /// Sets the costs of reading.
     pub fn costs(mut self, costs: Costs) -> Self {
         self.costs = costs;
         self
     }
 
-    /// Decodes some tiles, and tries other filters and other sizes on them.
+    /// Decodes a sample of tiles, and tries other filters and tile sizes.
     pub fn sample(mut self, sample: Sample) -> Self {
         self.sample = Some(sample);
         self
     }
 
-    /// What cancels the sample.
+    /// Sets the monitor for canceling the sample.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = monitor.clone();
         self
     }
 
-    /// Examines an array as it is now, at whatever time it was opened, or a group without its members.
+    /// Examines the current state of an array, regardless of the opened time, or of a group without
+    /// members.
     ///
     /// # Errors
-    /// The array or group cannot be read; the [monitor](Self::monitor) has cancelled the sample.
+    /// Reading the array or group fails, or the [monitor](Self::monitor) has canceled the sample.
     pub fn run(&self, target: impl Into<Target>) -> Result<AdviceReport> {
         match target.into() {
             Target::Array(array) => read_anew(&array, |array| self.look_at(array)),
@@ -89,7 +90,7 @@ impl Advise {
             Some(sample) => sample::take(&seen, sample, &self.monitor)?,
             None => Vec::new(),
         };
-        // Of many fragments with a tile each, the fragments are what is wrong.
+        // Many fragments with one tile each are a problem of fragments, not of tiles.
         advice.extend(tiles::fill(&seen)?);
         advice.extend(tiles::size(&seen, &trials)?);
         match self.sample {
@@ -99,7 +100,7 @@ impl Advise {
             }
             None => advice.extend(fields::untried(&seen)),
         }
-        // What isn't worth a word is no note, either.
+        // Advice without a noticeable saving is dropped, except for some kinds of notes.
         advice.retain(|advice| is_worth(advice) || is_note(advice.kind));
         advice.extend(notes::notes(&seen)?);
         advice
@@ -121,7 +122,7 @@ impl Advise {
     }
 }
 
-/// Kinds of which a note says something though nothing is slow because of it.
+/// Returns `true` for kinds of advice that are kept as notes.
 fn is_note(kind: AdviceKind) -> bool {
     matches!(kind, AdviceKind::Untried | AdviceKind::Enumeration)
 }

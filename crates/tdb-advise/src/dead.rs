@@ -1,4 +1,4 @@
-//! Cells that are stored, and that no reader sees.
+//! Stored cells that no reader sees.
 
 use tdb_array::{Aggregate, Array};
 use tdb_types::Feature;
@@ -9,7 +9,8 @@ use crate::seen::Seen;
 use tdb_job::Result;
 use tdb_maintain::ConsolidateFragments;
 
-/// Advice on deleted cells of a sparse array: those that are left are counted, if it isn't too large for that.
+/// Returns advice on deleted cells of a sparse array. Counts the visible cells if the array is
+/// small enough.
 pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     let deletes = seen.array.directory().deletes.len();
     let (_, stored) = seen.counts()?;
@@ -24,7 +25,7 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     if dead < stored / SHARE {
         return Ok(None);
     }
-    // Where cells have times, all of their versions stay when they are joined, but for those of deleted cells.
+    // With cell timestamps, consolidation keeps all versions except those of deleted cells.
     let stays = seen.array.version_of_new_fragments().has(Feature::PartialTimeOverlap);
     let gone = if stays { count(&seen.array.without_deletes())?.saturating_sub(visible) } else { dead };
     let is_joined = || {
@@ -39,7 +40,7 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     }))
 }
 
-/// Advice to leave deleted cells out.
+/// Suggests purging deleted cells.
 fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
     let bytes = scaled(seen.stored, gone, stored);
     let what = format!(
@@ -53,7 +54,7 @@ fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
     seen.advice(AdviceKind::DeadCells, None, what, figures(seen, (stored, gone), bytes), saves, remedy)
 }
 
-/// Advice to copy what readers see by now.
+/// Suggests a copy of the visible cells.
 fn flatten(seen: &Seen, (stored, dead): (u64, u64)) -> Advice {
     let bytes = scaled(seen.stored, dead, stored);
     let what = format!(

@@ -1,14 +1,14 @@
-//! Filters, field by field.
+//! Advice on filters, by field.
 
 use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, FigureUnit, Size};
 use crate::costs::{ENUMERATION, LARGE, RANDOM, SHARE, percent, scaled};
 use crate::report::{FieldFacts, FieldTrials};
 use crate::seen::Seen;
 
-/// A list of filters without any.
+/// Text of an empty filter list.
 const NONE: &str = "no filters";
 
-/// Advice on what a sample has shown.
+/// Returns advice based on a sample.
 pub(super) fn of_sample(seen: &Seen, trials: &[FieldTrials]) -> Vec<Advice> {
     let mut advice = Vec::new();
     for tried in trials {
@@ -20,7 +20,7 @@ pub(super) fn of_sample(seen: &Seen, trials: &[FieldTrials]) -> Vec<Advice> {
     advice
 }
 
-/// One migration changes the filters of all fields.
+/// Combines the filters of all fields in one migration.
 fn one_command(advice: &mut [Advice]) {
     let is_worth = |advice: &Advice| advice.kind == AdviceKind::Filters && advice.level != AdviceLevel::Note;
     let remedies = advice.iter().filter(|advice| is_worth(advice)).flat_map(|advice| &advice.remedy);
@@ -30,7 +30,7 @@ fn one_command(advice: &mut [Advice]) {
     }
 }
 
-/// The list that stores a field in the fewest bytes, if that is worth it.
+/// Suggests the filter list with the smallest result, if the saving is large enough.
 fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advice> {
     let (own, best) = (tried.trials.first()?, tried.best()?);
     let saved = own.stored.saturating_sub(best.stored);
@@ -55,13 +55,13 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
     let saves = seen.costs.of(0, stored - then);
     let remedy = vec![migrate(field, &best.filters)];
     let advice = seen.advice(AdviceKind::Filters, Some(&field.name), what, figures, saves, remedy);
-    // Room on a disk counts, even where nobody waits for it.
+    // Saved disk space matters even without a wait.
     let is_large = stored - then >= LARGE && stored - then >= stored / 2;
     let level = if is_large { advice.level.min(AdviceLevel::Weak) } else { advice.level };
     Some(Advice { level, ..advice })
 }
 
-/// A compressor that only costs time, on bytes that none of the others makes less of either.
+/// Suggests dropping a compressor if no tried list compresses the field.
 fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advice> {
     let own = tried.trials.first()?;
     let is_best = tried.best().is_some_and(|best| best.filters == NONE);
@@ -81,16 +81,16 @@ fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advi
     ];
     let more = scaled(stored, tried.decoded, own.stored).saturating_sub(stored);
     let saves = std::time::Duration::from_nanos(decoding).saturating_sub(seen.costs.of(0, more));
-    // Machines differ, and so do runs: what is measured in time is only told where it is much.
+    // Times differ between machines and runs, so only large differences are reported.
     let remedy = vec![migrate(field, NONE)];
     Some(seen.advice(AdviceKind::Filters, Some(&field.name), what, figures, saves, remedy))
 }
 
-/// A field of a few strings, each many times.
+/// Suggests an enumeration for a field with few distinct strings.
 fn few_strings(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advice> {
     let different = tried.different?;
     let known = seen.schema().attributes().iter().find(|attribute| attribute.name() == field.name)?;
-    // Each value must have been met often enough that there are hardly others.
+    // Each value must be frequent, so that further values are unlikely.
     if known.enumeration().is_some() || different == 0 || tried.cells < ENUMERATION as u64 * different {
         return None;
     }
@@ -123,14 +123,15 @@ fn spoken(filters: &str) -> String {
     if filters == NONE { "having no filters".to_owned() } else { format!("`{filters}`") }
 }
 
-/// Without a sample: fields of which stored sizes alone say that something may be better.
+/// Without a sample: lists the fields whose stored size suggests better filters.
 pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let is_poor = |field: &&FieldFacts| {
         let (stored, decoded) = (field.stored_bytes(), field.decoded_bytes());
         percent(stored, decoded) >= RANDOM
     };
     let mut poor: Vec<&FieldFacts> = seen.readable_fields().filter(is_poor).collect();
-    // More than all of it can't be saved. Where nobody waits for that, a field without filters may still take twice the room.
+    // The stored size limits the saving. Without a noticeable wait, a field without filters may
+    // still use twice the space.
     if seen.costs.of(0, stored_bytes(&poor)) < seen.costs.worth {
         poor.retain(|field| field.filters == NONE && field.stored_bytes() >= 2 * LARGE);
     }

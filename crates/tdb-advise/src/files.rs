@@ -1,4 +1,5 @@
-//! The small files, and what others stand for: what plans of consolidation and vacuum say.
+//! Advice on commit, footer and metadata files and on superseded files, from plans of consolidation
+//! and vacuum.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use tdb_maintain::Plan;
 use tdb_maintain::Savings;
 use tdb_maintain::Vacuum;
 
-/// What the array's format doesn't have, or something that is already underway, is no advice; what can't be read is an error.
+/// Ignores operations that the format does not support or that are in progress. Fails if reading
+/// fails.
 fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
     match plan {
         Ok(plan) if plan.is_empty() => Ok(None),
@@ -24,7 +26,7 @@ fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
     }
 }
 
-/// Requests that are saved: reads, and answers of listing.
+/// Returns the number of saved requests: reads and listing responses.
 fn requests(savings: Savings) -> u64 {
     savings.reads.saturating_add(savings.names / NAMES_PER_LIST)
 }
@@ -39,7 +41,7 @@ fn gathered(seen: &Seen, kind: AdviceKind, plan: Option<Plan>, what: impl Fn(Sav
     Some(seen.advice(kind, None, what(savings), figures, seen.costs.of(requests(savings), 0), remedy))
 }
 
-/// Advice on commits, footers and metadata.
+/// Returns advice on commits, footers and metadata.
 pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<Advice>> {
     let array = &seen.array;
     let mut advice = Vec::new();
@@ -50,7 +52,7 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
             savings.names, savings.reads
         )
     }));
-    // Fewer fragments do more than footers in one file.
+    // Fewer fragments help more than consolidated footers.
     if !has_many_fragments {
         let plan = possible(Consolidate::footers().plan(array))?;
         advice.extend(gathered(seen, AdviceKind::Footers, plan, |savings| {
@@ -64,8 +66,8 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     Ok(advice)
 }
 
-/// Whether a vacuum may have to count cells to know that nothing is missing in what stands in place of others: then there are
-/// fewer cells in it, and it doesn't end with a tile that isn't full.
+/// Returns `true` if a vacuum may have to count cells to check that no cell is missing. In this
+/// case the replacement has fewer cells and does not end with a partial tile.
 fn needs_cells(seen: &Seen) -> Result<bool> {
     if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
         return Ok(false);
@@ -93,7 +95,8 @@ fn needs_cells(seen: &Seen) -> Result<bool> {
     Ok(together.iter().any(is_in_doubt))
 }
 
-/// Advice on what a vacuum would remove; where only cells tell what that is, if they may be read.
+/// Returns advice on files that a vacuum would delete. If `may_read_cells` is not set, gives no
+/// advice that requires reading cells.
 pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advice>> {
     if !may_read_cells && needs_cells(seen)? {
         return Ok(None);
@@ -119,7 +122,7 @@ pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advic
     Ok(Some(seen.advice(AdviceKind::Replaced, None, what, figures, saves, vec![AdvisedCommand::plain("vacuum")])))
 }
 
-/// Advice on a group: of groups there is nothing but metadata.
+/// Returns advice on a group, which has only metadata.
 pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
     let mut advice = Vec::new();
     if let Some(plan) = possible(Consolidate::metadata().plan(group))? {

@@ -1,4 +1,4 @@
-//! Fragments: how many there are, how they lie over each other, what of them nobody sees.
+//! Advice on fragments: number, overlap, and hidden cells.
 
 use tdb_array::Fragment;
 use tdb_array::tdb_rtree::NdRange;
@@ -9,7 +9,7 @@ use crate::seen::{Seen, data_bytes, middle, spread};
 use tdb_job::Result;
 use tdb_maintain::ConsolidateFragments;
 
-/// Advice on fragments that could be one.
+/// Suggests consolidating fragments.
 pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     let fragments = seen.fragments()?;
     let now = fragments.len() as u64;
@@ -23,7 +23,7 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     if then >= now {
         return Ok(None);
     }
-    // Of each fragment the footer, the R-tree and of each file where its tiles lie, then the file.
+    // Requests per fragment: footer, R-tree, the tile offsets of each file, and the files.
     let files: u64 = fragments.iter().map(files_of).sum();
     let opening = seen.opening_requests();
     let footers = now.min(opening);
@@ -33,7 +33,7 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     };
     let (before, after) = (requests(now), requests(then));
     let saves = seen.costs.of(before - after, 0);
-    // Where reading takes so long anyway, joining is much work for little.
+    // If reading takes long anyway, consolidation is much work for a small saving.
     if saves < seen.costs.of(before, seen.stored) / u32::try_from(SHARE).unwrap_or(1) {
         return Ok(None);
     }
@@ -63,7 +63,8 @@ fn files_of(fragment: &Fragment) -> u64 {
     fragment.footer().slots().iter().map(|field| fragment.files_of(field).len() as u64).sum()
 }
 
-/// How many fragments have a place within their boxes: the mean over the middles of an even choice of them.
+/// Returns the mean number of fragments whose domain contains a point. Uses the centers of an even
+/// selection of domains.
 fn depth(fragments: &[Fragment]) -> u64 {
     let domains: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
     let places = spread(domains.len(), PLACES);
@@ -75,13 +76,13 @@ fn depth(fragments: &[Fragment]) -> u64 {
     if places.is_empty() { 1 } else { (sum + places.len() as u64 / 2) / places.len() as u64 }
 }
 
-/// Advice on dense fragments all of whose cells newer ones have written again.
+/// Returns advice on dense fragments that newer fragments overwrite completely.
 pub(super) fn overwritten(seen: &Seen) -> Result<Option<Advice>> {
     let fragments = seen.fragments()?;
     if !seen.schema().is_dense() || fragments.len() < 2 {
         return Ok(None);
     }
-    // Of so many at most, since each is compared with all that are newer.
+    // The number is bounded because each fragment is compared with all newer ones.
     let chosen = spread(fragments.len(), PLACES * 16);
     let is_hidden = |number: &usize| {
         let Some(own) = fragments[*number].non_empty_domain() else { return false };

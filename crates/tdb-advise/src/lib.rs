@@ -22,5 +22,5 @@ pub use report::{AdviceReport, FieldFacts, FieldTrials, Trial};
 pub use tdb_job::{MaintainError, Result};
 pub use wanted::Sample;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;

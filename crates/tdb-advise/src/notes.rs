@@ -1,4 +1,4 @@
-//! What is slow or large for nobody, but good to know.
+//! Notes: information without an effect on speed or size.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::seen::Seen;
 use tdb_job::Result;
 use tdb_maintain::ConsolidateFragments;
 
-/// What arrays of old formats lack, and what that means to those who use them.
+/// Features that old formats lack, and the consequences.
 const LACKS: [(Feature, &str); 5] = [
     (Feature::PerDimensionFiles, "dimensions share one file, so that a range of one of them reads all"),
     (Feature::TileStatistics, "tiles have no statistics, so that conditions on attributes read every tile"),
@@ -21,7 +21,7 @@ const LACKS: [(Feature, &str); 5] = [
     (Feature::DeleteCommits, "cells can't be deleted"),
 ];
 
-/// Notes on an array.
+/// Returns the notes on an array.
 pub(super) fn notes(seen: &Seen) -> Result<Vec<Advice>> {
     let mut notes = Vec::new();
     notes.extend(format(seen));
@@ -52,7 +52,7 @@ fn format(seen: &Seen) -> Option<Advice> {
     ))
 }
 
-/// Old fragments in an array whose new ones have more.
+/// Reports old fragments without tile statistics.
 fn statistics(seen: &Seen) -> Result<Option<Advice>> {
     let fragments = seen.fragments()?;
     let is_without = |fragment: &&Fragment| !fragment.version().has(Feature::TileStatistics);

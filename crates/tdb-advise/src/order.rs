@@ -1,4 +1,4 @@
-//! The order of cells: which ranges the boxes of tiles leave out, and which they don't.
+//! Advice on the order of cells: how well the MBRs of tiles exclude ranges.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::costs::{SHARE, percent, scaled};
 use crate::seen::Seen;
 use tdb_job::Result;
 
-/// Places along a dimension at which a narrow range is tried.
+/// Number of positions along a dimension for trying a narrow range.
 const RANGES: u64 = 32;
-/// Most tiles whose boxes are looked at.
+/// Maximum number of examined tiles.
 const TILES: u64 = 1 << 20;
-/// With fewer tiles there is little to leave out.
+/// Minimum number of tiles in a fragment, as few tiles leave little to exclude.
 const FEW: u64 = 16;
 
-/// Advice on a sparse array whose tiles span the whole of a dimension.
+/// Returns advice on a sparse array whose tiles span a whole dimension.
 pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let schema = seen.schema();
     if schema.is_dense() || schema.dim_count() < 2 || schema.cell_order() == Layout::Hilbert {
@@ -29,7 +29,7 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let mut tiles = 0_u64;
     for number in &seen.chosen {
         let fragment = &fragments[*number];
-        // A fragment of few tiles has nothing that an order could part.
+        // No order can separate the cells of a fragment with few tiles.
         if fragment.tile_count() < FEW || tiles.saturating_add(fragment.tile_count()) > TILES {
             continue;
         }
@@ -43,7 +43,8 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let Some((worst, most)) = touched.iter().copied().enumerate().max_by_key(|(_, share)| *share) else {
         return Ok(None);
     };
-    // A curve through all dimensions gives each of them this much: of t tiles in d dimensions t^(1-1/d), and those next to them.
+    // Prediction for a curve through all dimensions: of t tiles in d dimensions, t^(1-1/d) and
+    // their neighbors.
     let each = tiles / trees.len() as u64;
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an estimate
     let then = (2.0 * 100.0 * (each as f64).powf(-1.0 / schema.dim_count() as f64)).ceil() as u64;
@@ -70,14 +71,14 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     Ok(Some(seen.advice(AdviceKind::Order, Some(name(worst)), what, figures, saves, remedy)))
 }
 
-/// How many of 100 tiles a range of a hundredth of a dimension touches.
+/// Returns the percentage of tiles that intersect a range as wide as one percent of the dimension.
 fn share(trees: &[Arc<RTree>], dimension: usize, tiles: u64) -> u64 {
     let (mut touched, mut asked) = (0_u64, 0_u64);
     for tree in trees {
         let Some(hull) = tree.hull() else { continue };
         let Some((low, high)) = hull.0.get(dimension).map(ends) else { continue };
         if low == high && matches!(hull.0.get(dimension), Some(DimRange::Var { .. })) {
-            // Strings that begin alike tell nothing here.
+            // Strings with equal first bytes cannot be compared here.
             continue;
         }
         let mut starts: Vec<(u64, u64)> = Vec::new();
@@ -96,7 +97,7 @@ fn share(trees: &[Arc<RTree>], dimension: usize, tiles: u64) -> u64 {
     if tiles == 0 || asked == 0 { 0 } else { percent(touched, asked) }
 }
 
-/// The ends of a range as numbers; of strings by what their first bytes are.
+/// Returns the ends of a range as numbers. Strings use their first bytes.
 fn ends(range: &DimRange) -> (u64, u64) {
     let number = |text: &[u8]| {
         let mut bytes = [0; 8];

@@ -1,4 +1,4 @@
-//! What came of looking at an array.
+//! The report on an array.
 
 use tdb_array::tdb_storage::Counters;
 use tdb_types::CellValNum;
@@ -6,99 +6,101 @@ use tdb_types::CellValNum;
 use crate::advice::{Advice, AdviceLevel};
 use crate::costs::scaled;
 
-/// What was looked at in an array or group, and what could be better.
+/// The report on an array or group.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AdviceReport {
-    /// What could be better: what saves most first, notes last.
+    /// Advice, largest saving first, notes last.
     pub advice: Vec<Advice>,
-    /// The fields that fragments store, in the order of the metadata.
+    /// Stored fields, in the order of the fragment metadata.
     pub fields: Vec<FieldFacts>,
-    /// What was tried on a sample, if one was wanted.
+    /// Results of the trials on a sample, if requested.
     pub trials: Vec<FieldTrials>,
-    /// Fragments that count.
+    /// Number of visible fragments.
     pub fragments: u64,
-    /// Their tiles.
+    /// Number of tiles in these fragments.
     pub tiles: u64,
-    /// Their cells; of dense ones those of their non-empty domains.
+    /// Number of cells in these fragments. Dense fragments count their non-empty domains.
     pub cells: u64,
-    /// Bytes of their data files.
+    /// Size of the data files in bytes.
     pub stored: u64,
-    /// Bytes of their metadata.
+    /// Size of the fragment metadata in bytes.
     pub metadata: u64,
-    /// Of how many fragments more than the footer was read; of the others it was concluded from these.
+    /// Number of fragments examined beyond the footer. They represent all fragments.
     pub looked_into: u64,
-    /// What opening the array and all footers asked of the storage.
+    /// I/O counters for opening the array and all footers.
     pub opening: Counters,
-    /// What all of this asked of it.
+    /// I/O counters for the whole examination.
     pub read: Counters,
 }
 
-/// What is stored of a field in all fragments.
+/// Facts about a field in all fragments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldFacts {
-    /// The name of the attribute or dimension, or the format's own.
+    /// Name of the attribute or dimension, or a reserved name.
     pub name: String,
-    /// Whether the field is an attribute of the array.
+    /// `true` if the field is an attribute of the array.
     pub is_attribute: bool,
-    /// Values of a cell.
+    /// Number of values per cell.
     pub cell_val_num: CellValNum,
-    /// Filtered bytes: of cells or offsets, of values of cells of variable length, of validity.
+    /// Filtered sizes in bytes: cells or offsets, variable-length values, validity.
     pub stored: [u64; 3],
-    /// The same before the filters. Of values of cells of variable length it is concluded from some fragments, if there are many.
+    /// Unfiltered sizes in bytes. With many fragments, the size of variable-length values is an
+    /// estimate.
     pub decoded: [u64; 3],
-    /// Bytes of the field's largest tile before the filters, and about as many as its tiles have after them.
+    /// Unfiltered size of the largest tile, and average filtered size of a tile, in bytes.
     pub tile: (u64, u64),
-    /// The array's list of filters.
+    /// Filter list in the array's schema.
     pub filters: String,
 }
 
-/// What other filters make of a sample of a field's tiles.
+/// Results of other filters on a sample of a field's tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldTrials {
-    /// The field.
+    /// Name of the field.
     pub name: String,
-    /// Tiles in the sample.
+    /// Number of tiles in the sample.
     pub tiles: u64,
-    /// Cells in them.
+    /// Number of cells in the sample.
     pub cells: u64,
-    /// Their bytes before the filters.
+    /// Unfiltered size of the sample in bytes.
     pub decoded: u64,
-    /// What each list makes of them; the array's own is the first.
+    /// Result of each filter list. The first is the array's.
     pub trials: Vec<Trial>,
-    /// What the array's own list makes of the same cells in tiles of other sizes: how many times as many cells a tile has in
-    /// percent, and the bytes.
+    /// Results of the array's filter list with other tile sizes: cells per tile in percent of the
+    /// current number, and the filtered size in bytes.
     pub sizes: Vec<(u64, u64)>,
-    /// What the array's own list gives filter by filter: the bytes behind the first one, the first two, ….
+    /// Sizes after each filter of the array's list: after the first, after the first two, and so
+    /// on.
     pub stages: Vec<(String, u64)>,
-    /// How many different values there were, if it were few.
+    /// Number of distinct values, if small.
     pub different: Option<u64>,
 }
 
-/// What a list of filters makes of a sample.
+/// Result of a filter list on a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trial {
-    /// The list.
+    /// The filter list.
     pub filters: String,
-    /// Bytes behind the filters.
+    /// Filtered size in bytes.
     pub stored: u64,
-    /// How long it took to filter the sample, in nanoseconds.
+    /// Time to filter the sample in nanoseconds.
     pub encoding: u64,
-    /// How long it took to unfilter it.
+    /// Time to unfilter the sample in nanoseconds.
     pub decoding: u64,
 }
 
 impl FieldFacts {
-    /// Filtered bytes of all parts.
+    /// Returns the filtered size of all parts in bytes.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         self.stored.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Bytes of all parts before the filters.
+    /// Returns the unfiltered size of all parts in bytes.
     #[must_use]
     pub fn decoded_bytes(&self) -> u64 {
         self.decoded.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
@@ -106,7 +108,8 @@ impl FieldFacts {
 }
 
 impl FieldTrials {
-    /// The list among those that were tried that stores least; of those that come near, the earliest. None if nothing was tried.
+    /// Returns the result with the smallest size. Prefers the earliest of nearly equal results.
+    /// Returns `None` without trials.
     #[must_use]
     pub fn best(&self) -> Option<&Trial> {
         let least = self.trials.iter().map(|trial| trial.stored).min()?;
@@ -116,7 +119,7 @@ impl FieldTrials {
 }
 
 impl AdviceReport {
-    /// Whether there is nothing to mend: notes are all that there is.
+    /// Returns `true` if all advice consists of notes.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
         self.advice.iter().all(|advice| advice.level == AdviceLevel::Note)

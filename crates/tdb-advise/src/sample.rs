@@ -1,4 +1,4 @@
-//! A sample of tiles, and what other filters and other sizes of tiles really make of it.
+//! Trials of other filters and tile sizes on a sample of tiles.
 
 mod candidates;
 mod tile;
@@ -18,7 +18,7 @@ use tdb_job::Result;
 use tile::TileBytes;
 use trial::{Lists, Measured, Tried};
 
-/// Decodes a sample of the tiles of each field of the array's schema, and tries other filters and sizes on it.
+/// Decodes a sample of tiles of each field in the schema, and tries other filters and tile sizes.
 pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec<FieldTrials>> {
     let workers = seen.array.tile_workers(monitor);
     let mut all = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec
         let bytes = places.iter().map(|(tiles, _)| tiles.bytes() / tiles.len().max(1)).sum();
         let job = |(tiles, tile): (StoredTiles, u64), reader: &mut TileReader<'_>| {
             let cells = TileBytes::of(&tiles.read(tile, reader)?);
-            // What some list can't do with these cells is no error: it isn't a choice then.
+            // A filter list that does not support these cells is skipped.
             Ok((lists.try_on(&cells), cells))
         };
         let measured = workers.map(bytes, places, job)?;
@@ -39,7 +39,7 @@ pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec
     Ok(all)
 }
 
-/// Tiles of a field in all fragments that have it, evenly spread.
+/// Selects evenly spread tiles of a field in all fragments with this field.
 fn places(seen: &Seen, name: &str, field: FieldRef, sample: Sample) -> Result<Vec<(StoredTiles, u64)>> {
     let fragments = seen.fragments()?;
     let same = |fragment: &&Fragment| {
@@ -68,7 +68,7 @@ fn places(seen: &Seen, name: &str, field: FieldRef, sample: Sample) -> Result<Ve
             }
         };
         let decoded = seen.fields.iter().find(|known| known.name == name).map_or(0, |known| known.tile.0);
-        // At least one, however large.
+        // At least one tile, of any size.
         if decoded > room && !places.is_empty() {
             break;
         }
@@ -122,7 +122,7 @@ fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<
     })
 }
 
-/// Adds the different values of a tile, until there are too many.
+/// Adds the distinct values of a tile, up to a maximum.
 fn note(tile: &TileBytes, known: &mut BTreeSet<Vec<u8>>) {
     let Some(offsets) = &tile.offsets else { return };
     for ends in offsets.windows(2) {
@@ -137,7 +137,7 @@ fn note(tile: &TileBytes, known: &mut BTreeSet<Vec<u8>>) {
     }
 }
 
-/// The tiles of a sample, as if they were one.
+/// Tiles of a sample, joined into one.
 #[derive(Default)]
 struct Joined {
     tile: Option<TileBytes>,
@@ -145,7 +145,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// As many as make a tile of some megabytes.
+    /// Joins tiles up to some megabytes.
     fn push(&mut self, tile: &TileBytes) {
         match &mut self.tile {
             None => self.tile = Some(tile.clone()),
@@ -155,7 +155,7 @@ impl Joined {
         self.tiles += 1;
     }
 
-    /// What the array's own filters make of it, in bytes for all of the sample.
+    /// Filters the joined tile with the array's own filters. Scales the size to the whole sample.
     fn try_with(self, lists: &Lists, tried: &Tried) -> Option<(u64, Measured)> {
         let (tile, tiles) = (self.tile?, self.tiles);
         let all = tried.tiles;

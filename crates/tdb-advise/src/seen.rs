@@ -1,4 +1,4 @@
-//! What names, footers and a few sections say of an array.
+//! Facts about an array from names, footers and a few sections.
 
 use tdb_array::tdb_fragment::{FragmentField, Part, Tiles};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
@@ -13,7 +13,7 @@ use crate::report::FieldFacts;
 use std::time::Duration;
 use tdb_job::Result;
 
-/// An array as it is now, and what was read of it.
+/// The current state of an array, with the facts read.
 pub(super) struct Seen {
     pub(super) array: Array,
     pub(super) costs: Costs,
@@ -21,14 +21,14 @@ pub(super) struct Seen {
     pub(super) fields: Vec<FieldFacts>,
     pub(super) stored: u64,
     pub(super) metadata: u64,
-    /// The numbers of the fragments of which sections were read.
+    /// Indices of the fragments whose sections were read.
     pub(super) chosen: Vec<usize>,
 }
 
-/// What is added up of one field.
+/// Totals of a field.
 struct Sum {
     facts: FieldFacts,
-    /// Of the chosen fragments: values of variable length as stored, and before the filters.
+    /// Variable-length values of the selected fragments: filtered and unfiltered size.
     var: (u64, u64),
     tiles: u64,
 }
@@ -45,7 +45,8 @@ impl Seen {
         }
         let fields: Vec<FieldFacts> = sums.into_iter().map(|(_, sum)| sum.finish()).collect();
         let stored = fields.iter().map(FieldFacts::stored_bytes).fold(0, u64::saturating_add);
-        // With consolidated footers, asking for the sizes of all files would cost what these save.
+        // With consolidated footers, requesting all file sizes would cost as much as the footers
+        // save.
         let mut metadata = 0_u64;
         for &number in &chosen {
             let fragment = &fragments[number];
@@ -63,25 +64,25 @@ impl Seen {
         self.array.schema()
     }
 
-    /// How many requests opening takes for who hasn't read any of it yet: lists of folders, and reads.
+    /// Returns the number of requests for opening the array for the first time: listings and reads.
     pub(super) fn opening_requests(&self) -> u64 {
         self.opening.lists + self.opening.reads + self.opening.kept
     }
 
-    /// Tiles and cells of all fragments.
+    /// Returns the numbers of tiles and cells in all fragments.
     pub(super) fn counts(&self) -> Result<(u64, u64)> {
         Ok(self.fragments()?.iter().fold((0, 0), |(tiles, cells): (u64, u64), fragment| {
             (tiles.saturating_add(fragment.tile_count()), cells.saturating_add(fragment.cell_count()))
         }))
     }
 
-    /// The fields that queries may ask for: all but the format's own.
+    /// Returns the fields that queries can select.
     pub(super) fn readable_fields(&self) -> impl Iterator<Item = &FieldFacts> {
         self.fields.iter().filter(|field| !field.name.starts_with("__"))
     }
 }
 
-/// At most so many of the numbers below `count`, evenly spread, the first and the last among them.
+/// Returns up to `most` evenly spread numbers below `count`, including the first and the last.
 pub(super) fn spread(count: usize, most: usize) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
@@ -89,7 +90,7 @@ pub(super) fn spread(count: usize, most: usize) -> Vec<usize> {
     (0..most).map(|number| number * (count - 1) / (most - 1).max(1)).collect()
 }
 
-/// Bytes of a fragment's data files.
+/// Returns the size of a fragment's data files in bytes.
 pub(super) fn data_bytes(fragment: &Fragment) -> u64 {
     let files = fragment.footer().slots().iter().flat_map(|field| fragment.files_of(field));
     files.fold(0, |sum, (_, _, bytes)| sum.saturating_add(bytes))
@@ -136,12 +137,13 @@ fn add_fragment(array: &Array, fragment: &Fragment, is_chosen: bool, sums: &mut 
     Ok(())
 }
 
-/// Cells of a fragment's largest tile.
+/// Returns the number of cells in the largest tile of a fragment.
 fn cells_of_a_tile(tiles: &Tiles) -> u64 {
     (tiles.cells_in(0)).unwrap_or(0)
 }
 
-/// A field's name, how many values a cell has, and the bytes of a cell or its offset.
+/// Returns the name of a field, the number of values per cell, and the size of a cell or its offset
+/// in bytes.
 fn shape(schema: &ArraySchema, field: FragmentField) -> (String, CellValNum, u64) {
     match field {
         FragmentField::Attribute(index) => {
@@ -183,7 +185,7 @@ impl Sum {
     }
 }
 
-/// The middle of a box, as a place that other boxes may hold or not.
+/// Returns the center of an MBR.
 pub(super) fn middle(domain: &NdRange) -> NdRange {
     let at = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => {

@@ -1,4 +1,4 @@
-//! Tiles: how full they are, and how large.
+//! Advice on tiles: fill and size.
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
@@ -10,7 +10,7 @@ use crate::report::{FieldFacts, FieldTrials};
 use crate::seen::Seen;
 use tdb_job::Result;
 
-/// Advice on dense tiles that reach beyond all that was written.
+/// Returns advice on dense tiles that extend beyond the written cells.
 pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
     let schema = seen.schema();
     let dense = seen.fragments()?.iter().filter(|fragment| fragment.footer().is_dense());
@@ -24,7 +24,7 @@ pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
         }
     }
     let Some(hull) = hull else { return Ok(None) };
-    // Only where a tile is wider than everything is another extent better whatever is written next.
+    // If a tile is wider than all written cells, a smaller extent is better for any future write.
     let narrower: Vec<(&Dimension, u64, u64)> = (schema.dimensions().iter().zip(&hull.0))
         .filter_map(|(dimension, range)| {
             let (extent, width) = (dimension.extent_cells()?, width(range)?);
@@ -74,13 +74,13 @@ fn extent_option(dimension: &Dimension, extent: u64) -> [String; 2] {
     ["--tile-extent".to_owned(), format!("{}={extent}", dimension.name())]
 }
 
-/// Advice on tiles that are too large or too small, whichever they are.
+/// Returns advice on tiles that are too large or too small.
 pub(super) fn size(seen: &Seen, trials: &[FieldTrials]) -> Result<Option<Advice>> {
     let Some(largest) = seen.readable_fields().max_by_key(|field| (field.tile.0, &field.name)) else { return Ok(None) };
     let (decoded, stored) = largest.tile;
     let wait = seen.costs.of(0, stored).saturating_add(seen.costs.decoding(decoded));
     if wait >= seen.costs.worth && decoded > SMALL_TILE {
-        // Smaller ones would take as long, since the request itself does.
+        // Smaller tiles would save no time because of the request latency.
         let target = scaled(decoded, seen.costs.bytes_of_a_request(), stored.max(1)).min(decoded).max(SMALL_TILE);
         return Ok(large(seen, largest, target, trials));
     }
@@ -117,7 +117,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let fragments = seen.fragments()?.len() as u64;
     let (decoded, _) = field.tile;
     let metadata = seen.metadata;
-    // One tile of a fragment is as large as the fragment lets it be.
+    // The size of a single tile is limited by the fragment.
     if decoded >= SMALL_TILE || decoded == 0 || tiles < fragments.saturating_mul(2) {
         return Ok(None);
     }
@@ -135,7 +135,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
         Figure::count("tiles", tiles, scaled(tiles, decoded, SMALL_TILE).max(fragments)),
     ];
     figures.extend(tried(trials, field, SMALL_TILE, decoded));
-    // Larger tiles mostly compress better; how much, a sample tells.
+    // Larger tiles usually compress better. A sample shows the difference.
     let smaller = tried(trials, field, SMALL_TILE, decoded).and_then(|tried| tried.then).unwrap_or(100).min(100);
     let saved = metadata - then + scaled(seen.stored, 100 - smaller, 100);
     if saved < seen.stored.saturating_add(metadata) / SHARE {
@@ -152,7 +152,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     )))
 }
 
-/// What the filters made of tiles of about that size, if it was tried.
+/// Returns the measured size of the sample for a similar tile size, if tried.
 fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) -> Option<Figure> {
     let trials = trials.iter().find(|trials| trials.name == field.name)?;
     let now = trials.sizes.iter().find(|(share, _)| *share == 100)?.1;
@@ -166,14 +166,15 @@ fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) 
     ))
 }
 
-/// Options that give tiles `target` bytes instead of `now`; none if that can't be.
+/// Returns options for changing the tile size from `now` to `target` bytes. Returns `None` if
+/// impossible.
 fn resized(seen: &Seen, target: u64, now: u64) -> Option<Vec<String>> {
     let schema = seen.schema();
     if !schema.is_dense() {
         let capacity = scaled(schema.capacity(), target, now).max(1).checked_next_power_of_two()?;
         return (capacity != schema.capacity()).then(|| vec!["--capacity".to_owned(), capacity.to_string()]);
     }
-    // Along all dimensions alike, and no wider than the domain.
+    // Scales all dimensions equally, within the domain.
     #[allow(clippy::cast_precision_loss)] // a factor to be rounded
     let factor = (target as f64 / now as f64).powf(1.0 / schema.dim_count() as f64);
     let mut options = Vec::new();

@@ -1,11 +1,11 @@
-//! How large a sample is wanted.
+//! Size of a sample.
 
-/// How much of the tiles is tried out: of each field so many of them, evenly spread over the array, of 64 MiB at most.
+/// Number of tiles to decode per field, evenly spread over the array, up to 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sample {
-    /// So many tiles.
+    /// A number of tiles.
     Tiles(u64),
-    /// This part of them, from 0 to 1, but at least one.
+    /// A fraction of the tiles, from 0 to 1, but at least one tile.
     Share(f64),
 }
 

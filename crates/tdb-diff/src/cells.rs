@@ -1,4 +1,4 @@
-//! Comparing the cells of two arrays.
+//! Comparison of cells.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,10 +14,11 @@ use crate::side::Side;
 use tdb_job::Result;
 use tdb_rtree::disjoint;
 
-/// Cells that are compared at a glance.
+/// Number of cells in a fast comparison of raw bytes.
 const GLANCE: usize = 4096;
 
-/// Compares all cells: of sparse arrays in row-major order, of dense ones those of one box after the other that somebody wrote.
+/// Compares all cells. Sparse arrays are read in row-major order. Dense arrays are read by the
+/// domains of the fragments, each in row-major order.
 pub(super) fn compare(
     arrays: (&Array, &Array),
     fields: &Fields,
@@ -36,14 +37,14 @@ pub(super) fn compare(
     Ok(ControlFlow::Continue(()))
 }
 
-/// The boxes around the fragments of both arrays, without overlaps.
+/// Returns the non-empty domains of all fragments of both arrays, as disjoint subarrays.
 fn written((a, b): (&Array, &Array)) -> Result<Vec<NdRange>> {
     let all = a.fragments()?.iter().chain(b.fragments()?);
     let boxes: Vec<NdRange> = all.filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
     Ok(disjoint(boxes))
 }
 
-/// Compares the cells of a box, or all.
+/// Compares the cells of a subarray, or all cells.
 fn compare_within(
     (a, b): (&Array, &Array),
     fields: &Fields,
@@ -94,7 +95,7 @@ fn compare_within(
     }
 }
 
-/// What is found, and who is told.
+/// State of a comparison.
 struct Told<'t, 'e> {
     fields: &'t Fields,
     counts: &'t mut DiffCounts,
@@ -102,7 +103,7 @@ struct Told<'t, 'e> {
 }
 
 impl Told<'_, '_> {
-    /// A cell that one array has alone.
+    /// Reports a cell that only one array has.
     fn only(&mut self, batch: &Batch, at: usize, is_a: bool) -> ControlFlow<()> {
         let cell = Some(batch.slice(at..at + 1));
         let count = if is_a { &mut self.counts.cells_only_in_a } else { &mut self.counts.cells_only_in_b };
@@ -111,7 +112,7 @@ impl Told<'_, '_> {
         (self.each)(Difference::Cell { a, b, fields: Vec::new() })
     }
 
-    /// Cells of the same coordinates.
+    /// Compares two cells with equal coordinates.
     fn both(&mut self, (a, at): (&Batch, usize), (b, place): (&Batch, usize)) -> ControlFlow<()> {
         let columns = a.columns().iter().zip(b.columns()).enumerate().skip(self.fields.dimensions);
         let differ = columns.filter(|(field, (a, b))| !self.fields.is_equal(*field, (a, at), (b, place)));
@@ -125,7 +126,8 @@ impl Told<'_, '_> {
         (self.each)(Difference::Cell { a, b, fields })
     }
 
-    /// Cells of different coordinates each, up to the end of one of the batches; how many of each were compared.
+    /// Compares cells of batches without duplicates up to the end of one batch. Returns the number
+    /// of cells compared per batch.
     fn pairs(&mut self, a: &Batch, b: &Batch) -> ((usize, usize), ControlFlow<()>) {
         let (mut at, mut place) = (0, 0);
         while at < a.len() && place < b.len() {
@@ -144,7 +146,8 @@ impl Told<'_, '_> {
         ((at, place), ControlFlow::Continue(()))
     }
 
-    /// All cells of the least coordinates on either side. Those of equal coordinates come in no order: they are matched by value.
+    /// Compares all cells with the minimum coordinates. Cells with equal coordinates have no order
+    /// and are matched by value.
     fn groups(&mut self, a: &mut Side, b: &mut Side) -> Result<ControlFlow<()>> {
         let ordering = match (a.next()?, b.next()?) {
             (Some(one), Some(other)) => self.fields.compare(one, other),
@@ -172,7 +175,7 @@ impl Told<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The next cell, and all that follow it with the same coordinates, by their values.
+    /// Reads the next cells with equal coordinates, grouped by value.
     fn group(&self, side: &mut Side, is_a: bool) -> Result<BTreeMap<Vec<u8>, Equal>> {
         let mut first: Option<Batch> = None;
         let mut cells: BTreeMap<Vec<u8>, Equal> = BTreeMap::new();
@@ -190,9 +193,9 @@ impl Told<'_, '_> {
     }
 }
 
-/// Cells of the same coordinates and values.
+/// Cells with equal coordinates and values.
 struct Equal {
-    /// One of them.
+    /// One of the cells.
     cell: Batch,
     count: u64,
 }

@@ -1,4 +1,4 @@
-//! What two arrays differ in.
+//! Differences between two arrays.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,9 +13,10 @@ use tdb_job::Result;
 
 /// A comparison of two arrays, or of one array at two times.
 ///
-/// It is logical: of the same cells, however they are stored, nothing is told. Cells are compared by their coordinates, values by their
-/// bits, those of enumerated attributes by what they stand for; where duplicates are allowed, as often as they are there. Of dense
-/// arrays all cells within the non-empty domains of both are looked at, those that nobody wrote being fill values.
+/// The comparison is logical and ignores how cells are stored. Cells match by coordinates. Values
+/// compare by their bits, and enumerated attributes by the enumeration values. Arrays with
+/// duplicates must have each cell equally often. For dense arrays, the comparison covers the
+/// non-empty domains of both arrays, with fill values for cells never written.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -43,41 +44,45 @@ pub struct Diff<'a> {
 }
 
 impl<'a> Diff<'a> {
-    /// Compares two arrays, each as of the time at which it is open.
+    /// Compares two arrays, each at the time at which it was opened.
     pub fn new(a: &'a Array, b: &'a Array) -> Self {
         Self { a, b, budget: None, cells: true, physical: false, by_place: false }
     }
 
-    /// Bytes that reading takes at most, about, of both arrays together.
+    /// Sets the approximate memory for reading both arrays, in bytes.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// Compares no cells.
+    /// Skips the comparison of cells.
     pub fn without_cells(mut self) -> Self {
         self.cells = false;
         self
     }
 
-    /// Also compares how arrays are stored: versions, orders, tile extents, filters, names of fragments.
+    /// Also compares storage properties: versions, orders, tile extents, filters and fragment
+    /// names.
     pub fn physical(mut self) -> Self {
         self.physical = true;
         self
     }
 
-    /// Compares fields of the same place, whatever they are called; if not all of them can be compared, none is.
+    /// Matches fields by position instead of name. Compares no cells unless every field has a
+    /// comparable counterpart.
     pub fn by_place(mut self) -> Self {
         self.by_place = true;
         self
     }
 
-    /// Hands over the differences, one after the other: of the schemas, the metadata, the fragments, the cells. These come in
-    /// row-major order, of dense arrays box by box, as they were written. Memory stays within the budget, however many there are, but
-    /// for different cells of the same coordinates in arrays with duplicates, which are held together.
+    /// Passes each difference to `each`: schemas, metadata, fragments, then cells. Cells come in
+    /// row-major order, within each subarray for dense arrays.
+    ///
+    /// Memory stays within the budget for any number of differences. Differing cells with equal
+    /// coordinates in arrays with duplicates are an exception, as they are held together.
     ///
     /// # Errors
-    /// Whatever reading gives.
+    /// Reading an array fails.
     pub fn run(&self, mut each: impl FnMut(Difference) -> ControlFlow<()>) -> Result<DiffCounts> {
         let mut counts = DiffCounts::default();
         let parts = [Self::schemas, Self::metadata, Self::fragments, Self::compare_cells];

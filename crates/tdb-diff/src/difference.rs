@@ -1,88 +1,87 @@
-//! Something that differs, and how much does.
+//! Differences and their counts.
 
 use std::ops::ControlFlow;
 
 use tdb_array::{Batch, MetadataValue};
 
-/// Something that differs.
+/// A difference between two arrays.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Difference {
-    /// What the schema says of something, as TOML; `None` where it says nothing.
+    /// A key of the schemas' TOML text. A missing key is `None`.
     Schema {
-        /// A key of the text form of schemas, such as `attribute qual.nullable`.
+        /// Key in the text, such as `attribute qual.nullable`.
         key: String,
-        /// What the first array's says.
+        /// Value in the first array.
         a: Option<String>,
-        /// What the second array's says.
+        /// Value in the second array.
         b: Option<String>,
     },
-    /// The value of a key of the metadata; `None` where there is none.
+    /// A metadata key. A missing key is `None`.
     Metadata {
         /// The key.
         key: Vec<u8>,
-        /// Its value in the first array.
+        /// Value in the first array.
         a: Option<MetadataValue>,
-        /// Its value in the second array.
+        /// Value in the second array.
         b: Option<MetadataValue>,
     },
-    /// A cell: a batch of one, with the dimensions and then the fields that both arrays have; `None` where there is none at these
-    /// coordinates.
+    /// A cell, as a batch with the dimensions and the common fields. A missing cell is `None`.
     Cell {
-        /// In the first array.
+        /// Cell in the first array.
         a: Option<Batch>,
-        /// In the second array.
+        /// Cell in the second array.
         b: Option<Batch>,
-        /// The names of the fields in which they differ, if it is in both.
+        /// Names of the differing fields, if both arrays have the cell.
         fields: Vec<String>,
     },
-    /// A fragment that one of the arrays has alone, in a physical comparison.
+    /// A fragment of only one array, in a physical comparison.
     Fragment {
-        /// Its name.
+        /// Name of the fragment.
         name: String,
-        /// Whether it is the first array that has it.
+        /// `true` if the first array has the fragment.
         in_a: bool,
     },
 }
 
-/// How much differs.
+/// Numbers of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffCounts {
-    /// Keys of the schemas.
+    /// Number of differing schema keys.
     pub schema: u64,
-    /// Keys of the metadata.
+    /// Number of differing metadata keys.
     pub metadata: u64,
-    /// Fragments, if these were compared.
+    /// Number of differing fragments, in a physical comparison.
     pub fragments: u64,
-    /// Cells of the same values.
+    /// Number of equal cells.
     pub equal_cells: u64,
-    /// Cells of the same coordinates that differ in some field.
+    /// Number of cells with equal coordinates and a differing field.
     pub differing_cells: u64,
-    /// Cells that the first array has alone.
+    /// Number of cells only in the first array.
     pub cells_only_in_a: u64,
-    /// Cells that the second array has alone.
+    /// Number of cells only in the second array.
     pub cells_only_in_b: u64,
-    /// Whether cells were not compared, since the arrays have other dimensions.
+    /// `true` if the fields do not match, so that no cells were compared.
     pub incomparable: bool,
-    /// Whether it was stopped before the end.
+    /// `true` if the comparison was stopped early.
     pub stopped: bool,
 }
 
 impl DiffCounts {
-    /// How many differences there are.
+    /// Returns the number of differences.
     #[must_use]
     pub fn differences(&self) -> u64 {
         let cells = self.differing_cells + self.cells_only_in_a + self.cells_only_in_b;
         self.schema + self.metadata + self.fragments + cells
     }
 
-    /// Whether there are none.
+    /// Returns `true` if all parts were comparable and equal.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.differences() == 0 && !self.incomparable
     }
 }
 
-/// What takes the differences, one after the other, and says whether to go on.
+/// A callback for each difference, which may stop the comparison.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Difference) -> ControlFlow<()>;

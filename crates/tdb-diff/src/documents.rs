@@ -1,4 +1,4 @@
-//! What two schemas say, key by key of their text form.
+//! Comparison of schemas by the keys of their TOML text.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use tdb_job::Result;
 
-/// Keys that say how cells are stored, and not what they are.
+/// Keys of storage properties.
 const PHYSICAL: [&str; 9] = [
     "format_version",
     "capacity",
@@ -20,10 +20,10 @@ const PHYSICAL: [&str; 9] = [
     "validity_filters",
 ];
 
-/// A key, and what the first and the second schema say.
+/// A key, with the values in the first and in the second schema.
 type Said = (String, Option<String>, Option<String>);
 
-/// What two definitions say differently, by key.
+/// Returns the differing keys of two definitions.
 pub(super) fn documents(a: &ArrayDefinition, b: &ArrayDefinition, physical: bool) -> Result<Vec<Said>> {
     let (mut a, mut b) = (keys_of(a, physical)?, keys_of(b, physical)?);
     let mut different = Vec::new();
@@ -46,7 +46,7 @@ fn keys_of(definition: &ArrayDefinition, physical: bool) -> Result<BTreeMap<Stri
     Ok(keys)
 }
 
-/// Appends each key with its value; the members of a list that have names, by these.
+/// Appends each key with its value. Members of lists are addressed by name.
 fn flatten(prefix: &str, table: &Table, physical: bool, keys: &mut BTreeMap<String, String>) {
     let wanted = table.iter().filter(|(key, _)| physical || !PHYSICAL.contains(&key.as_str()));
     for (key, value) in wanted {

@@ -1,4 +1,4 @@
-//! The fields that two arrays have in common.
+//! Common fields of two arrays.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use tdb_types::{Datatype, PhysicalType, Scalar};
 
 use tdb_job::Result;
 
-/// The fields that are compared: all dimensions, and the attributes that both have.
+/// The compared fields: all dimensions, and the common attributes.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) names: Vec<String>,
-    /// What the second array calls them.
+    /// Names in the second array.
     pub(super) names_in_b: Vec<String>,
-    /// How many of them are dimensions.
+    /// Number of dimensions.
     pub(super) dimensions: usize,
-    /// Of each dimension the type, if its coordinates are numbers.
+    /// Type of each dimension with numeric coordinates.
     physical: Vec<Option<PhysicalType>>,
-    /// Of each field, if its cells stand for values of enumerations that differ.
+    /// Enumerations of each field, if they differ.
     values: Vec<Option<EnumeratedValues>>,
 }
 
-/// What the cells of an enumerated attribute stand for in either array.
+/// Differing enumerations of an attribute.
 #[derive(Debug)]
 struct EnumeratedValues {
     datatype: Datatype,
@@ -31,8 +31,10 @@ struct EnumeratedValues {
 }
 
 impl Fields {
-    /// Fields of the same name; or all fields, those of the same place. `None` if the dimensions differ, so that there are no cells
-    /// of equal coordinates; by place also if attributes differ.
+    /// Matches fields by name or by position.
+    ///
+    /// Returns `None` if the dimensions differ. With `by_place`, also returns `None` if attributes
+    /// differ.
     pub(super) fn of(a: &Array, b: &Array, by_place: bool) -> Result<Option<Self>> {
         let dimensions = || a.schema().dimensions().iter().zip(b.schema().dimensions());
         let is_same = a.schema().array_type() == b.schema().array_type()
@@ -68,7 +70,7 @@ impl Fields {
         self.values.push(values);
     }
 
-    /// Compares the coordinates of two cells, the first dimension first.
+    /// Compares the coordinates of two cells, first dimension first.
     pub(super) fn compare(&self, (a, at): (&Batch, usize), (b, other): (&Batch, usize)) -> std::cmp::Ordering {
         let columns = a.columns().iter().zip(b.columns()).zip(&self.physical);
         let ordering = columns.map(|((a, b), physical)| {
@@ -83,7 +85,7 @@ impl Fields {
         ordering.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     }
 
-    /// Whether two cells have the same value of a field.
+    /// Returns `true` if two cells have the same value of a field.
     pub(super) fn is_equal(&self, field: usize, (a, at): (&Column, usize), (b, other): (&Column, usize)) -> bool {
         match (a.cell(at), b.cell(other), &self.values[field]) {
             (None, None, _) => true,
@@ -93,7 +95,7 @@ impl Fields {
         }
     }
 
-    /// The values of the first cell in all fields, so that those of equal cells of either array are equal.
+    /// Encodes the first cell. Cells with equal values have equal encodings, in both arrays.
     pub(super) fn values_of(&self, batch: &Batch, is_a: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut push = |kind: u8, value: &[u8]| {
@@ -120,14 +122,15 @@ impl Fields {
         bytes
     }
 
-    /// Whether some cells have, at a glance, the same bytes in all fields: what isn't told to be equal may be all the same.
+    /// Returns `true` if all fields have equal bytes. A `false` result does not exclude equal
+    /// values.
     pub(super) fn are_surely_equal(&self, a: &Batch, b: &Batch) -> bool {
         let columns = a.columns().iter().zip(b.columns());
         self.values.iter().all(Option::is_none) && columns.into_iter().all(|(a, b)| has_equal_bytes(a, b))
     }
 }
 
-/// The attributes of both schemas that stand for each other, and whose cells can be compared.
+/// Returns the matching attributes with comparable cells.
 fn pairs<'s>(a: &'s ArraySchema, b: &'s ArraySchema, by_place: bool) -> Vec<(&'s Attribute, &'s Attribute)> {
     let others = b.attributes();
     let pair = |(place, attribute): (usize, &'s Attribute)| {
@@ -140,7 +143,7 @@ fn pairs<'s>(a: &'s ArraySchema, b: &'s ArraySchema, by_place: bool) -> Vec<(&'s
     a.attributes().iter().enumerate().filter_map(pair).collect()
 }
 
-/// Whether cells can be compared: whether they may be null, and which values they had otherwise, doesn't matter.
+/// Returns `true` if cells are comparable. Nullability and fill values do not matter.
 fn is_comparable(a: &Attribute, b: &Attribute) -> bool {
     (a.datatype(), a.cell_val_num(), a.enumeration().is_some())
         == (b.datatype(), b.cell_val_num(), b.enumeration().is_some())
@@ -153,11 +156,11 @@ fn has_equal_bytes(a: &Column, b: &Column) -> bool {
     a.bytes() == b.bytes() && lengths(a) == lengths(b) && (0..a.len()).all(|cell| a.is_valid(cell) == b.is_valid(cell))
 }
 
-/// What a position in an enumeration stands for.
+/// Meaning of an enumeration position.
 #[derive(Debug, PartialEq)]
 enum Meaning<'a> {
     Value(&'a [u8]),
-    /// None: the position is beyond the enumeration's end.
+    /// Position beyond the end of the enumeration.
     Position(&'a [u8]),
 }
 

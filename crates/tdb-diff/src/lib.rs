@@ -11,5 +11,5 @@ pub use diff::Diff;
 pub use difference::{DiffCounts, Difference};
 pub use tdb_job::{MaintainError, Result};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;

@@ -1,4 +1,4 @@
-//! The cells of one of the arrays, one after the other.
+//! The cells of one array, as an iterator.
 
 use tdb_array::{Array, Batch, Batches, Coordinate, Order};
 use tdb_rtree::{DimRange, NdRange};
@@ -12,12 +12,13 @@ use tdb_job::Result;
 pub(super) struct Side {
     batches: Option<Batches>,
     batch: Option<Batch>,
-    /// The next cell of the batch.
+    /// Position of the next cell in the batch.
     at: usize,
 }
 
 impl Side {
-    /// The cells of an array, with the fields of these names; of a dense one, those of a box as far as it lies in its domain.
+    /// Reads the given fields of an array. A dense array is read only within the subarray and the
+    /// domain.
     pub(super) fn new(
         array: &Array,
         fields: &[String],
@@ -39,10 +40,10 @@ impl Side {
         Ok(Self { batches: Some(query.batches()?), batch: None, at: 0 })
     }
 
-    /// The batch that has the next cell, and where; `None` at the end.
+    /// Returns the batch and position of the next cell. Returns `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(&Batch, usize)>> {
         while self.batch.as_ref().is_none_or(|batch| self.at >= batch.len()) {
-            // What was compared isn't needed any more when more is read.
+            // Frees the compared batch before the next read.
             self.batch = None;
             self.at = 0;
             match self.batches.as_mut().and_then(Iterator::next).transpose()? {
@@ -53,13 +54,13 @@ impl Side {
         Ok(self.batch.as_ref().map(|batch| (batch, self.at)))
     }
 
-    /// Goes on behind so many cells of the batch.
+    /// Skips cells of the batch.
     pub(super) fn pass(&mut self, cells: usize) {
         self.at += cells;
     }
 }
 
-/// The part of a box that lies in a schema's domain, by dimension.
+/// Intersects a subarray with the domain, by dimension.
 fn ranges_within(schema: &ArraySchema, within: &NdRange) -> Option<Vec<(String, Coordinate, Coordinate)>> {
     let ranges = schema.dimensions().iter().zip(&within.0).map(|(dimension, range)| {
         let (low, high) = dimension.domain_keys()?;

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of jobs.
 
 mod obstacle;
 mod place_problem;
@@ -22,143 +22,145 @@ fn all_of(errors: &[MaintainError]) -> String {
     errors.iter().map(MaintainError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Why an array can't be maintained.
+/// Error of a job on an array or group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaintainError {
-    /// The array can't be read or written.
+    /// Reading or writing the array failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// A schema can't be written as text.
+    /// Writing a schema as text failed.
     #[error(transparent)]
     Schema(#[from] tdb_schema_text::SchemaTextError),
-    /// The text of a schema isn't what it should be.
+    /// The text of a schema is invalid.
     #[error("the text of a schema: {0}")]
     Text(String),
-    /// A file can't be read, written, listed or removed.
+    /// Reading, writing, listing or deleting a file failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The array's format has no such files.
+    /// The array's format version has no files of this kind.
     #[error("{path}: arrays of format {version} have no files of {what}; those of format {since} and later do")]
     NotInFormat {
-        /// The array.
+        /// Path of the array.
         path: String,
-        /// What was wanted.
+        /// Kind of requested file.
         what: &'static str,
-        /// The array's format.
+        /// Format version of the array.
         version: FormatVersion,
-        /// The first format that has them.
+        /// First format version with such files.
         since: u32,
     },
-    /// The format names other files by absolute URIs, and this storage has none.
+    /// The files need absolute URIs, and the storage has no URIs.
     #[error(
         "{path}: files of {what} name others by absolute URIs here, and the storage has none; it is no folder of this machine"
     )]
     NoUri {
-        /// The array or group.
+        /// Path of the array or group.
         path: String,
-        /// What was wanted.
+        /// Kind of requested file.
         what: &'static str,
     },
-    /// Joined files would change places with one that lies between them.
+    /// Consolidation would change the order of files, because of a file written in between.
     #[error(
         "{file}: it was written between files that were to be joined, but reaches out of the range of time, so that the \
          outcome would change; choose a range that holds all of it or nothing"
     )]
     Between {
-        /// The file that lies between.
+        /// Path of the file in between.
         file: String,
     },
-    /// A text isn't a manifest.
+    /// A text is not a manifest.
     #[error("line {line} isn't one of a manifest: a SHA-256 in 64 hexadecimal digits, two spaces, a path")]
     Manifest {
-        /// The number of the line, from 1 on.
+        /// Line number, from 1 on.
         line: usize,
     },
-    /// Somebody else maintains the array.
+    /// Another job holds the lock of the array.
     #[error("{path}: {who} maintains this array; wait until that has ended, or take over if it is certain that it has")]
     Busy {
-        /// The file that says so.
+        /// Path of the lock.
         path: String,
-        /// Who it is.
+        /// Owner of the lock.
         who: String,
     },
-    /// Something that is no lock has the name of one, so that nobody can maintain the array or group.
+    /// A file or folder has the name of the lock but is not a lock. No job can run until the file
+    /// is moved.
     #[error(
         "{path}: {what} has the name of a lock of maintenance, but nobody of this library has made it; move it elsewhere"
     )]
     NotALock {
-        /// Its path.
+        /// Path of the array's lock.
         path: String,
-        /// What it is.
+        /// Description of the file or folder.
         what: String,
     },
-    /// The array was changed meanwhile in a way that matters. Nothing was done.
+    /// Another process changed the array in a conflicting way. No file was written.
     #[error("{path}: {what}; nothing was changed, try again")]
     Conflict {
-        /// The array.
+        /// Path of the array.
         path: String,
-        /// What was changed.
+        /// Description of the change.
         what: String,
     },
-    /// Fragments were being joined when that was interrupted, and it can't be finished or undone now: cells may count twice.
+    /// A consolidation of fragments was interrupted and can be neither completed nor rolled back.
+    /// Cells may be counted twice.
     #[error(
         "{path}: joining fragments was interrupted, so that cells may be there twice, and that can't be finished or undone: {why}"
     )]
     Unsettled {
-        /// The journal that says what was about to be done.
+        /// Path of the journal.
         path: String,
-        /// Why not.
+        /// Reason.
         why: String,
     },
-    /// Something can't be copied, moved or removed as asked.
+    /// A path cannot be copied, moved or removed as requested.
     #[error("{path}: {why}")]
     Place {
-        /// The place.
+        /// The path.
         path: String,
-        /// Why.
+        /// Reason.
         why: PlaceProblem,
     },
-    /// The metadata of a fragment can't be rebuilt.
+    /// The metadata of a fragment cannot be rebuilt.
     #[error("{path}: {why}")]
     Rebuild {
-        /// The fragment.
+        /// Path of the fragment.
         path: String,
-        /// Why.
+        /// Reason.
         why: RebuildProblem,
     },
-    /// The array can't be rewritten as it is wanted.
+    /// The array cannot be migrated as requested.
     #[error("{path} can't be rewritten in format {version}: {}", listed(against))]
     CannotMigrate {
-        /// The array.
+        /// Path of the array.
         path: String,
-        /// The format that was wanted.
+        /// Requested format version.
         version: FormatVersion,
-        /// All that stands against it.
+        /// All obstacles.
         against: Vec<Obstacle>,
     },
-    /// Arrays of a group can't be rewritten as it is wanted. Nothing was written.
+    /// Some arrays of a group cannot be migrated as requested. No file was written.
     #[error("{path} can't be migrated: {}", all_of(against))]
     CannotMigrateMembers {
-        /// The group.
+        /// Path of the group.
         path: String,
-        /// What stands against it, by arrays.
+        /// One error per array.
         against: Vec<MaintainError>,
     },
-    /// A folder can't be made, renamed or removed.
+    /// A folder cannot be created, renamed or deleted.
     #[error("{path}: {why}")]
     Folder {
-        /// The folder, or a file beside it.
+        /// Path of the folder, or of a file next to it.
         path: String,
-        /// Why not.
+        /// Reason.
         why: String,
     },
-    /// What was asked for would lose something, or can't be done.
+    /// The request is not possible, or would lose data.
     #[error("{path}: {why}")]
     Refused {
-        /// The array.
+        /// Path of the array.
         path: String,
-        /// Why.
+        /// Reason.
         why: Refusal,
     },
 }
@@ -170,7 +172,7 @@ impl From<CellsError> for MaintainError {
 }
 
 impl MaintainError {
-    /// What a caller may do about it.
+    /// Returns the category of the error, for the reaction of a caller.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {
@@ -193,5 +195,5 @@ impl MaintainError {
     }
 }
 
-/// The result of something that may fail so.
+/// The result of a job.
 pub type Result<T, E = MaintainError> = std::result::Result<T, E>;

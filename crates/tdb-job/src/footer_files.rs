@@ -1,22 +1,23 @@
-//! The files of consolidated fragment metadata.
+//! Files of consolidated fragment metadata.
 
 use tdb_array::Listing;
 use tdb_storage::{Entry, EntryKind};
 use tdb_types::TimestampedName;
 use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
 
-/// One of them.
+/// A file of consolidated fragment metadata.
 #[derive(Debug)]
 pub struct FooterFile {
-    /// Its path below the folder of the array.
+    /// Path below the folder of the array.
     pub path: String,
-    /// Its name.
+    /// Name of the file.
     pub name: TimestampedName,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// All of a listing, in the order in which they are asked for footers: the newest first.
+/// Returns the files of consolidated fragment metadata, newest first. Readers look for footers in
+/// this order.
 pub fn footer_files(listing: &Listing) -> Vec<FooterFile> {
     let of = |folder: &str, entry: &Entry| {
         let extension = entry.name.rsplit_once('.')?.1;

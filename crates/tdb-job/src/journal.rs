@@ -1,11 +1,12 @@
-//! What a run was about to do, for the next one to finish or to undo.
+//! The journal of a consolidation of fragments. The next job completes or rolls back an interrupted
+//! consolidation with it.
 //!
-//! The journal is written when the new fragments are there, uncommitted, and removed when all is done. In between the new
-//! fragments are committed, and after that the vacuum file says that they take the place of others.
+//! Order of steps: write the new fragments without commits, write the journal, commit the
+//! fragments, write the vacuum file, delete the journal.
 //!
-//! Anybody can put such a file there. What it says is only done if a run of this library could have meant it: at least two
-//! fragments, all of them there, become others of just their times. It is undone only if nothing goes that isn't elsewhere;
-//! else it is left alone, and told.
+//! Anyone may create a file with this name. The content is therefore not trusted. A valid journal
+//! replaces at least two existing fragments by fragments of exactly the same time range. A rollback
+//! runs only if the original fragments exist. Invalid journals stay untouched and are reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,45 +24,46 @@ use crate::error::Result;
 
 const TITLE: &str = "tdb journal of joined fragments 1";
 
-/// Why a journal is left alone.
+/// Reason why a journal stays untouched.
 pub const NOT_OURS: &str = "it is no journal of what an interrupted consolidation of this array can have meant to do";
 
-/// What became of the journals that were found.
+/// Result of [`recover`].
 #[derive(Debug, Default)]
 pub struct Recovered {
-    /// How many interrupted runs were finished or undone.
+    /// Number of interrupted runs that were completed or rolled back.
     pub done: usize,
-    /// The paths of those that were left alone.
+    /// Paths of the journals that stay untouched.
     pub left: Vec<String>,
 }
 
-/// What is being done.
+/// The intended steps of one consolidation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
-    /// The folders of the new fragments, and the files that commit them alone, if any do.
+    /// Folder and separate commit file of each new fragment. The commit is empty for a fragment
+    /// without a separate commit.
     pub outputs: Vec<(String, String)>,
-    /// The path of the vacuum file.
+    /// Path of the vacuum file.
     pub vacuum: String,
-    /// The content of the vacuum file.
+    /// Content of the vacuum file.
     pub list: Vec<u8>,
 }
 
 impl Journal {
-    /// The journal of fragments that are about to be committed.
+    /// Creates the journal of fragments that are about to be committed.
     #[must_use]
     pub fn new(outputs: &[NewFragmentPlace], vacuum: String, list: Vec<u8>) -> Self {
         let place = |place: &NewFragmentPlace| (place.folder.clone(), place.commit.clone().unwrap_or_default());
         Self { outputs: outputs.iter().map(place).collect(), vacuum, list }
     }
 
-    /// Where it lies; `unique` is what no other name has.
+    /// Returns the path of a journal. `unique` must be unique among journals.
     pub fn path(unique: &str) -> String {
-        // Underscores would make it a fragment for some readers.
+        // With underscores, some readers would take the file for a fragment.
         let unique: String = unique.chars().filter(char::is_ascii_alphanumeric).collect();
         format!("{JOURNAL_PREFIX}{unique}{MAINTENANCE_SUFFIX}")
     }
 
-    /// The bytes of its file.
+    /// Serializes the journal.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         let mut text = format!("{TITLE}\nvacuum {}\n", self.vacuum);
@@ -90,8 +92,8 @@ impl Journal {
         Some(Self { outputs, vacuum, list: bytes[end + 2..].to_vec() })
     }
 
-    /// The folders of the fragments that the vacuum file will list; none if this is nothing that a run of this library could
-    /// have meant.
+    /// Returns the folders listed in the vacuum file. Returns `None` if this library cannot have
+    /// written the journal.
     fn folders(&self, array: &Array) -> Option<Vec<String>> {
         let storage = array.storage();
         let name = self.name()?;
@@ -111,7 +113,7 @@ impl Journal {
             listed.extend(known);
         };
         PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
-        // Where no cell was left, it ends with the fragment that there isn't.
+        // If no cell was left, the list ends with the name of the missing new fragment.
         if self.outputs.is_empty() {
             is_sound &= listed.pop().is_some_and(|(last, _)| last == name);
         }
@@ -123,7 +125,8 @@ impl Journal {
         is_meant.then(|| listed.into_iter().map(|(_, folder)| folder).collect())
     }
 
-    /// What the vacuum file is named after, if it and the new fragments are named as this library names them.
+    /// Returns the name of the vacuum file, if this library uses such names for the file and the
+    /// new fragments.
     fn name(&self) -> Option<TimestampedName> {
         let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
         let name = name_of(stem)?;
@@ -141,19 +144,20 @@ impl Journal {
     }
 }
 
-/// Where a fragment of this name lies.
+/// Returns the folder of a fragment, relative to the array. Returns `None` if the name has no known
+/// format version.
 #[must_use]
 pub fn folder_of(name: &TimestampedName) -> Option<String> {
     let in_folder = name.fragment_version().ok()?.has(Feature::CommitsFolder);
     Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
 }
 
-/// A name that stands alone.
+/// Parses a name without extension.
 fn name_of(name: &str) -> Option<TimestampedName> {
     TimestampedName::parse(name).filter(|parsed| parsed.as_str() == name)
 }
 
-/// The file that commits a fragment of this name alone, as [`Journal`] has it.
+/// Returns the separate commit file of a fragment, as in [`Journal::outputs`].
 fn commit_of(name: &TimestampedName) -> Option<String> {
     let version = name.fragment_version().ok()?;
     Some(match (version.has(Feature::CommitsFolder), version.has(Feature::RootCommits)) {
@@ -163,18 +167,18 @@ fn commit_of(name: &TimestampedName) -> Option<String> {
     })
 }
 
-/// The journals that lie there.
+/// Returns the paths of the journals in an array.
 pub fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
     let names = storage.list("")?.into_iter().map(|entry| entry.name);
     Ok(names.filter(|name| is_journal(name)).collect())
 }
 
-/// Whether a file of this name is one.
+/// Returns `true` if the name is a journal's.
 pub fn is_journal(name: &str) -> bool {
     name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)
 }
 
-/// Finishes or undoes what interrupted runs were about to do. Only for those who have the lock.
+/// Completes or rolls back interrupted consolidations. The caller must hold the lock.
 pub fn recover(array: &Array) -> Result<Recovered> {
     let storage = array.storage();
     let mut recovered = Recovered::default();
@@ -182,20 +186,20 @@ pub fn recover(array: &Array) -> Result<Recovered> {
         let bytes = match storage.read_up_to(&path, array.limits().commit_bytes) {
             Ok(bytes) => bytes,
             Err(error) if error.is_not_found() => continue,
-            // None of this library's is so long.
+            // Journals of this library are shorter.
             Err(StorageError::OverLimit { .. } | StorageError::NotAFile { .. }) => {
                 recovered.left.push(path);
                 continue;
             }
             Err(error) => return Err(error.into()),
         };
-        // It is there whole or not at all.
+        // Journals are written atomically.
         let journal = Journal::parse(&bytes);
         let journal = journal.and_then(|journal| Some((journal.folders(array)?, journal)));
         match journal {
             Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
                 match storage.remove_file(&path) {
-                    // Whose it was lives, and has found that it has lost the lock.
+                    // A living owner of the journal may have noticed the loss of the lock.
                     Err(error) if !error.is_not_found() => return Err(error.into()),
                     _ => recovered.done += 1,
                 }
@@ -206,7 +210,7 @@ pub fn recover(array: &Array) -> Result<Recovered> {
     Ok(recovered)
 }
 
-/// Whether it could be finished or undone.
+/// Completes or rolls back a consolidation. Returns `false` if neither is possible.
 fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool> {
     let storage = array.storage();
     let now = array.reopened()?;
@@ -223,7 +227,7 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         return undo(storage, journal, &[], || replaced.iter().all(is_there));
     }
     if committed.len() == journal.outputs.len() {
-        // Of what counts nowhere any more nothing counts twice.
+        // Without visible original fragments, no cell counts twice.
         let is_over = !replaced.iter().any(shows);
         let is_whole = journal.outputs.iter().all(|(folder, _)| shows(folder)) && replaced.iter().all(is_there);
         if is_whole && !is_over {
@@ -231,8 +235,9 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         }
         return Ok(is_whole || is_over);
     }
-    // One after the other they may have been committed in part. They may go as long as the fragments that they come from
-    // count. From format 12 on all are committed at once: then somebody has removed some since.
+    // Before format 12, fragments are committed separately, and the commit may be incomplete. The
+    // new fragments may be deleted as long as the original fragments are visible. From format 12 on
+    // the commit is atomic, and a missing commit was deleted later.
     let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
     if are_at_once || !replaced.iter().all(shows) {
         return Ok(false);
@@ -240,8 +245,10 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
     undo(storage, journal, &committed, || true)
 }
 
-/// Takes new fragments back, if what they come from is there, and tells whether it is. If there are none, nothing goes with
-/// them: so it is with a purge that has left no cell, of which nobody knows by now that it hasn't.
+/// Deletes the new fragments if the original fragments exist. Returns `false` otherwise.
+///
+/// If no new fragment exists, no file is deleted and the result is `true`. A purge without
+/// remaining cells has no new fragment, and the outcome of the purge is unknown.
 fn undo(
     storage: &Arc<dyn Storage>,
     journal: &Journal,
@@ -269,7 +276,7 @@ fn undo(
     Ok(true)
 }
 
-/// Says which fragments the new ones take the place of.
+/// Writes the vacuum file, the list of the replaced fragments.
 pub fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
     match storage.create_new(&journal.vacuum, &journal.list) {
         Err(StorageError::AlreadyExists { .. }) | Ok(()) => Ok(()),

@@ -17,6 +17,6 @@ pub use rounds::{Looked, is_gone, read_anew, until_settled};
 pub use settle::{settle_all, settled};
 pub use target::{DEEPEST, Stamp, Target, kind_of, list};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;
 pub use tdb_types;

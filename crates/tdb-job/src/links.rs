@@ -1,5 +1,6 @@
-//! Symbolic links in the folder of an array or group. What they lead to may be anybody's: nothing of it is ever removed. And
-//! what else lies there that no listing shows.
+//! Symbolic links and unlisted entries in the folder of an array or group.
+//!
+//! The target of a link may belong to someone else. No job deletes files behind a link.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,16 +11,16 @@ use tdb_storage::{Storage, StorageError};
 
 use crate::error::Result;
 
-/// The first part of a path that is a symbolic link.
+/// Returns the first symbolic link on a path.
 pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
 
-/// Which folders of a storage of this machine are symbolic links, each asked once.
+/// Symbolic links in a local storage. Each folder is checked once.
 struct Links<'a> {
-    /// The storage's own folder, without links; none if it isn't on this machine.
+    /// Folder of the storage, without links. `None` if the storage is not local.
     root: Option<PathBuf>,
-    /// What is none.
+    /// Folders known not to be links.
     folders: HashSet<&'a str>,
 }
 
@@ -29,7 +30,7 @@ impl<'a> Links<'a> {
         Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
     }
 
-    /// The first part of a path that is one.
+    /// Returns the first symbolic link on a path.
     fn on(&mut self, path: &'a str) -> Option<String> {
         let root = self.root.as_ref()?;
         let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
@@ -39,7 +40,7 @@ impl<'a> Links<'a> {
             }
             match fs::symlink_metadata(root.join(part)) {
                 Ok(metadata) if metadata.is_symlink() => return Some(part.to_owned()),
-                // What isn't there leads nowhere.
+                // A missing path leads nowhere.
                 Ok(_) | Err(_) => self.folders.insert(part),
             };
         }
@@ -47,14 +48,14 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Whether a path is a symbolic link, be it one that leads nowhere.
+/// Returns `true` if a path is a symbolic link, even a dangling one.
 pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
 }
 
-/// Something in a folder of this machine that no listing shows, and that would go with the folder all the same: a name that
-/// isn't UTF-8, a link that leads nowhere, a pipe. With `is_deep` it is looked for in the folders below as well.
+/// Returns an unlisted local directory entry: a name that is not UTF-8, a dangling link, or a pipe.
+/// Deleting the folder would also delete the entry. `is_deep` includes subfolders.
 pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
@@ -63,7 +64,7 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// The same of a path.
+/// Like [`unlisted`], for a local path.
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {

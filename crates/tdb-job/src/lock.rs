@@ -1,8 +1,10 @@
-//! One at a time: who maintains an array says so in a file that readers and writers don't look at.
+//! The lock of an array or group: a file ignored by readers and writers. Only one job at a time
+//! holds the lock.
 //!
-//! A lock that somebody dead has left is taken over. It can't be replaced in one operation, so that a second file is made
-//! first, whose name comes from the content of that lock: only who has made it may remove a lock with that content. No two
-//! locks have the same content, so that whoever is late finds another one, and leaves it.
+//! The lock of a dead process is taken over. Storages cannot replace a file atomically. The new
+//! owner therefore first creates a takeover file, named after the digest of the old lock. Only the
+//! creator of the takeover file may delete a lock with this content. All locks differ in content,
+//! and a late process does not touch a different lock.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -16,27 +18,33 @@ use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 use crate::error::{MaintainError, Result};
 use crate::links::is_link;
 
-/// No lock is longer.
+/// Maximum size of a lock.
 const LOCK_BYTES: u64 = 4096;
-/// So many who died while they took over are taken over in turn.
+/// Maximum number of nested takeovers by processes that died during the takeover.
 const DEPTH: usize = 8;
 
 const FOLDER: &str = "a folder, or what else is no file,";
 const TOO_LONG: &str = "a file that is longer than any lock";
 const DANGLING: &str = "a symbolic link that leads nowhere";
 
-/// While this lives, nobody else maintains the array or group.
+/// The lock of an array or group, held until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     claim: Claim,
 }
 
 impl Lock {
-    /// Takes the lock. One that a dead process on this machine has left is taken over, and every one if `take_over` says so.
+    /// Takes the lock. Takes over the lock of a dead process of this machine, and any lock if
+    /// `take_over` is set.
+    ///
+    /// # Errors
+    /// [`MaintainError::Busy`] if another process holds the lock, [`MaintainError::NotALock`] if
+    /// its name is in use.
     pub fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
-        // The locks that they are about are gone: whoever has made one of them leaves ours alone.
+        // The locks of these takeover files are deleted. The creators of the files will not touch
+        // the new lock.
         for entry in storage.list("")? {
             let is_one = entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX);
             if is_one && entry.kind == EntryKind::File {
@@ -46,13 +54,13 @@ impl Lock {
         Ok(Self { claim })
     }
 
-    /// The same lock of an array that lies in another place now.
+    /// Returns the lock after a move of the array to another storage.
     pub fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
         self.claim.storage = storage;
         self
     }
 
-    /// Whether it is still there. Somebody who was told that nobody maintains the array may have taken it over.
+    /// Checks the lock. Another job may have taken over the lock by request.
     pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
@@ -62,36 +70,37 @@ impl Lock {
     }
 }
 
-/// Whether a lock is there whose owner is dead for certain.
+/// Returns `true` if a lock exists and its owner is known to be dead.
 pub fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
     let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
     Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
 }
 
-/// Whether somebody who may live has the lock.
+/// Returns `true` if the lock exists and its owner may be alive.
 pub fn is_held(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| !owner.is_dead(&Owner::this(String::new())))
 }
 
-/// Whether a living process of this machine has the lock.
+/// Returns `true` if a living process of this machine holds the lock.
 pub fn is_held_here(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| owner.is_alive(&Owner::this(String::new())))
 }
 
-/// Whoever has the lock; none where that isn't known.
+/// Returns the owner of the lock. Returns `None` if it is unknown.
 fn owner(storage: &dyn Storage) -> Option<Owner> {
     let found = read(storage, MAINTENANCE_LOCK).ok()??;
     Owner::parse(&String::from_utf8_lossy(&found))
 }
 
-/// What no other lock has in it.
+/// Returns a text unique to this lock.
 fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{:016x}-{count}", RandomState::new().hash_one(count))
 }
 
-/// A file that says whose something is. It goes with this, unless somebody else has it by then.
+/// A file with the name of the owner. Dropping the claim deletes the file, unless the owner has
+/// changed.
 #[derive(Debug)]
 struct Claim {
     storage: Arc<dyn Storage>,
@@ -109,23 +118,23 @@ impl Claim {
         let found = read(&**storage, path)?;
         let busy = |found: Option<Vec<u8>>| Err(busy(&**storage, path, &found.unwrap_or_default()));
         let Some(found) = found else {
-            // It is there, and can't be read; or it has gone just now.
+            // The file exists but is unreadable, or it was deleted just now.
             return if is_link(&**storage, path) { Err(not_a_lock(&**storage, path, DANGLING)) } else { busy(None) };
         };
         let owner = Owner::parse(&String::from_utf8_lossy(&found));
-        // Who takes over does so now, if it lives: that can be waited for, whatever somebody says.
+        // `take_over` does not apply to a living process during a takeover, which ends soon.
         let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
         if !is_certain && !owner.as_ref().is_some_and(|owner| owner.is_dead(own)) || depth == 0 {
             return busy(Some(found));
         }
         let guard = Self::make(storage, &takeover_path(&found), own, take_over, depth - 1)?;
-        // Whoever had the guard before has replaced it.
+        // The previous owner of the guard has replaced the lock.
         let now = read(&**storage, path)?;
         if now.as_ref() != Some(&found) {
             return busy(now);
         }
         remove(&**storage, path)?;
-        // One who has just come and found none may have been faster.
+        // Another process may have created the lock after the deletion.
         let is_own = create(&**storage, path, &content)?;
         drop(guard);
         if is_own { Ok(new()) } else { busy(read(&**storage, path)?) }
@@ -134,14 +143,15 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // There is no caller to report it to. The next one finds that its owner is dead, or is told to take over.
+        // A destructor cannot report an error. The next job finds a dead owner, or needs
+        // `take_over`.
         if matches!(read(&*self.storage, &self.path), Ok(Some(found)) if found == self.content) {
             let _ = self.storage.remove_file(&self.path);
         }
     }
 }
 
-/// The file that those make who want to take over a lock with this content.
+/// Returns the path of the takeover file for a lock with this content.
 fn takeover_path(content: &[u8]) -> String {
     let digest: String = Sha256::digest(content).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{TAKEOVER_PREFIX}{digest}{MAINTENANCE_SUFFIX}")
@@ -155,7 +165,7 @@ fn busy(storage: &dyn Storage, path: &str, found: &[u8]) -> MaintainError {
     MaintainError::Busy { path: storage.describe(path), who }
 }
 
-/// Makes a file, unless there is one.
+/// Creates a file. Returns `false` if it exists.
 fn create(storage: &dyn Storage, path: &str, content: &[u8]) -> Result<bool> {
     match storage.create_new(path, content) {
         Ok(()) => Ok(true),
@@ -164,12 +174,11 @@ fn create(storage: &dyn Storage, path: &str, content: &[u8]) -> Result<bool> {
     }
 }
 
-/// Of what nobody can take over: it isn't a lock.
 fn not_a_lock(storage: &dyn Storage, path: &str, what: &str) -> MaintainError {
     MaintainError::NotALock { path: storage.describe(path), what: what.to_owned() }
 }
 
-/// What has the name of a lock and can't be one; none if it may be one.
+/// Returns why an entry cannot be a lock, or `None` for a possible lock.
 pub fn is_none(entry: &Entry) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Folder => Some(FOLDER),
@@ -178,7 +187,7 @@ pub fn is_none(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-/// The content of a file that may be gone.
+/// Returns the content of a lock, or `None` if the file does not exist.
 fn read(storage: &dyn Storage, path: &str) -> Result<Option<Vec<u8>>> {
     match storage.read_up_to(path, LOCK_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -189,7 +198,7 @@ fn read(storage: &dyn Storage, path: &str) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Removes a file that may be gone.
+/// Deletes a file, if it exists.
 fn remove(storage: &dyn Storage, path: &str) -> Result<()> {
     match storage.remove_file(path) {
         Err(error) if !error.is_not_found() => Err(error.into()),
@@ -197,15 +206,15 @@ fn remove(storage: &dyn Storage, path: &str) -> Result<()> {
     }
 }
 
-/// Who has the lock.
+/// The owner of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
     process: u32,
-    /// What process numbers count in: the machine, since when it runs, and its part; empty where it isn't known.
+    /// Scope of the process number: host name, boot id and PID namespace. Empty if unknown.
     place: String,
-    /// What no other lock has; none in a file that isn't of this library.
+    /// A text unique to this lock. Empty in files of foreign programs.
     token: String,
-    /// What the machine is known by for good; empty where it isn't known.
+    /// The machine id. Empty if unknown.
     machine: String,
 }
 
@@ -226,12 +235,12 @@ impl Owner {
         let place = lines.next()?.strip_prefix("on ")?.to_owned();
         let mut rest =
             |what: &str| lines.next().and_then(|line| line.strip_prefix(what)).unwrap_or_default().to_owned();
-        // Locks of earlier versions end with the token, or before.
+        // Locks of earlier versions of this library lack the machine, or also the token.
         let (token, machine) = (rest("token "), rest("machine "));
         Some(Self { process, place, token, machine })
     }
 
-    /// Whether its process numbers are those of this one's.
+    /// Returns `true` if both owners have the same scope of process numbers.
     fn is_here(&self, own: &Self) -> bool {
         !self.place.is_empty() && self.place == own.place
     }
@@ -240,25 +249,26 @@ impl Owner {
         std::path::Path::new(&format!("/proc/{}", self.process)).exists()
     }
 
-    /// What the machine is called, and what is another one each time that it starts.
+    /// Returns the host name and the boot id.
     fn host_and_boot(&self) -> Option<(&str, &str)> {
         let (rest, _namespace) = self.place.rsplit_once(' ')?;
         rest.rsplit_once(' ')
     }
 
-    /// Whether it is certain that the machine has started anew since. Copies of a machine have its identity, but other names.
+    /// Returns `true` if the machine has certainly rebooted since. Copies of a machine have the
+    /// same id but different host names.
     fn is_of_former_boot(&self, own: &Self) -> bool {
         let is_one_machine = !self.machine.is_empty() && self.machine == own.machine;
         let both = self.host_and_boot().zip(own.host_and_boot());
         is_one_machine && both.is_some_and(|((host, boot), (own_host, own_boot))| host == own_host && boot != own_boot)
     }
 
-    /// Whether it is certain that the process is gone.
+    /// Returns `true` if the process is certainly gone.
     fn is_dead(&self, own: &Self) -> bool {
         self.is_of_former_boot(own) || self.is_here(own) && !self.has_process()
     }
 
-    /// Whether it is certain that there is such a process.
+    /// Returns `true` if the process certainly exists.
     fn is_alive(&self, own: &Self) -> bool {
         self.is_here(own) && self.has_process()
     }

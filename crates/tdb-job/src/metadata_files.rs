@@ -1,4 +1,4 @@
-//! The files of metadata, and which of them stand for which.
+//! Metadata files and their vacuum files.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,41 +11,41 @@ use tdb_types::{ByteReader, TimestampedName};
 use crate::error::Result;
 use crate::target::list;
 
-/// What lies in the folder of metadata.
+/// Contents of the metadata folder.
 #[derive(Debug, Default)]
 pub struct MetadataFiles {
-    /// In the order in which they change the metadata.
+    /// Metadata files, in order of application.
     pub files: Vec<MetadataFile>,
-    /// The vacuum files.
+    /// Vacuum files.
     pub vacuums: Vec<MetadataVacuum>,
 }
 
-/// A file of metadata.
+/// A metadata file.
 #[derive(Clone, Debug)]
 pub struct MetadataFile {
-    /// Its name.
+    /// Name of the file.
     pub name: TimestampedName,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// A vacuum file.
+/// A vacuum file of consolidated metadata.
 #[derive(Debug)]
 pub struct MetadataVacuum {
-    /// Its path below the folder of the array or group.
+    /// Path below the folder of the array or group.
     pub path: String,
-    /// Its name.
+    /// Name of the vacuum file.
     pub name: TimestampedName,
-    /// The name of the consolidated file: the same, but where release 2.21.1 has written it.
+    /// Name of the consolidated file. Differs from `name` only in files of release 2.21.1.
     pub replacement: TimestampedName,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The names of the others.
+    /// Names of the superseded files.
     pub targets: Vec<String>,
 }
 
 impl MetadataFile {
-    /// The path of the file below the folder of the array or group.
+    /// Returns the path below the folder of the array or group.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{METADATA_FOLDER}/{}", self.name)
@@ -53,7 +53,7 @@ impl MetadataFile {
 }
 
 impl MetadataFiles {
-    /// What is there now.
+    /// Lists the metadata folder.
     pub fn list(files: &SmallFiles) -> Result<Self> {
         let mut all = Self::default();
         for entry in list(&**files.storage(), METADATA_FOLDER)? {
@@ -75,7 +75,7 @@ impl MetadataFiles {
         Ok(all)
     }
 
-    /// The names that vacuum files within `time` take out of account.
+    /// Returns the names of the files superseded by vacuum files within `time`.
     pub fn hidden(&self, time: TimeRange) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
         visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
@@ -83,12 +83,13 @@ impl MetadataFiles {
 }
 
 impl MetadataVacuum {
-    /// Whether it has another UUID than the consolidated file.
+    /// Returns `true` if the UUIDs of the vacuum file and the consolidated file differ.
     pub fn is_renamed(&self) -> bool {
         self.replacement != self.name
     }
 
-    /// Release 2.21.1 gives the vacuum file another UUID than the consolidated file. Of the files of the same times one alone may be it.
+    /// Finds the consolidated file. Release 2.21.1 gives the vacuum file another UUID. Then the
+    /// consolidated file is the only file with the same times.
     fn find_replacement(&mut self, files: &[MetadataFile]) {
         if files.iter().any(|file| file.name == self.name) {
             return;
@@ -104,10 +105,10 @@ impl MetadataVacuum {
     }
 }
 
-/// What a file says last of each key: its value, or that it was deleted.
+/// The last change of each key: its value, or `None` if it was deleted.
 pub type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
 
-/// What some files together say.
+/// Merges the changes of several files, later files last.
 pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>) -> Result<Changes, ArrayError> {
     let mut merged = Changes::new();
     for file in of {
@@ -118,7 +119,7 @@ pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>
 }
 
 fn targets(files: &SmallFiles, path: &str) -> Result<Vec<String>> {
-    // A list of names, which takes no more room than commits may.
+    // The limit for commits applies to lists of names, too.
     let bytes = files.read_list(path)?;
     let mut targets = Vec::new();
     let take = |line: std::borrow::Cow<'_, str>| {

@@ -1,4 +1,4 @@
-//! Looks at what others write and maintain meanwhile.
+//! Repeated checks of arrays during concurrent writes and jobs.
 
 use tdb_array::{Array, ArrayError};
 use tdb_storage::Storage;
@@ -6,22 +6,24 @@ use tdb_storage::Storage;
 use crate::error::{MaintainError, Result};
 use crate::target::Stamp;
 
-/// Looks at most.
+/// Maximum number of checks.
 const ROUNDS: usize = 16;
-/// Reads at most of an array that is vacuumed again and again.
+/// Maximum number of reads during repeated vacuums.
 const READS: usize = 8;
 
-/// What the last look at an array or group has found.
+/// Result of repeated checks of an array or group.
 #[derive(Debug)]
 pub struct Looked<R> {
-    /// What it has found.
+    /// Result of the last check.
     pub last: R,
-    /// What the look before that has found, if nothing is certain: the array has changed during each look.
+    /// Result of the check before, if the array changed during every check.
     pub before: Option<R>,
 }
 
-/// Looks until nothing is found wrong, or the files have stayed the same during a look, or a look finds nothing that the one before
-/// hasn't found.
+/// Repeats a check until one of three conditions holds. The check finds no problem, the files stay
+/// the same during a check, or a check finds no new problem.
+///
+/// Stops after 16 checks.
 pub fn until_settled<R>(
     storage: &dyn Storage,
     mut look: impl FnMut() -> R,
@@ -47,10 +49,10 @@ pub fn until_settled<R>(
     }
 }
 
-/// Reads an array, and reads it anew, opened again at the same times, where a vacuum has removed files meanwhile.
+/// Reads an array. Reopens it at the same times and repeats the read if a vacuum has deleted files.
 ///
 /// # Errors
-/// Those of `read`. A file that is missing each time is an error.
+/// Errors of `read`. A file missing each time is an error.
 pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result<T> {
     let mut array = array.clone();
     for _ in 1..READS {
@@ -62,7 +64,7 @@ pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result
     read(&array)
 }
 
-/// Whether a file isn't there.
+/// Returns `true` if the error is a missing file.
 pub fn is_gone(error: &MaintainError) -> bool {
     let (MaintainError::Storage(error) | MaintainError::Array(ArrayError::Storage(error))) = error else {
         return false;

@@ -1,7 +1,8 @@
-//! What is interrupted is finished or undone before anybody takes an array as it is: copies would have cells twice for ever.
+//! Completes or rolls back interrupted consolidations before a job copies an array. Otherwise the
+//! copy would contain cells twice for good.
 //!
-//! A journal lies in the array's folder from before new fragments are committed until after the vacuum file says what they
-//! replace. Whoever looks twice, finds the same commits both times, and no journal in between, hasn't seen that moment.
+//! The journal exists from before the new fragments are committed until after the vacuum file is
+//! written. Two equal listings of vacuum files with no journal in between exclude a consolidation.
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use crate::journal::{NOT_OURS, journals, recover};
 use crate::lock::Lock;
 use crate::target::{kind_of, list};
 
-/// How often it is looked whether others have joined fragments meanwhile, before it is given up.
+/// Maximum number of attempts during concurrent consolidations.
 const ROUNDS: usize = 20;
 
-/// The array of a range of time, opened anew at a moment at which no fragments are being joined.
+/// Reopens the array for a time range, at a moment without consolidation of fragments.
 pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
     let storage = array.storage();
     for _ in 0..ROUNDS {
@@ -32,8 +33,8 @@ pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
     Err(MaintainError::Conflict { path: storage.describe(""), what })
 }
 
-/// Finishes or undoes what is interrupted in those arrays of a storage in whose folders these temporary files lie. Gives
-/// whether there was anything.
+/// Completes or rolls back interrupted consolidations in the arrays of a storage, given the paths
+/// of temporary files. Returns `true` if any consolidation was interrupted.
 pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
     let mut is_any = false;
     for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {
@@ -54,7 +55,7 @@ pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: b
     Ok(is_any)
 }
 
-/// Finishes or undoes what is interrupted in an array.
+/// Completes or rolls back the interrupted consolidations of an array.
 fn settle(array: &Array, take_over: bool) -> Result<()> {
     let storage = array.storage();
     let Some(first) = journals(&**storage)?.into_iter().next() else { return Ok(()) };
@@ -65,7 +66,7 @@ fn settle(array: &Array, take_over: bool) -> Result<()> {
             None => Ok(()),
         },
         Err(error @ (MaintainError::Busy { .. } | MaintainError::Conflict { .. })) => Err(error),
-        // Not everybody who may look may write.
+        // A reader may lack the permission to write.
         Err(error) => Err(unsettled(&**storage, &first, &error.to_string())),
     }
 }
@@ -74,7 +75,7 @@ fn unsettled(storage: &dyn Storage, path: &str, why: &str) -> MaintainError {
     MaintainError::Unsettled { path: storage.describe(path), why: why.to_owned() }
 }
 
-/// The vacuum files of fragments.
+/// Returns the names of the vacuum files of fragments.
 fn lists(storage: &dyn Storage) -> Result<Vec<String>> {
     let is_list = |name: &str| {
         name.rsplit_once('.').is_some_and(|(_, extension)| extension == VACUUM_EXTENSION) && !is_temporary(name)

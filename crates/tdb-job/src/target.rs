@@ -1,4 +1,4 @@
-//! What is maintained: an array or a group.
+//! The array or group of a job.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use tdb_types::names::{
 
 use crate::error::{MaintainError, Result};
 
-/// Folders in folders, at most, that anybody looks into: a link may lead in a circle.
+/// Maximum depth of nested folders. A link may lead in a cycle.
 pub const DEEPEST: usize = 64;
 
-/// Names in the folders of an array or group at one moment. Files never change under their names.
+/// Names in the folders of an array or group at one moment. A file never changes under its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp(Vec<(String, EntryKind)>);
 
-/// What is maintained.
+/// The array or group of a job.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// An array.
@@ -40,7 +40,7 @@ impl From<&Group> for Target {
 }
 
 impl Target {
-    /// Where its files are.
+    /// Returns the storage of the files.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         match self {
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Its small files.
+    /// Returns access to the commit, footer and metadata files.
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         match self {
@@ -58,7 +58,7 @@ impl Target {
         }
     }
 
-    /// The range of time that was opened.
+    /// Returns the time range at which the array or group was opened.
     pub fn time(&self) -> TimeRange {
         match self {
             Self::Array(array) => array.time(),
@@ -66,7 +66,11 @@ impl Target {
         }
     }
 
-    /// How a vacuum file of metadata names a file: by its path from format 19 on, before and in groups by an absolute URI.
+    /// Returns the line of a file in a vacuum file of metadata. Arrays from format 19 on use
+    /// relative paths. Earlier formats and groups use absolute URIs.
+    ///
+    /// # Errors
+    /// [`MaintainError::NoUri`] if the line needs a URI and the storage has none.
     pub fn line_of_metadata(&self, path: &str) -> Result<String> {
         let is_relative = match self {
             Self::Array(array) => array.small_files().version().has(Feature::RelativeVacuum),
@@ -78,21 +82,24 @@ impl Target {
         }
     }
 
-    /// The absolute URI of a path.
+    /// Returns the absolute URI of a path.
+    ///
+    /// # Errors
+    /// [`MaintainError::NoUri`] if the storage has none.
     pub fn uri(&self, path: &str, what: &'static str) -> Result<String> {
         let none = || MaintainError::NoUri { path: self.storage().describe(""), what };
         self.storage().uri(path).ok_or_else(none)
     }
 
-    /// What lies in all folders that matter.
+    /// Returns the current names of all relevant files.
     pub fn stamp(&self) -> Result<Stamp> {
         Stamp::of(&**self.storage())
     }
 }
 
 impl Stamp {
-    /// What lies in all folders that matter: two of them that are equal show that nothing has changed in between. Files that
-    /// are being made, and those of maintenance, say nothing of that.
+    /// Lists all relevant folders. Two equal stamps show that no file changed in between. Temporary
+    /// files and files of jobs are left out.
     pub fn of(storage: &dyn Storage) -> Result<Self> {
         let folders =
             ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
@@ -109,7 +116,7 @@ impl Stamp {
     }
 }
 
-/// What is in a folder, nothing if there is none.
+/// Lists a folder. Returns an empty list if it does not exist.
 pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     match storage.list(folder) {
         Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
@@ -117,14 +124,14 @@ pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     }
 }
 
-/// What lies at the root of a storage.
+/// Returns whether the root of a storage is an array or a group.
 pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
     let mut listing = Listing::default();
     listing.root = match storage.list("") {
         Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
         other => other?,
     };
-    // Some stores go on listing folders whose files have all gone.
+    // Some object stores still list folders without files.
     if storage.profile().is_remote() {
         for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
             let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;

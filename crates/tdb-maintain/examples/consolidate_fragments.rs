@@ -1,4 +1,5 @@
-//! Joins all fragments of an array: `cargo run --example consolidate_fragments ARRAY [purge] [fragment...]`.
+//! Consolidates all fragments of an array: `cargo run --example consolidate_fragments ARRAY [purge]
+//! [fragment...]`.
 
 use tdb_array::Array;
 use tdb_maintain::ConsolidateFragments;

@@ -1,4 +1,4 @@
-//! Joining small files.
+//! Consolidation of commits, footers and metadata.
 
 mod commits;
 mod footers;
@@ -11,9 +11,10 @@ use crate::draft::Draft;
 use crate::plan::{Job, Plan};
 use crate::step::Planned;
 
-/// What may be joined: each function starts one kind of consolidation.
+/// Consolidation of commit, footer and metadata files. Each function starts one kind.
 ///
-/// Consolidation only adds files; what they stand for remains until a [`Vacuum`](crate::Vacuum) removes it.
+/// Consolidation only adds files. The superseded files remain until a [`Vacuum`](crate::Vacuum)
+/// deletes them.
 ///
 /// ```
 /// use tdb_maintain::{Consolidate, Vacuum};
@@ -43,24 +44,28 @@ use crate::step::Planned;
 pub struct Consolidate;
 
 impl Consolidate {
-    /// The commits of all writes and deletes into one file, in arrays of format 12 and later and in those of before 7, which
-    /// take what is of today's format.
+    /// Consolidates the commits of all writes and deletes into one file.
+    ///
+    /// Works on arrays from format 12 on, and on arrays before format 7, whose new files have the
+    /// current format.
     pub fn commits() -> Consolidation {
         Consolidation::new(Kind::Commits)
     }
 
-    /// The footers of all fragments that count into one file, so that opening them takes one read.
+    /// Consolidates the footers of all visible fragments into one file. Readers then open all
+    /// fragments with one read.
     pub fn footers() -> Consolidation {
         Consolidation::new(Kind::Footers)
     }
 
-    /// The metadata of an array or group into one file.
+    /// Consolidates the metadata of an array or group into one file.
     pub fn metadata() -> Consolidation {
         Consolidation::new(Kind::Metadata)
     }
 }
 
-/// A consolidation of small files, with its options: [`plan`](Self::plan) says what it would do.
+/// A consolidation of commit, footer or metadata files, with options. [`plan`](Self::plan) previews
+/// the steps.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is done before a plan runs"]
 pub struct Consolidation {
@@ -81,23 +86,25 @@ impl Consolidation {
         Self { kind, names: Names::new(), time: None }
     }
 
-    /// What makes the name of the new file unique. Its times are those of what it stands for, whatever the names say.
+    /// Sets the source of the unique part of the new file's name. The times in the name are always
+    /// those of the superseded files.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Only what was written within a range of time; of metadata alone, for the others no time is lost. By default it is the
-    /// range that the array or group was opened with.
+    /// Restricts a consolidation of metadata to files written within a time range. The default is
+    /// the time range at which the array or group was opened. Has no effect on commits and footers.
     pub fn between(mut self, time: TimeRange) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Plans the consolidation of an array or a group. Of the three kinds, groups have only metadata.
+    /// Plans the consolidation of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// The format has no such files, or the storage cannot express the names that the format requires; a file cannot be read.
+    /// The format has no files of this kind, the storage cannot provide the required URIs, or
+    /// reading a file fails.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), vec![Box::new(self.clone())])
     }
@@ -109,7 +116,7 @@ impl Job for Consolidation {
             (Kind::Metadata, _) => metadata::draft(target, &self.names, self.time.unwrap_or_else(|| target.time())),
             (Kind::Commits, Target::Array(array)) => commits::draft(array, &self.names),
             (Kind::Footers, Target::Array(array)) => footers::draft(array, &self.names),
-            // Groups have nothing else.
+            // Groups have only metadata.
             (_, Target::Group(_)) => Ok(Draft::default()),
         }
     }

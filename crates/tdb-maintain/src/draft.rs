@@ -1,4 +1,4 @@
-//! What one job is going to do, and what it leaves alone.
+//! The draft of a job: steps and kept files.
 
 use std::fmt;
 
@@ -6,92 +6,93 @@ use tdb_array::{ArrayError, TimeRange};
 
 use crate::step::Planned;
 
-/// What one job is going to do.
+/// The draft of a job.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    /// In this order: whatever interrupts them, nothing is lost.
+    /// The steps, in an order that loses no data when interrupted.
     pub(crate) steps: Vec<Planned>,
     pub(crate) left: Vec<Left>,
     pub(crate) savings: Savings,
     pub(crate) past: Vec<TimeRange>,
 }
 
-/// How much less there is to do for those who open the array or group, when consolidation and the vacuum that belongs to it
-/// are done.
+/// The savings for readers who open the array or group, after consolidation and the matching
+/// vacuum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Savings {
-    /// Names fewer in the folders that are listed.
+    /// Number of names saved in folder listings.
     pub names: u64,
-    /// Files fewer that are read.
+    /// Number of file reads saved.
     pub reads: u64,
 }
 
-/// Something that a vacuum leaves alone, and why.
+/// A kept file, and the reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Left {
-    /// The path of the file below the folder of the array or group.
+    /// Path below the folder of the array or group.
     pub path: String,
-    /// Why.
+    /// Reason.
     pub why: Reason,
 }
 
-/// Why a vacuum leaves something alone.
+/// Reason why a vacuum keeps a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// What it replaces is the only copy.
+    /// The consolidated file is missing. The superseded files may be the only copy.
     #[error("what it is named after isn't there, so that the files that it names may be the only copy")]
     NoReplacement,
-    /// What stands in place of others is damaged.
+    /// The consolidated file is damaged.
     #[error("what it is named after can't be relied on: {0}")]
     Unsound(#[source] Box<ArrayError>),
-    /// It names something that was written at another time.
+    /// The vacuum file lists a file outside of the time range.
     #[error("it names {name}, which was written at another time than what replaces it")]
     OtherTime {
-        /// What it names.
+        /// Name of the listed file.
         name: String,
     },
-    /// It replaces itself, be it by way of others.
+    /// The vacuum file directly or indirectly lists the consolidated file.
     #[error("by way of what it names it replaces itself")]
     Circle,
-    /// It is named as if an interrupted consolidation of fragments had left it.
+    /// The file has the name of a journal, but different content.
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
-    /// Fragments that were consolidated together cover less than what they replace.
+    /// The fragments of one consolidation cover less than the replaced fragments.
     #[error("the fragments that were consolidated together don't cover {fragment}: one of them is missing")]
     Uncovered {
-        /// The name of one that they replace.
+        /// Name of a replaced fragment.
         fragment: String,
     },
-    /// Fragments that were consolidated together have fewer cells than what they replace.
+    /// The fragments of one consolidation have fewer cells than the replaced fragments.
     #[error(
         "the fragments that were consolidated together show {there} cells, those that they replace {replaced}: one of them is \
          missing"
     )]
     Fewer {
-        /// How many cells show of the new fragments; where cells have no duplicates, those that show of the replaced ones, too.
+        /// Number of visible cells in the new fragments. In arrays without duplicates, includes the
+        /// visible cells of the replaced fragments.
         there: u64,
-        /// How many show of the replaced ones.
+        /// Number of visible cells in the replaced fragments.
         replaced: u64,
     },
-    /// What it names may be the only copy of what another one names that is left.
+    /// The listed fragments may be the only copy of data in a second, kept vacuum file.
     #[error("what it names may stand in place of what {list} names, which is left")]
     Waits {
-        /// The path of the other one.
+        /// Path of the second vacuum file.
         list: String,
     },
-    /// The joined metadata aren't what the files that it names say.
+    /// The consolidated metadata differs from the listed files.
     #[error("what it is named after doesn't have what the files that it names say of {key:?}")]
     Lacks {
-        /// A key of the metadata.
+        /// A key with a different value.
         key: String,
     },
-    /// It is a symbolic link: what it leads to may be anybody's.
+    /// The path is a symbolic link. The target may belong to someone else.
     #[error("it is a symbolic link, and nothing behind one is removed")]
     Link,
-    /// It can't be read.
+    /// The file is unreadable.
     #[error("it can't be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),
 }

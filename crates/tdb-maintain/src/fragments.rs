@@ -1,4 +1,4 @@
-//! Consolidation of fragments: many become one, with the same cells for readers of every time.
+//! Consolidation of fragments into one fragment, with the same cells for readers of every time.
 
 mod choice;
 mod choose;
@@ -25,12 +25,14 @@ use tdb_job::{MaintainError, Result};
 pub use plan::{FragmentPlan, PlannedStep};
 pub use report::{FragmentReport, JoinedStep};
 
-/// How fragments are to be joined: by default all that there are, in one step, so that readers of every time find what they
-/// found before. Where one dense fragment would have more cells than [`amplification`](Self::amplification) allows, those that fit
-/// together are joined, each group to one.
+/// A consolidation of fragments. By default, a single step replaces all fragments by one. Every
+/// point in time reads as before.
 ///
-/// Nothing is removed: the fragments that were joined stay, and are only named in a vacuum file as replaced.
+/// In a dense array, a single fragment may exceed the limit of
+/// [`amplification`](Self::amplification). Then groups of nearby fragments are consolidated, one
+/// new fragment per group.
 ///
+/// The original fragments stay on disk. A vacuum file lists the superseded fragments.
 /// ```
 /// use tdb_maintain::ConsolidateFragments;
 /// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -83,91 +85,94 @@ impl Default for ConsolidateFragments {
 }
 
 impl ConsolidateFragments {
-    /// All fragments, in one step.
+    /// Creates a consolidation of all fragments in one step.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These fragments and no others, by the names of their folders, in one step.
+    /// Consolidates exactly these fragments in one step, given the folder names.
     pub fn fragments<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.list = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Only fragments that were written within this range of time.
+    /// Restricts the consolidation to fragments written within a time range.
     pub fn between(mut self, time: TimeRange) -> Self {
         self.time = time;
         self
     }
 
-    /// At most so many steps (`sm.consolidation.steps`).
+    /// Sets the maximum number of steps (`sm.consolidation.steps`).
     pub fn steps(mut self, steps: u32) -> Self {
         self.steps = steps;
         self
     }
 
-    /// At least so many fragments in a step (`sm.consolidation.step_min_frags`); by default all.
+    /// Sets the minimum number of fragments per step (`sm.consolidation.step_min_frags`). The
+    /// default is all.
     pub fn step_min_fragments(mut self, count: usize) -> Self {
         self.choice.min = Some(count);
         self
     }
 
-    /// At most so many fragments in a step (`sm.consolidation.step_max_frags`).
+    /// Sets the maximum number of fragments per step (`sm.consolidation.step_max_frags`).
     pub fn step_max_fragments(mut self, count: usize) -> Self {
         self.choice.max = count;
         self
     }
 
-    /// Of two neighbours in time the smaller one must have at least this part of the size of the other
+    /// Sets the minimum size ratio of two consecutive fragments, smaller to larger
     /// (`sm.consolidation.step_size_ratio`).
     pub fn step_size_ratio(mut self, ratio: f32) -> Self {
         self.choice.size_ratio = ratio;
         self
     }
 
-    /// How many times as many cells a new dense fragment may have as the tiles of those that it joins
-    /// (`sm.consolidation.amplification`).
+    /// Sets the maximum number of cells of a new dense fragment, as a multiple of the cells in the
+    /// tiles of the original fragments (`sm.consolidation.amplification`).
     pub fn amplification(mut self, most: f64) -> Self {
         self.choice.amplification = most;
         self
     }
 
-    /// Begins another fragment before the data files of one take more bytes than this
-    /// (`sm.consolidation.max_fragment_size`).
+    /// Sets the maximum size of a fragment's data files in bytes
+    /// (`sm.consolidation.max_fragment_size`). Larger results are split into several fragments.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self
     }
 
-    /// Leaves out cells that are deleted by now (`sm.consolidation.purge_deleted_cells`). Readers of earlier times, who
-    /// would still see them, don't find them any more.
+    /// Drops deleted cells (`sm.consolidation.purge_deleted_cells`). Readers of earlier times no
+    /// longer find these cells.
     pub fn purge(mut self, purge: bool) -> Self {
         self.asked.purge = purge;
         self
     }
 
-    /// Lets the values of attributes go that were dropped since, which readers of earlier times still see.
+    /// Drops the values of attributes dropped from the schema. Readers of earlier times lose these
+    /// values.
     pub fn flatten_history(mut self, flatten: bool) -> Self {
         self.asked.flatten_history = flatten;
         self
     }
 
-    /// About how many bytes cells may take in memory on their way; by default 64 MiB.
+    /// Sets the approximate memory for cells in bytes. The default is 64 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;
         self
     }
 
-    /// What makes names of new fragments unique. Their times are those of the fragments that they join.
+    /// Sets the source of the unique part of new fragment names. The times in the name come from
+    /// the original fragments.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Plans the steps. Reads names and metadata of fragments, and writes nothing.
+    /// Plans the steps. Reads fragment names and metadata, and writes no file.
     ///
     /// # Errors
-    /// The array cannot be read; a fragment of the list does not exist.
+    /// Reading the array fails, or a requested fragment does not exist.
     pub fn plan(&self, array: &Array) -> Result<FragmentPlan> {
         let array = array.reopened_after(array)?;
         let mut all = Facts::of_all(&array)?;
@@ -211,13 +216,14 @@ impl ConsolidateFragments {
         Ok(plan)
     }
 
-    /// Whether another step is wanted after so many; there is only one for a list.
+    /// Returns `true` if another step may follow. An explicit list of fragments has a single step.
     fn goes_on(&self, steps: usize) -> bool {
         let most = if self.list.is_some() { self.steps.min(1) } else { self.steps };
         u32::try_from(steps).is_ok_and(|steps| steps < most)
     }
 
-    /// What to join next, each group to one; or why nothing. Fragments that are `done` aren't joined again.
+    /// Returns the groups of the next step, or the reasons against a next step. Fragments in `done`
+    /// are excluded.
     fn next<'f>(
         &self,
         array: &Array,
@@ -243,7 +249,7 @@ impl ConsolidateFragments {
         Ok(self.choice.next(array, all, &self.candidates(all, done), self.asked))
     }
 
-    /// The fragments within the range of time, but for those that are `done`.
+    /// Returns the fragments within the time range, except those in `done`.
     fn candidates<'f>(&self, all: &'f [Facts], done: &BTreeSet<String>) -> Vec<&'f Facts> {
         let is_inside = |facts: &&Facts| self.time.contains(facts.name.start(), facts.name.end());
         all.iter().filter(is_inside).filter(|facts| !done.contains(facts.name.as_str())).collect()

@@ -1,4 +1,4 @@
-//! Gathered commits that are to count no more.
+//! Ignore files for consolidated commits.
 
 use tdb_array::{Array, Names, TimeRange};
 use tdb_metadata::PathList;
@@ -8,8 +8,8 @@ use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 use crate::step::Planned;
 use tdb_job::Result;
 
-/// The file that takes gathered commits back, given as the files that gather them have them; none if there is nothing to take
-/// back.
+/// Returns the ignore file for consolidated commits, given in the form of the consolidated files.
+/// Returns `None` without commits.
 pub(crate) fn ignoring(array: &Array, names: &Names, mut paths: Vec<String>) -> Result<Option<Planned>> {
     paths.sort_unstable();
     paths.dedup();

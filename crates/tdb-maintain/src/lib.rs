@@ -18,7 +18,7 @@ pub use vacuum::{FragmentList, IgnoreFile, MetadataList, Vacuum, fragment_lists,
 
 pub use tdb_job::{MaintainError, Refusal, Result};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;
 pub use tdb_job;
 pub use tdb_types;

@@ -1,11 +1,11 @@
-//! The commits that are files of their own.
+//! Separate commit files.
 
 use tdb_metadata::CommitKind;
 use tdb_storage::Entry;
 use tdb_types::TimestampedName;
 use tdb_types::names::COMMITS_FOLDER;
 
-/// A commit in a file of its own.
+/// A separate commit file.
 #[derive(Debug)]
 pub(crate) struct OwnCommit {
     pub(crate) path: String,
@@ -13,7 +13,8 @@ pub(crate) struct OwnCommit {
     pub(crate) bytes: u64,
 }
 
-/// Those among the files of the array's own folder and of the folder of commits: writes, deletes and updates.
+/// Returns the separate commits of writes, deletes and updates, in the root and in the commits
+/// folder.
 pub(crate) fn own_commits<'a>(
     root: impl Iterator<Item = &'a Entry>,
     commits: impl Iterator<Item = &'a Entry>,

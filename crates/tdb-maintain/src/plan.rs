@@ -1,4 +1,4 @@
-//! What is going to be done, and what was.
+//! The plan and the report of a consolidation or vacuum.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,41 +13,42 @@ use tdb_storage::{EntryKind, Storage};
 use crate::draft::{Draft, Left, Reason, Savings};
 use crate::step::{Action, Planned, Step};
 
-/// One kind of consolidation or vacuum, with its options.
+/// One kind of consolidation or vacuum, with options.
 pub(crate) trait Job: fmt::Debug + Send + Sync {
-    /// What is to be done as things stand.
+    /// Drafts the steps for the current state.
     fn draft(&self, target: &Target) -> Result<Draft>;
 
-    /// What is to be done when the steps of a draft are done, because others, who know no lock, did something meanwhile.
+    /// Returns an additional step after a draft has run. Processes without a lock may have
+    /// interfered.
     fn settle(&self, _target: &Target, _done: &Draft) -> Result<Option<Planned>> {
         Ok(None)
     }
 }
 
-/// What a consolidation or a vacuum is going to do, known before it is done.
+/// The planned steps of a consolidation or a vacuum.
 ///
-/// [`run`](Self::run) does it. `{plan}` prints it, a line for each file.
+/// [`run`](Self::run) executes the plan. `{plan}` prints one line per file.
 #[derive(Debug)]
 #[must_use = "nothing is done before `run`"]
 pub struct Plan {
     target: Target,
     parts: Vec<(Box<dyn Job>, Draft)>,
-    /// What lay in the folders when the plan was made.
+    /// The names of all files at the time of the plan.
     stamp: Stamp,
     take_over: bool,
 }
 
-/// What a consolidation or a vacuum has done.
+/// Result of a consolidation or a vacuum.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// What was written and removed, in that order. What somebody else had removed already isn't among it.
+    /// The executed steps, in order. Files already deleted by a different process are left out.
     pub steps: Vec<Step>,
-    /// What was left alone, and why.
+    /// Kept files, with reasons.
     pub left: Vec<Left>,
-    /// How many interrupted consolidations of fragments were finished or undone first.
+    /// Number of interrupted consolidations of fragments, completed or rolled back first.
     pub recovered: usize,
-    /// Of which times the array or group can't be read any more, as [`Plan::past`] said before.
+    /// Time ranges at which the array or group can no longer be read, as in [`Plan::past`].
     pub past: Vec<TimeRange>,
 }
 
@@ -59,23 +60,23 @@ impl Plan {
         Ok(Self { target, parts, stamp, take_over: false })
     }
 
-    /// What is going to be written and removed, in this order.
+    /// Returns the planned steps, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.parts.iter().flat_map(|(_, draft)| &draft.steps).map(|planned| &planned.step)
     }
 
-    /// Whether there is nothing to do.
+    /// Returns `true` if the plan has no steps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps().next().is_none()
     }
 
-    /// What a vacuum is going to leave alone, and why.
+    /// Returns the files to be kept, with reasons.
     pub fn left(&self) -> impl Iterator<Item = &Left> {
         self.parts.iter().flat_map(|(_, draft)| &draft.left)
     }
 
-    /// What those who open the array or group are spared afterwards.
+    /// Returns the savings for readers who open the array or group afterwards.
     #[must_use]
     pub fn savings(&self) -> Savings {
         self.parts.iter().fold(Savings::default(), |sum, (_, Draft { savings, .. })| Savings {
@@ -84,31 +85,34 @@ impl Plan {
         })
     }
 
-    /// Of which times the array or group can't be read any more afterwards: who asks for the end of one of these milliseconds
-    /// misses what was written before, because only what was made of it later is left.
+    /// Returns the time ranges at which the array or group can no longer be read afterwards.
+    ///
+    /// Readers at these times miss older data, because only later files have the data.
     pub fn past(&self) -> impl Iterator<Item = &TimeRange> {
         self.parts.iter().flat_map(|(_, draft)| &draft.past)
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    /// Takes over the lock of another process. Only safe after the process has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Does it, while nobody else maintains the array or group. What an interrupted consolidation of fragments has left is
-    /// finished or undone first. If anything was written or removed since the plan was made, it is made anew, so that the
-    /// [report](Report) may differ.
+    /// Runs the plan under the lock of the array or group. First completes or rolls back an
+    /// interrupted consolidation of fragments.
+    ///
+    /// Plans again if files were written or deleted since. The [report](Report) may then differ
+    /// from the plan.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); whatever the storage can't do. What was done before is done; the
-    /// next run goes on from there.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, and
+    /// errors of the storage. Completed steps remain, and the next run continues.
     pub fn run(self) -> Result<Report> {
         let Self { target, parts, stamp, take_over } = self;
         let mut report = Report::default();
         let is_empty = parts.iter().all(|(_, draft)| draft.steps.is_empty());
         if is_empty && target.stamp()? == stamp && journals(&**target.storage())?.is_empty() {
-            // Nothing is written for that: not everybody who may look may write.
+            // Takes no lock without steps, as a reader may lack the permission to write.
             report.left.extend(parts.into_iter().flat_map(|(_, draft)| draft.left));
             return Ok(report);
         }
@@ -124,7 +128,7 @@ impl Plan {
             if !draft.steps.is_empty() {
                 lock.check()?;
             }
-            // What was planned for the others rests on this.
+            // The drafts of later parts depend on these steps.
             is_fresh &= draft.steps.is_empty();
             report.take(&target, &draft.steps)?;
             report.take(&target, job.settle(&target, &draft)?.as_slice())?;
@@ -135,7 +139,8 @@ impl Plan {
     }
 }
 
-/// The same draft, unless something that it removes is behind a link. Then nothing of it is done: it would end halfway.
+/// Drops all steps of a draft if a step deletes a path behind a link. The draft would otherwise
+/// stop halfway.
 fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     let mut places: HashSet<&str> = HashSet::new();
     for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {
@@ -153,13 +158,13 @@ fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     Ok(draft)
 }
 
-/// The draft of a job, without what lies behind links.
+/// Drafts the steps of a job, without paths behind links.
 fn draft(job: &dyn Job, target: &Target) -> Result<Draft> {
     without_links(&**target.storage(), job.draft(target)?)
 }
 
 impl Report {
-    /// Carries steps out, in their order, but those at once that go with each other.
+    /// Runs steps in order. Independent steps run at the same time.
     fn take(&mut self, target: &Target, steps: &[Planned]) -> Result<()> {
         let storage = &**target.storage();
         for some in steps.chunk_by(Planned::goes_with) {
@@ -172,13 +177,13 @@ impl Report {
         Ok(())
     }
 
-    /// Bytes of what was written.
+    /// Returns the number of bytes written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.sum(Action::Write)
     }
 
-    /// Bytes of what was removed.
+    /// Returns the number of bytes deleted.
     #[must_use]
     pub fn removed(&self) -> u64 {
         self.sum(Action::Remove)

@@ -1,34 +1,34 @@
-//! One thing that maintenance does: a file that it writes, a file or folder that it removes.
+//! One step of a job: writing a file, or deleting a file or folder.
 
 use std::fmt;
 
 use tdb_job::Result;
 use tdb_storage::{EntryKind, Storage};
 
-/// A file to be written, or a file or folder to be removed.
+/// A file to write, or a file or folder to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Whether it is written or removed.
+    /// The action.
     pub action: Action,
-    /// Whether it is a file or a folder.
+    /// File or folder.
     pub kind: EntryKind,
-    /// Its path below the folder of the array or group.
+    /// Path below the folder of the array or group.
     pub path: String,
-    /// Its bytes; of a folder, those of its files.
+    /// Size in bytes. For a folder, the total size of the files.
     pub bytes: u64,
-    /// What it is.
+    /// Description of the file or folder.
     pub what: &'static str,
-    /// How many others a file that is written stands for.
+    /// Number of files superseded by a written file.
     pub joins: usize,
 }
 
-/// What is done with a file or folder.
+/// An action on a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// It is written, as a whole or not at all.
+    /// The file is written atomically.
     Write,
-    /// It is removed, durably.
+    /// The file or folder is deleted durably.
     Remove,
 }
 
@@ -52,18 +52,18 @@ impl fmt::Display for Step {
     }
 }
 
-/// A step with what it takes.
+/// A step with the content to write.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
     pub(crate) step: Step,
-    /// What is written.
+    /// Content to write.
     content: Vec<u8>,
-    /// Whether it may be done before or after those beside it that may, too.
+    /// `true` if the step may be reordered with adjacent steps of this kind.
     is_free: bool,
 }
 
 impl Planned {
-    /// Writes a file that stands for so many others.
+    /// Plans writing a file as a replacement of `joins` files.
     pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, joins: usize) -> Self {
         let bytes = content.len() as u64;
         Self {
@@ -73,12 +73,12 @@ impl Planned {
         }
     }
 
-    /// Removes a file.
+    /// Plans deleting a file.
     pub(crate) fn remove_file(path: String, bytes: u64, what: &'static str) -> Self {
         Self::remove(EntryKind::File, path, bytes, what)
     }
 
-    /// Removes a folder and all that is in it.
+    /// Plans deleting a folder and its content.
     pub(crate) fn remove_folder(path: String, bytes: u64, what: &'static str) -> Self {
         Self::remove(EntryKind::Folder, path, bytes, what)
     }
@@ -91,18 +91,18 @@ impl Planned {
         }
     }
 
-    /// The same, which may be done before or after those beside it that may, too.
+    /// Allows the step to be reordered with adjacent steps of this kind.
     pub(crate) fn in_any_order(self) -> Self {
         Self { is_free: true, ..self }
     }
 
-    /// Whether both may be done at once.
+    /// Returns `true` if both steps may run at the same time.
     pub(crate) fn goes_with(&self, other: &Self) -> bool {
         let are_folders = self.removes_a_folder() && other.removes_a_folder();
         are_folders || self.removes_a_file_in_any_order() && other.removes_a_file_in_any_order()
     }
 
-    /// Whether it removes a folder, in which nothing counts any more.
+    /// Returns `true` if the step deletes a folder. The content is no longer visible.
     fn removes_a_folder(&self) -> bool {
         self.step.action == Action::Remove && self.step.kind == EntryKind::Folder
     }
@@ -111,13 +111,13 @@ impl Planned {
         self.is_free && self.step.action == Action::Remove && self.step.kind == EntryKind::File
     }
 
-    /// What is written.
+    /// Returns the content to write.
     pub(crate) fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// Does those that [go with](Self::goes_with) each other, durably. What is gone already needn't be removed: somebody else was
-    /// faster. Gives for each whether there was something to do.
+    /// Runs independent steps durably, see [`goes_with`](Self::goes_with). Returns `false` for each
+    /// path already deleted by a different process.
     pub(crate) fn run_all(some: &[Self], storage: &dyn Storage) -> Vec<Result<bool>> {
         match some {
             [one] => vec![one.run(storage)],
@@ -132,7 +132,7 @@ impl Planned {
         }
     }
 
-    /// Does it, durably; see [`run_all`](Self::run_all).
+    /// Runs one step durably, see [`run_all`](Self::run_all).
     pub(crate) fn run(&self, storage: &dyn Storage) -> Result<bool> {
         let Step { action, kind, path, .. } = &self.step;
         match (action, kind) {
@@ -146,7 +146,7 @@ impl Planned {
     }
 }
 
-/// Whether there was something to remove.
+/// Returns `false` if the path did not exist.
 fn was_there(removed: tdb_storage::Result<()>) -> Result<bool> {
     match removed {
         Err(error) if error.is_not_found() => Ok(false),

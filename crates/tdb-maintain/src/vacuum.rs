@@ -1,4 +1,4 @@
-//! Removing what was replaced.
+//! Vacuum: deletion of superseded files.
 
 mod chain;
 mod commits;
@@ -17,10 +17,11 @@ use crate::plan::{Job, Plan};
 pub use fragments::{FragmentList, IgnoreFile, fragment_lists, ignoring_commits};
 pub use metadata::{MetadataList, metadata_lists};
 
-/// What may be removed because something else stands in its place: each function starts one kind of vacuum.
+/// Deletion of superseded files. Each function starts one kind of vacuum.
 ///
-/// Nothing is removed before it was seen that what stands in its place is there and sound; what isn't is
-/// [left](crate::Report::left) and told. Interrupted anywhere, nothing that counts is lost, and the next run goes on.
+/// A vacuum deletes files only if the superseding files exist and are sound. The remaining files
+/// are [kept](crate::Report::left) and reported. An interruption loses no visible data, and the
+/// next run continues.
 ///
 /// ```
 /// use tdb_maintain::{Consolidate, Vacuum};
@@ -60,53 +61,55 @@ impl Vacuum {
         Self { what, delete_files: false, names: Names::new() }
     }
 
-    /// The fragments that others were consolidated from, by either library.
+    /// Deletes fragments consolidated into new fragments, by either library.
     pub fn fragments() -> Self {
         Self::of(&[What::Fragments])
     }
 
-    /// The commits that were gathered, and the files of gathered commits that newer ones hold.
+    /// Deletes separate commits and consolidated files, if a newer consolidated file contains the
+    /// same commits.
     pub fn commits() -> Self {
         Self::of(&[What::Commits])
     }
 
-    /// The files of consolidated footers of which newer ones have all that is still there.
+    /// Deletes files of consolidated footers, if newer files have the same footers of all existing
+    /// fragments.
     pub fn footers() -> Self {
         Self::of(&[What::Footers])
     }
 
-    /// The files of metadata that were joined.
+    /// Deletes consolidated metadata files.
     pub fn metadata() -> Self {
         Self::of(&[What::Metadata])
     }
 
-    /// All of these, one after the other.
+    /// Runs all four kinds of vacuum in turn.
     pub fn all() -> Self {
         Self::of(&[What::Fragments, What::Commits, What::Footers, What::Metadata])
     }
 
-    /// Whether the own files of gathered deletes of cells go too. They don't by default: release 2.30.0 reads them whenever it
-    /// consolidates commits, and can't any more without them.
+    /// Sets whether the separate commits of consolidated deletes are deleted. The default is
+    /// `false`: release 2.30.0 needs the separate commits to consolidate commits.
     pub fn delete_files(mut self, remove: bool) -> Self {
         self.delete_files = remove;
         self
     }
 
-    /// What makes the name of the file unique that takes gathered commits of fragments back.
+    /// Sets the source of the unique part of the ignore file's name.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Plans the vacuum of an array or a group. Of the four kinds, groups have only metadata.
+    /// Plans the vacuum of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// A folder cannot be listed; a file that names others cannot be read.
+    /// Listing a folder or reading a vacuum file fails.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), self.jobs())
     }
 
-    /// A part for each kind: what is planned for one rests on the ones before.
+    /// Creates one part per kind. The draft of a part depends on the parts before.
     fn jobs(&self) -> Vec<Box<dyn Job>> {
         let part = |what: &What| Box::new(Part { what: *what, vacuum: self.clone() }) as Box<dyn Job>;
         self.what.iter().map(part).collect()
@@ -127,7 +130,7 @@ impl Job for Part {
             (What::Fragments, Target::Array(array)) => fragments::draft(array, &self.vacuum.names),
             (What::Commits, Target::Array(array)) => commits::draft(array, self.vacuum.delete_files),
             (What::Footers, Target::Array(array)) => footers::draft(array),
-            // Groups have nothing else.
+            // Groups have only metadata.
             (_, Target::Group(_)) => Ok(Draft::default()),
         }
     }

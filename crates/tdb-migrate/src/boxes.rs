@@ -1,4 +1,5 @@
-//! Which boxes of a dense array are written where its history is left out: what nobody wrote costs nothing, as far as it goes.
+//! Subarrays to write when the history of a dense array is dropped. Most unwritten cells are left
+//! out.
 
 use tdb_array::Array;
 use tdb_array::tdb_schema::ArraySchema;
@@ -8,21 +9,22 @@ use tdb_job::Obstacle;
 use tdb_job::Result;
 use tdb_rtree::disjoint;
 
-/// One box may have so many times the cells of the tiles that hold any.
+/// Maximum number of cells of a subarray, as a multiple of the cells in non-empty tiles.
 const AMPLIFICATION: u128 = 2;
-/// Up to so many cells one box around all is taken anyhow.
+/// Maximum number of cells of a single subarray around all cells, regardless of unwritten tiles.
 const SMALL: u128 = 1 << 20;
-/// So many boxes are never too many.
+/// Always acceptable number of subarrays.
 const FEW: usize = 64;
-/// Beyond that, they may be so many for each fragment.
+/// Maximum number of subarrays per fragment beyond [`FEW`].
 const PIECES: usize = 4;
-/// So many cells are never too many.
+/// Always acceptable number of cells.
 const MANY: u128 = 1 << 28;
-/// Beyond that, they may be so many times those of the tiles that were stored.
+/// Maximum number of cells beyond [`MANY`], as a multiple of the cells in stored tiles.
 const TIMES: u128 = 256;
 
-/// Boxes of whole tiles of the new array, cut off at the ends of what there is, that hold all cells of a dense array, none twice:
-/// one around all, unless most of it would be tiles that nobody wrote anything into.
+/// Returns disjoint subarrays with all cells of a dense array. Each consists of whole tiles of the
+/// new array, clipped to the non-empty domain. The result is the non-empty domain, unless most
+/// tiles were never written.
 pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle>) -> Result<Vec<NdRange>> {
     let Some(hull) = array.non_empty_domain()? else { return Ok(Vec::new()) };
     let (mut wanted, mut stored) = (Vec::new(), 0_u128);
@@ -50,8 +52,8 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
     Ok(wanted.into_iter().filter_map(cut).collect())
 }
 
-/// Boxes around these, none of them over another, and not many more than there were fragments: long ones that cross cut each
-/// other into many. The fewer there may be, the more is written that nobody wrote before.
+/// Merges subarrays into a bounded number of disjoint subarrays. Long crossing subarrays would cut
+/// each other into many pieces. A lower bound writes more previously unwritten cells.
 fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
     let mut amplification = AMPLIFICATION;
     while amplification <= TIMES {
@@ -64,10 +66,10 @@ fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
     vec![whole]
 }
 
-/// Joins boxes that follow each other where together they have not so many times the cells.
+/// Merges consecutive subarrays within the amplification limit.
 fn joined(boxes: Vec<NdRange>, amplification: u128) -> Vec<NdRange> {
     let with_cells = |one: NdRange| (cells_in(&one), one);
-    // Of each how many cells it has to have.
+    // The number of required cells of each subarray.
     let mut boxes: Vec<(u128, NdRange)> = boxes.into_iter().map(with_cells).collect();
     loop {
         let before = boxes.len();
@@ -91,7 +93,7 @@ fn joined(boxes: Vec<NdRange>, amplification: u128) -> Vec<NdRange> {
     }
 }
 
-/// The tiles that a box touches, as a box that ends with the domain's last tile.
+/// Expands a subarray to whole tiles, including the last tile of the domain.
 fn whole_tiles(schema: &ArraySchema, domain: &NdRange) -> NdRange {
     let along = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
         let (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) =

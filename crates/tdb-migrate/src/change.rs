@@ -1,4 +1,4 @@
-//! The schemas of the new array, from those of the old one.
+//! Schemas of the new array.
 
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, Enumeration, SchemaBuilder};
 use tdb_filters::{Filter, FilterPipeline};
@@ -7,12 +7,12 @@ use tdb_types::{DataOrder, Feature, FormatVersion, Layout, Scalar};
 use crate::obstacle;
 use tdb_job::Obstacle;
 
-/// The filters that fields share go by these names.
+/// Names of filters shared by fields.
 const SHARED: [&str; 3] = ["__coords", "__offsets", "__validity"];
-/// What formats 1 to 4 call an attribute without a name.
+/// Name of an unnamed attribute in formats 1 to 4.
 const ANONYMOUS: &str = "__attr";
 
-/// What is to become of an array's schemas.
+/// Requested changes to the schemas.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     pub(super) version: Option<FormatVersion>,
@@ -24,7 +24,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// The new schema, with what belongs to it; or everything that stands against it.
+    /// Returns the new definition, or all obstacles.
     pub(super) fn apply(&self, old: &ArrayDefinition) -> Result<ArrayDefinition, Vec<Obstacle>> {
         let schema = old.schema();
         let version = self.version.unwrap_or(schema.version());
@@ -49,7 +49,7 @@ impl Change {
         Ok(definition)
     }
 
-    /// The old schema as far as its filters go, so that those that are replaced don't stand against anything.
+    /// Returns the old schema with the new filters. Replaced filters are no obstacle.
     fn with_filters(&self, schema: &ArraySchema, version: FormatVersion) -> ArraySchema {
         let own = self.filters_of(schema, version);
         let mut builder = SchemaBuilder::from(schema.clone());
@@ -58,7 +58,7 @@ impl Change {
         }
         let replaced = self.filters.iter().any(|(name, _)| schema.field(name).is_some() || SHARED.contains(&&**name));
         match replaced {
-            // What can't be built in the old format shows when the new one is.
+            // Obstacles in the old format also appear when the new schema is built.
             true => self.builder(schema, schema.version()).build().unwrap_or_else(|_| schema.clone()),
             false => builder.build().unwrap_or_else(|_| schema.clone()),
         }
@@ -115,7 +115,7 @@ impl Change {
     fn attribute(&self, old: &Attribute, (from, to): (FormatVersion, FormatVersion)) -> Attribute {
         let mut filters = self.named(old.name()).unwrap_or(old.filters()).clone();
         if !self.tile_extents.is_empty() {
-            // Images are as large as tiles.
+            // WebP images have the size of tiles.
             for filter in &mut filters.filters {
                 if let Filter::WebP(options) = filter {
                     (options.y_extent, options.x_extent) = (0, 0);
@@ -140,7 +140,8 @@ impl Change {
         self.filters.iter().find(|(named, _)| named == name).map(|(_, filters)| filters)
     }
 
-    /// The filters of coordinates. Formats 1 to 4 have the same for all dimensions: if they are the same, they become those.
+    /// Returns the filters of coordinates. Formats 1 to 4 have a common pipeline for all
+    /// dimensions. If the dimensions' filters are equal, they become the common pipeline.
     fn filters_of(&self, schema: &ArraySchema, version: FormatVersion) -> Coordinates {
         let coords = self.named("__coords").unwrap_or(schema.coords_filters());
         let own = |dimension: &Dimension| self.named(dimension.name()).unwrap_or(dimension.own_filters()).clone();
@@ -157,7 +158,7 @@ impl Change {
     }
 }
 
-/// Filters of all dimensions, and of each.
+/// Filters of all dimensions, and of each dimension.
 struct Coordinates {
     coords: Option<FilterPipeline>,
     dimensions: Vec<FilterPipeline>,

@@ -1,4 +1,4 @@
-//! Whether the new array reads as the old one.
+//! Comparison of the new array with the old one.
 
 use std::ops::ControlFlow;
 
@@ -7,11 +7,11 @@ use tdb_array::{Array, ArrayError};
 use tdb_diff::{Diff, Difference};
 use tdb_job::Result;
 
-/// Compares both, as they read now: metadata and all cells, of all fields. Those of the same place stand for each other, for a format
-/// may call one otherwise. What the schemas say differently was asked for.
+/// Compares the visible metadata and cells of both arrays. Fields match by position, because a
+/// format may rename a field. Schema differences are ignored, because they are requested.
 ///
 /// # Errors
-/// They differ, or can't be compared; one can't be read.
+/// The arrays differ or are not comparable, or reading fails.
 pub(super) fn reads_as(old: &Array, new: &Array, budget: usize) -> Result<()> {
     let mut first = None;
     let counts = Diff::new(old, new).by_place().budget(budget).run(|difference| {
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// A dense array with one attribute.
+    /// Creates a dense array with one attribute.
     fn array(version: u32, name: &str, datatype: Datatype, values: [i32; 2]) -> Array {
         let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
         let builder = SchemaBuilder::dense().version(FormatVersion::new(version).unwrap());
@@ -58,7 +58,7 @@ mod tests {
         ArrayOptions::new().open_on(storage).unwrap()
     }
 
-    /// An attribute without a name is called `__attr` in formats 1 to 4.
+    /// In formats 1 to 4, the name of an unnamed attribute is `__attr`.
     #[test]
     fn fields_of_other_names_are_compared() {
         let old = array(4, "", Datatype::Int32, [1, 2]);

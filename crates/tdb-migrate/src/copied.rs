@@ -1,4 +1,4 @@
-//! What of an array is copied.
+//! The copied parts of an array.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use tdb_job::MetadataFiles;
 use tdb_job::Obstacle;
 use tdb_job::Result;
 
-/// What makes up the history of an array.
+/// The history of an array.
 #[derive(Debug)]
 pub(super) struct Copied {
-    /// Oldest first.
+    /// Fragments, oldest first.
     pub(super) fragments: Vec<Fragment>,
-    /// The paths of delete commits.
+    /// Paths of delete commits.
     pub(super) deletes: Vec<String>,
 }
 
 impl Copied {
-    /// Of an array over all time.
+    /// Collects the history of an array that is open at all times.
     pub(super) fn of(array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Self> {
         let inventory = array.commit_inventory(&array.listing()?)?;
         let (replaced, _) = array.replaced_fragments()?;
@@ -36,7 +36,7 @@ impl Copied {
                 |fragment: &&Fragment| (fragment.name().start(), fragment.name().end()) == (name.start(), name.end());
             let joined: Vec<&Fragment> =
                 all.iter().filter(is_of).filter(|f| !list.names.iter().any(|n| n == f.folder())).collect();
-            // What was deleted when fragments were joined has to be known from its commit still.
+            // The delete commits applied by the consolidation must still exist.
             let mut are_known = true;
             for fragment in &joined {
                 let conditions = fragment.processed_conditions()?;
@@ -49,7 +49,7 @@ impl Copied {
                     _ => against.push(Obstacle::NotVacuumed(list.path.clone())),
                 }
             } else {
-                // Where cells carry their times, the fragment that was made of them says all that they say.
+                // With cell timestamps, the consolidated fragment contains the full history.
                 let is_seen = |folder: &String| there.contains(folder.as_str());
                 let has_times = |fragment: &&Fragment| fragment.footer().header().has_timestamps;
                 if list.names.iter().any(is_seen) && !joined.iter().all(has_times) {
@@ -83,8 +83,10 @@ impl Copied {
     }
 }
 
-/// The one time that stands for the range of a sparse fragment whose cells don't carry theirs. Before format 15 readers see
-/// such a fragment from its end on, later from its start on.
+/// Returns a timestamp in place of the time range of a sparse fragment without cell timestamps.
+///
+/// Before format 15, readers see such a fragment from the end time on. From format 15 on, readers
+/// see the fragment from the start time on.
 pub(super) fn new_date(fragment: &Fragment, version: FormatVersion) -> Option<u64> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.dense || header.has_timestamps || name.start() == name.end() {
@@ -113,7 +115,7 @@ fn of_fragment(array: &Array, fragment: &Fragment, version: FormatVersion) -> Ve
     against
 }
 
-/// The files of metadata that make up its history, with what they say.
+/// Returns the metadata files of the history with content.
 fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataChange>)>> {
     let files = array.small_files();
     let all = MetadataFiles::list(&files)?;
@@ -129,7 +131,8 @@ fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataCha
     counting.map(|file| Ok((file.name.clone(), files.read_metadata(&file.path())?))).collect()
 }
 
-/// What `version` can't say of the metadata: of all that it ever said, or of what it says at the time that was opened.
+/// Returns the obstacles in the metadata: of the whole history, or of the opened time if `flatten`
+/// is set.
 pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: bool) -> Result<Vec<Obstacle>> {
     let of = |key: &[u8], value: &MetadataValue| obstacle::of_metadata(key, value.datatype(), version);
     Ok(match flatten {
@@ -141,7 +144,7 @@ pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: b
     })
 }
 
-/// Copies the files of metadata, with their times. How many there were.
+/// Copies metadata files with the same timestamps. Returns the number of files.
 pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     let mut count = 0;
     for (name, changes) in metadata_files(array)? {
@@ -158,7 +161,7 @@ pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     Ok(count)
 }
 
-/// Writes what the metadata says at the time that was opened.
+/// Writes the metadata of the opened time.
 pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     let entries = array.metadata()?.entries();
     if entries.is_empty() {
@@ -172,7 +175,7 @@ pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     Ok(1)
 }
 
-/// The time of what has no history: that of the newest fragment.
+/// Returns the timestamp for a flattened array, taken from the newest fragment.
 fn names(array: &Array) -> Names {
     match array.directory().fragments.iter().map(|entry| entry.name.end().min(array.time().end)).max() {
         Some(time) => Names::new().at(time),
@@ -180,7 +183,7 @@ fn names(array: &Array) -> Names {
     }
 }
 
-/// Writes the cells that there are at the time that was opened; of a dense array those of some boxes.
+/// Writes the visible cells, limited to the subarrays for a dense array.
 pub(super) fn flattened(
     array: &Array,
     new: &Array,
@@ -216,7 +219,7 @@ pub(super) fn flattened(
         }
         return Ok(writer.commit()?);
     }
-    // Each batch is sorted for itself; no cell is in two of them.
+    // Each batch is sorted separately. Batches have no common cells.
     let mut all = Written::default();
     for batch in batches {
         let written = write.clone().cells(renamed(&batch?, &to))?;
@@ -226,7 +229,7 @@ pub(super) fn flattened(
     Ok(all)
 }
 
-/// The cells under the names that fields have in the new array.
+/// Renames the fields of a batch to the names in the new array.
 fn renamed<'a>(batch: &'a Batch, names: &'a [String]) -> NewCells<'a> {
     let columns = names.iter().zip(batch.columns());
     columns.fold(NewCells::new(), |cells, (name, column)| cells.with(name.as_str(), column))

@@ -1,4 +1,4 @@
-//! A group, and all arrays in it, in another format.
+//! Migration of a group with all arrays.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, clear_unfinished, named, staged, walk};
 
-/// Files that name others are read as a whole; none that is larger was written by anybody.
+/// Maximum size of a file with a list of files, read into memory.
 const LIST_BYTES: u64 = 256 << 20;
 
-/// The rewriting of a group, which nothing stands against: what will be done.
+/// A planned migration of a group without obstacles.
 ///
-/// The arrays that are its members are rewritten, those of groups in it as well, as far as they lie in its folder. All else that
-/// lies there is copied. Relative members stay relative.
+/// Migrates the member arrays inside of the group's folder, including those of nested groups. The
+/// remaining files in the folder are copied. Relative members stay relative.
 #[derive(Debug)]
 #[must_use = "nothing is written before `into_folder` or `in_place`"]
 pub struct GroupMigration {
@@ -33,29 +33,28 @@ pub struct GroupMigration {
     arrays: BTreeMap<String, Migration>,
     groups: BTreeMap<String, Group>,
     left: Vec<String>,
-    /// What lay in the folder when this was planned.
+    /// Contents of the folder at the time of the plan.
     tree: Tree,
 }
 
-/// What was written of a group.
+/// Result of the migration of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupMigrationReport {
-    /// The arrays, by their paths below the group.
+    /// Reports of the arrays, by path below the group.
     pub arrays: Vec<(String, MigrationReport)>,
-    /// How many groups, itself included.
+    /// Number of groups, including the group itself.
     pub groups: u64,
-    /// How many other files were copied.
+    /// Number of copied files outside of the arrays.
     pub copied: u64,
 }
 
 impl Migrate {
-    /// What will be done to a group and all that is in it, which the key opens. What is to be changed has to fit each of its
-    /// arrays.
+    /// Plans the migration of a group with all members. `key` must open all arrays. The changes
+    /// must be possible for each array.
     ///
     /// # Errors
-    /// [`MaintainError::CannotMigrateMembers`] with all that stands against it, if there is any such thing; whatever reading
-    /// gives.
+    /// [`MaintainError::CannotMigrateMembers`] with all obstacles, or reading fails.
     pub fn plan_group(&self, group: &Group, key: Option<&EncryptionKey>) -> Result<GroupMigration> {
         let storage = Arc::clone(group.storage());
         let (tree, _) = walk(&*storage)?;
@@ -79,27 +78,28 @@ impl Migrate {
 }
 
 impl GroupMigration {
-    /// The arrays, by their paths below the group.
+    /// Returns the arrays by path below the group.
     pub fn arrays(&self) -> impl Iterator<Item = (&str, &Migration)> {
         self.arrays.iter().map(|(path, migration)| (path.as_str(), migration))
     }
 
-    /// The groups in it, by their paths below it; its own is empty.
+    /// Returns the paths of the groups. The path of the group itself is empty.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         self.groups.keys().map(String::as_str)
     }
 
-    /// URIs of members that stay as they are, since they lie elsewhere, or since nothing is there.
+    /// Returns the URIs of unchanged members, which are external or missing.
     #[must_use]
     pub fn left(&self) -> &[String] {
         &self.left
     }
 
-    /// Writes the new group into a folder that isn't there yet, encrypted with this key; it is there when it is whole.
+    /// Writes the new group into a new folder, encrypted with `key`. The folder appears when it is
+    /// complete.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: something is there, or it lies in the group. As [`Migration::into_folder`]. Nothing is then left
-    /// of it.
+    /// [`MaintainError::Place`] if the folder exists or is inside of the group, and the errors of
+    /// [`Migration::into_folder`]. After an error, there is no new group.
     pub fn into_folder(&self, folder: &Path, key: Option<&EncryptionKey>) -> Result<GroupMigrationReport> {
         let (parent, name) = named(folder)?;
         check(&self.storage, &parent, &name)?;
@@ -108,11 +108,11 @@ impl GroupMigration {
         place::into_folder(&paths, |to| self.fill(to, places.as_ref(), key))
     }
 
-    /// Writes the new group into the folder `name` of a storage, where nothing is yet, encrypted with this key; it is there when
-    /// it is whole.
+    /// Writes the new group into a new folder `name` of a storage, encrypted with `key`. The folder
+    /// appears when it is complete.
     ///
     /// # Errors
-    /// As [`into_folder`](Self::into_folder).
+    /// As for [`into_folder`](Self::into_folder).
     pub fn into_place(
         &self,
         parent: &Arc<dyn Storage>,
@@ -125,11 +125,13 @@ impl GroupMigration {
         staged(parent, name, false, |to| self.fill(to, places.as_ref(), key))
     }
 
-    /// Writes the new group beside the folder of the old one, puts it in its place, and keeps the old one as
-    /// `NAME.before-migration`, unless it is to be removed. What has been left by interrupted writers isn't in the new one.
+    /// Writes the new group next to the old one and swaps the folders. Keeps the old group as
+    /// `NAME.before-migration`, or removes it if `remove_old` is set.
+    ///
+    /// Leftovers of interrupted writers are not copied.
     ///
     /// # Errors
-    /// As [`Migration::in_place`], for each array and group.
+    /// As for [`Migration::in_place`], for each array and group.
     pub fn in_place(
         &self,
         folder: &Path,
@@ -148,7 +150,7 @@ impl GroupMigration {
         place::in_place(&paths, locks, remove_old, &self.tree, |to| self.fill(to, None, key))
     }
 
-    /// Writes all of it into a folder where nothing is.
+    /// Writes the new group into an empty folder.
     fn fill(
         &self,
         to: &Arc<dyn Storage>,
@@ -192,7 +194,7 @@ impl GroupMigration {
         })
     }
 
-    /// Copies a file, which may name others by where they lay.
+    /// Copies a file, with updated URIs.
     fn copy(&self, path: &str, to: &Arc<dyn Storage>, places: Option<&Places>) -> Result<()> {
         let rewritten = match places.and_then(|places| Some((places, Kind::of(path)?))) {
             Some((places, kind)) => places.rewrite(path, kind, &self.storage.read_up_to(path, LIST_BYTES)?),

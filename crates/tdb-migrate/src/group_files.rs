@@ -1,4 +1,4 @@
-//! The own files of a group in another place, for other releases, or with another key.
+//! Files of a group for a new path, different releases, or a new key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use tdb_job::list;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::Places;
 
-/// The first format whose releases know groups that name their members, and the first whose releases know files that change
-/// a list of members.
+/// First format version with member lists in groups, and first format version with changes to
+/// member lists.
 const DETAILS_SINCE: u32 = 12;
 const CHANGES_SINCE: u32 = 18;
-/// When members are said to have been added that a group has by lying in its folder: before any release wrote anything.
+/// Timestamp of the implicit members of a legacy group. Earlier than the first release.
 const FIRST: u64 = 1_000_000_000_000;
-/// No file of members is larger that somebody wrote.
+/// Maximum size of a file with members.
 const FILE_BYTES: u64 = 256 << 20;
 
-/// What becomes of the files.
+/// Changes to the files of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rewriting<'a> {
-    /// Where it lay and will lie, if elsewhere.
+    /// Old and new URI, if the group gets a new path.
     pub(super) places: Option<&'a Places>,
     pub(super) version: Option<FormatVersion>,
     pub(super) old_key: Option<&'a EncryptionKey>,
     pub(super) key: Option<&'a EncryptionKey>,
 }
 
-/// Whether a file below the folder of a group is one of those that [`Rewriting::write`] writes.
+/// Returns `true` if [`Rewriting::write`] writes the file, given the path below the group.
 pub(super) fn is_own(path: &str) -> bool {
     path.rsplit_once('/').is_some_and(|(folder, name)| {
         (folder == GROUP_FOLDER || folder == METADATA_FOLDER)
@@ -44,14 +44,14 @@ pub(super) fn is_own(path: &str) -> bool {
 }
 
 impl Rewriting<'_> {
-    /// Writes the lists of members and the metadata of the group at `path` below the root into `to`, whose folders and
-    /// markers are there.
+    /// Writes the members and the metadata of a group into `to`. `path` is the path below the root.
+    /// Folders and markers exist already.
     pub(super) fn write(&self, path: &str, group: &Group, to: &Arc<dyn Storage>) -> Result<()> {
         if let Some(version) = self.version
             && version.number() < DETAILS_SINCE
             && !to.exists(GROUP_MARKER)?
         {
-            // That is what makes a folder a group for these releases.
+            // Old releases identify a group by this marker.
             to.create_new(GROUP_MARKER, &[])?;
         }
         let options = GroupOptions::new().between(TimeRange::ALL);
@@ -61,7 +61,7 @@ impl Rewriting<'_> {
         self.verify(group, to)
     }
 
-    /// Whether releases of the format that is wanted know nothing but whole lists of members.
+    /// Returns `true` if releases of the target format support only complete member lists.
     fn wants_lists(&self) -> bool {
         self.version.is_some_and(|version| (DETAILS_SINCE..CHANGES_SINCE).contains(&version.number()))
     }
@@ -108,7 +108,8 @@ impl Rewriting<'_> {
         Ok(())
     }
 
-    /// Names the members of a group of before release 2.8, whose newer releases would see none.
+    /// Lists the members of a group from before release 2.8. Newer releases would find no members
+    /// otherwise.
     fn first_details(&self, group: &Group, new: &Group, version: FormatVersion) -> Result<()> {
         let member = |member: &tdb_array::Member| GroupMember {
             kind: member.kind,
@@ -165,7 +166,7 @@ fn listed(members: impl Iterator<Item = GroupMember>) -> GroupDetails {
     GroupDetails { version, members: members.map(|member| GroupMember { version, ..member }).collect() }
 }
 
-/// The names of the files in a folder, in the order in which they count.
+/// Returns the names of the files in a folder, in order of application.
 fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
     let entries = list(&**group.storage(), folder)?;
     let files = entries.iter().filter(|entry| entry.kind == EntryKind::File && !entry.name.contains('.'));
@@ -174,7 +175,7 @@ fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
     Ok(names)
 }
 
-/// The bytes of a file, with the version in its header that the wanted releases know.
+/// Serializes the members, with a header version for releases of the target format.
 fn encoded(details: &GroupDetails, new: &Group, version: Option<FormatVersion>) -> Result<Vec<u8>> {
     let version = version.filter(|version| version.number() >= DETAILS_SINCE).unwrap_or(FormatVersion::DEFAULT);
     let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());

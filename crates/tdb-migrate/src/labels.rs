@@ -1,4 +1,4 @@
-//! The arrays of dimension labels, which lie in the array whose dimensions they label.
+//! Arrays of dimension labels, inside of the labeled array.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use tdb_array::{Array, TimeRange};
 use tdb_job::Result;
 use tdb_job::settled;
 
-/// The arrays of labels that the array has, and with its history of those that it had, by their paths, with the names of labels.
+/// Returns the label arrays with label names, by path. Includes labels of older schemas, unless
+/// `flatten` is set.
 pub(super) fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (String, Array)>> {
     let mut all = BTreeMap::new();
     let paths = match flatten {
@@ -16,7 +17,7 @@ pub(super) fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (S
     };
     for path in paths {
         let of_schema = array.by_schema(&path)?;
-        // Those that lie elsewhere stand against the migration.
+        // External labels are obstacles.
         for label in of_schema.schema().labels().iter().filter(|label| !label.external && label.relative) {
             if !all.contains_key(&label.uri) {
                 all.insert(label.uri.clone(), (label.name.clone(), array.array_of_label(label)?));
@@ -26,7 +27,7 @@ pub(super) fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (S
     Ok(all)
 }
 
-/// Finishes or undoes what is interrupted in them.
+/// Completes or rolls back interrupted consolidations in label arrays.
 pub(super) fn settle(array: &Array, flatten: bool, time: TimeRange) -> Result<()> {
     arrays(array, flatten)?.into_values().try_for_each(|(_, own)| settled(&own, time).map(drop))
 }

@@ -18,5 +18,5 @@ pub use place::{InPlace, is_interrupted as is_migration_interrupted, recover as 
 pub use tdb_job::Obstacle;
 pub use tdb_job::{MaintainError, Result};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;

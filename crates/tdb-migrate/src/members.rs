@@ -1,4 +1,4 @@
-//! The arrays and groups that are members of a group, as far as they lie in its folder.
+//! Member arrays and groups inside of a group's folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use tdb_filters::EncryptionKey;
 use tdb_job::Result;
 use tdb_job::kind_of;
 
-/// What lies below a group, by the paths below its folder.
+/// Members by path below the group's folder.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// The groups with their whole history, the one at the root by an empty path.
+    /// Groups at all times. The path of the root is empty.
     pub(super) groups: BTreeMap<String, Group>,
     pub(super) arrays: BTreeSet<String>,
-    /// Members that lie elsewhere, or where nothing is, as their groups name them.
+    /// URIs of external and missing members.
     pub(super) left: Vec<String>,
 }
 
@@ -44,19 +44,20 @@ impl Members {
             }
             found.groups.insert(path, group);
         }
-        // What lies in an array is rewritten with it.
+        // Arrays inside of an array are migrated with the outer array.
         let arrays = found.arrays.clone();
         found.arrays.retain(|path| !is_below(path, |above| arrays.contains(above)));
         Ok(found)
     }
 }
 
-/// Whether one of the folders that a path lies in is such a one.
+/// Returns `true` if the condition holds for a parent folder of the path.
 pub(super) fn is_below(path: &str, is_one: impl Fn(&str) -> bool) -> bool {
     path.match_indices('/').any(|(end, _)| is_one(&path[..end]))
 }
 
-/// Where a member of the group at `group` lies below the root, which is `here`; none if it lies elsewhere.
+/// Returns the path of a member below the root. Returns `None` for an external member. `here` is
+/// the URI of the root.
 fn place_of(group: &str, member: &Member, here: Option<&str>) -> Option<String> {
     if member.relative {
         return plain(group, &member.uri);
@@ -67,7 +68,7 @@ fn place_of(group: &str, member: &Member, here: Option<&str>) -> Option<String> 
     plain("", rest.strip_prefix('/')?)
 }
 
-/// Both parts of a path, without empty components, `.` and `..`.
+/// Joins two paths and removes empty components, `.` and `..`.
 fn plain(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {

@@ -1,9 +1,11 @@
-//! An array in another format version, or with other tiles, orders or filters.
+//! Migration of an array to another format version, or to other tiles, orders or filters.
 //!
-//! Nothing of the array itself is changed: all of it goes into a new one. With its history, each fragment becomes a fragment
-//! of the same time, in the same order, and schemas, deletes and metadata are copied with theirs, so that the new array reads
-//! as the old one at every time. Of fragments that were joined but not vacuumed yet the original ones are copied. Without
-//! history one fragment has all cells that there are at a time.
+//! The migration writes a new array and leaves the old one unchanged. By default, the migration
+//! keeps the history. Fragments, schemas, deletes and metadata are copied with the same timestamps
+//! and order. The new array then reads like the old one at every time. If fragments were
+//! consolidated and not vacuumed, the original fragments are copied.
+//!
+//! Without history, a single fragment has all visible cells of a given time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +26,7 @@ use tdb_job::settled;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::{Tree, walk};
 
-/// How an array is to be rewritten.
+/// Options of a migration.
 ///
 /// ```
 /// use tdb_migrate::Migrate;
@@ -49,21 +51,21 @@ pub struct Migrate {
     budget: Option<usize>,
 }
 
-/// A rewriting that nothing stands against: what will be done.
+/// A planned migration without obstacles.
 #[derive(Debug)]
 #[must_use = "nothing is written before `into_folder` or `in_place`"]
 pub struct Migration {
-    /// At the time that was asked for, without history; else of all times.
+    /// The array at the opened time if the history is dropped, otherwise at all times.
     pub(crate) array: Array,
-    /// All that lay in its folder before anything was read: what comes later isn't in the new array.
+    /// Contents of the folder before reading. Later files are not migrated.
     pub(crate) tree: Tree,
     version: FormatVersion,
     schemas: Vec<NewSchema>,
-    /// With history what is copied; else nothing.
+    /// The copied history. `None` if the history is dropped.
     copied: Option<Copied>,
-    /// Of a dense array without its history what is written, one fragment each.
+    /// Subarrays of a dense array without history. Each becomes a fragment.
     boxes: Vec<NdRange>,
-    /// Of the arrays of dimension labels, by their paths below the array.
+    /// Migrations of label arrays, by path below the array.
     pub(crate) labels: BTreeMap<String, Migration>,
     budget: usize,
 }
@@ -71,95 +73,99 @@ pub struct Migration {
 /// A schema of the new array.
 #[derive(Debug)]
 struct NewSchema {
-    /// The path of the one that it comes from.
+    /// Path of the old schema.
     path: String,
     name: TimestampedName,
     definition: ArrayDefinition,
 }
 
-/// What was written.
+/// Result of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MigrationReport {
-    /// How many fragments.
+    /// Number of fragments.
     pub fragments: u64,
-    /// How many cells they hold, overwritten and deleted ones included.
+    /// Number of cells, including overwritten and deleted cells.
     pub cells: u64,
-    /// How many schemas.
+    /// Number of schemas.
     pub schemas: u64,
-    /// How many deletes of cells.
+    /// Number of delete commits.
     pub deletes: u64,
-    /// How many files of metadata.
+    /// Number of metadata files.
     pub metadata: u64,
 }
 
 impl Migrate {
-    /// Nothing is changed so far: a copy of all that counts.
+    /// Creates a migration without changes: a copy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The format version of the new array; by default that of the old one.
+    /// Sets the format version. The default is the version of the old array.
     pub fn to(mut self, version: FormatVersion) -> Self {
         self.change.version = Some(version);
         self
     }
 
-    /// Another tile extent of a dimension.
+    /// Sets the tile extent of a dimension.
     pub fn tile_extent(mut self, dimension: impl Into<String>, extent: Scalar) -> Self {
         self.change.tile_extents.push((dimension.into(), extent));
         self
     }
 
-    /// Another number of cells per tile of a sparse array.
+    /// Sets the capacity of a sparse array: the number of cells per tile.
     pub fn capacity(mut self, cells: u64) -> Self {
         self.change.capacity = Some(cells);
         self
     }
 
-    /// Another order of cells in tiles.
+    /// Sets the order of cells within tiles.
     pub fn cell_order(mut self, order: Layout) -> Self {
         self.change.cell_order = Some(order);
         self
     }
 
-    /// Another order of tiles.
+    /// Sets the order of tiles.
     pub fn tile_order(mut self, order: Layout) -> Self {
         self.change.tile_order = Some(order);
         self
     }
 
-    /// Other filters of a field; those that fields share are called `__coords`, `__offsets` and `__validity`.
+    /// Sets the filters of a field. The names `__coords`, `__offsets` and `__validity` select
+    /// shared filters.
     pub fn filters(mut self, field: impl Into<String>, filters: FilterPipeline) -> Self {
         self.change.filters.push((field.into(), filters));
         self
     }
 
-    /// Leaves out the history: one fragment with the cells that there are at the time at which the array is open, with the
-    /// schema and the metadata of that time. Where a dense array's cells lie far from each other, each part is a fragment.
+    /// Drops the history. Writes one fragment with the cells, schema and metadata at the opened
+    /// time. A dense array with distant cells becomes several fragments.
     pub fn flatten(mut self) -> Self {
         self.flatten = true;
         self
     }
 
-    /// About how many bytes cells may take in memory on their way; by default 64 MiB. Where a sparse array gets another order
-    /// of cells, tiles of a fragment that lie over each other are there at once, whatever is said here.
+    /// Sets the approximate memory for cells in bytes. The default is 64 MiB.
+    ///
+    /// If the order of cells in a sparse array changes, overlapping tiles of a fragment are in
+    /// memory together, regardless of the budget.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// What will be done. The array is opened anew; if a consolidation of its fragments was interrupted, that is finished or
-    /// undone first.
+    /// Plans the migration. Reopens the array, and first completes or rolls back an interrupted
+    /// consolidation of fragments.
     ///
     /// # Errors
-    /// [`MaintainError::CannotMigrate`] with all that would be lost or can't be written, if there is any such thing;
-    /// [`MaintainError::Busy`] if somebody has just joined fragments, whose cells are there twice for a moment;
-    /// [`MaintainError::Unsettled`] if that was interrupted and can't be finished; whatever reading gives.
+    /// - [`MaintainError::CannotMigrate`] with all obstacles.
+    /// - [`MaintainError::Busy`] if another job is consolidating fragments.
+    /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
+    /// - Reading the array fails.
     pub fn plan(&self, array: &Array) -> Result<Migration> {
         let version = self.change.version.unwrap_or(array.schema().version());
         let time = if self.flatten { array.time() } else { TimeRange::ALL };
-        // What is interrupted is seen to before it is noted what there is, and that before anything is read.
+        // Order: complete interrupted consolidations, list the files, read the array.
         labels::settle(&settled(array, time)?, self.flatten, time)?;
         let tree = walk(&**array.storage())?.0;
         let array = settled(array, time)?;
@@ -184,7 +190,8 @@ impl Migrate {
         Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
     }
 
-    /// What will be done to the arrays of labels; of the changes that are asked for, the format alone is theirs too.
+    /// Plans the migrations of label arrays. Only a change of the format version also applies to
+    /// labels.
     fn labels(
         &self,
         array: &Array,
@@ -193,7 +200,7 @@ impl Migrate {
     ) -> Result<BTreeMap<String, Migration>> {
         let mut labels = BTreeMap::new();
         if !version.has(Feature::DimensionLabels) {
-            // That there are any stands against it already.
+            // Labels are already an obstacle.
             return Ok(labels);
         }
         let own = Self { flatten: self.flatten, budget: self.budget, ..Self::new().to(version) };
@@ -216,7 +223,7 @@ impl Migrate {
             false => array.schema_paths().to_vec(),
         };
         if paths.len() > 1 && !version.has(Feature::SchemaFolder) {
-            // Those by which nothing was written are no loss.
+            // Unused schemas can be dropped.
             let mut used: BTreeSet<&str> =
                 array.fragments()?.iter().map(|f| f.footer().header().schema_name.as_str()).collect();
             used.insert(file_name(array.schema_path()));
@@ -233,7 +240,7 @@ impl Migrate {
         for path in paths {
             let name = match TimestampedName::parse(file_name(&path)).filter(|_| file_name(&path) != LEGACY_SCHEMA) {
                 Some(name) => name,
-                // It has no time; it comes before all others.
+                // A schema without timestamp comes first.
                 None => TimestampedName::new(
                     tdb_types::NameForm::Unversioned,
                     if several { 0 } else { first },
@@ -251,20 +258,22 @@ impl Migrate {
 }
 
 impl Migration {
-    /// The format version of the new array.
+    /// Returns the format version of the new array.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version
     }
 
-    /// The fragments that are copied one by one; none if the history is left out.
+    /// Returns the fragments to copy. Empty if the history is dropped.
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.copied.as_ref().map_or(&[], |copied| &copied.fragments)
     }
 
-    /// How many fragments will be written: those that are copied, or those with the cells of a dense array without its history, of
-    /// which there are several where most of what lies between its cells was never written; of a sparse one the least number.
+    /// Returns the number of fragments to write. For a sparse array without history, this is the
+    /// minimum.
+    ///
+    /// A dense array without history has one fragment per subarray of visible cells.
     #[must_use]
     pub fn fragment_count(&self) -> usize {
         match &self.copied {
@@ -274,23 +283,23 @@ impl Migration {
         }
     }
 
-    /// Whether the history is kept.
+    /// Returns `true` if the history is kept.
     #[must_use]
     pub fn keeps_history(&self) -> bool {
         self.copied.is_some()
     }
 
-    /// What the new array's latest schema says.
+    /// Returns the definition of the latest schema of the new array.
     #[must_use]
     pub fn definition(&self) -> Option<&ArrayDefinition> {
         Some(&self.schemas.last()?.definition)
     }
 
-    /// Writes the new array at the root of a storage where nothing is, and where nobody looks before it is whole: what is there
-    /// after an error is for the caller to remove. Encrypted with the key of `options`.
+    /// Writes the new array into an empty storage, encrypted with the key of `options`. The caller
+    /// must keep readers away until completion, and delete the files after an error.
     ///
     /// # Errors
-    /// Something can't be read or written; the new array doesn't read as the old one.
+    /// Reading or writing fails, or the new array differs from the old one.
     pub fn into_storage(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<MigrationReport> {
         let mut report = MigrationReport::default();
         let mut by_schema: BTreeMap<&str, Vec<&Fragment>> = BTreeMap::new();
@@ -308,7 +317,7 @@ impl Migration {
             let new = self.open(storage, &options)?;
             let mut own = by_schema.remove(file_name(&schema.path)).unwrap_or_default();
             if number + 1 == count {
-                // With one schema left, others have written nothing.
+                // With a single schema, all further schemas are unused.
                 own.extend(std::mem::take(&mut by_schema).into_values().flatten());
                 own.sort_by(|a, b| a.name().cmp(b.name()));
             }
@@ -341,10 +350,10 @@ impl Migration {
         Ok(report)
     }
 
-    /// Writes the arrays of labels into the new array, which has empty ones.
+    /// Replaces the empty label arrays of the new array.
     fn write_labels(&self, storage: &Arc<dyn Storage>, options: &CreateOptions) -> Result<()> {
         for (uri, migration) in &self.labels {
-            // What was made with the array knows neither when its schemas were made, nor what else they say.
+            // The empty label array lacks the timestamps and contents of the old schemas.
             if storage.exists(uri)? {
                 storage.remove_folder(uri)?;
             }

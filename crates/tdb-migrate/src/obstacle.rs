@@ -1,11 +1,11 @@
-//! What a format can't say of an array.
+//! Obstacles to a migration.
 
 use tdb_array::tdb_schema::{ArraySchema, Attribute};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_job::Obstacle;
 use tdb_types::{ByteWriter, DataOrder, Datatype, Feature, FormatVersion, Layout};
 
-/// What `version` can't say of a schema.
+/// Returns the parts of a schema that `version` does not support.
 pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obstacle> {
     let mut all = Vec::new();
     let mut lacks = |is_used: bool, feature: Feature, what: String| {
@@ -60,7 +60,7 @@ pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obs
     all
 }
 
-/// What `version` can't say of an entry of the metadata.
+/// Returns an obstacle if `version` does not support the metadata entry.
 pub(super) fn of_metadata(key: &[u8], datatype: Datatype, version: FormatVersion) -> Option<Obstacle> {
     if !version.has(Feature::MetadataFolder) {
         return Some(Obstacle::Metadata);
@@ -83,10 +83,11 @@ fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
     dimensions.chain(attributes)
 }
 
-/// The first format whose releases all know a datatype; none if all do.
+/// Returns the first format with support for a datatype in all releases. Returns `None` if all
+/// formats do.
 fn since(datatype: Datatype) -> Option<u32> {
     Some(match datatype {
-        // Release 1.5 takes them for values of no bytes, and divides by that.
+        // Release 1.5 treats datetimes as zero-size values and divides by the size.
         _ if datatype.is_datetime() => 3,
         _ if datatype.is_time() => 9,
         Datatype::Blob => 11,
@@ -96,7 +97,8 @@ fn since(datatype: Datatype) -> Option<u32> {
     })
 }
 
-/// The first format whose releases all know a filter; none if all do, or if the filter itself says which do.
+/// Returns the first format with support for a filter in all releases. Returns `None` if all
+/// formats do, or if the filter checks the format.
 fn since_of_filter(filter: &Filter) -> Option<u32> {
     Some(match filter {
         Filter::Md5 | Filter::Sha256 => 5,
@@ -107,7 +109,7 @@ fn since_of_filter(filter: &Filter) -> Option<u32> {
     })
 }
 
-/// Whether values that went through a filter once may be others when they have gone through it again.
+/// Returns `true` if filtering a second time may change the values again.
 fn loses(filter: &Filter) -> bool {
     match filter {
         Filter::FloatScale { .. } => true,
@@ -116,7 +118,7 @@ fn loses(filter: &Filter) -> bool {
     }
 }
 
-/// All filters, and whose they are.
+/// Returns all filter pipelines with a description of the owner.
 fn filters(schema: &ArraySchema) -> impl Iterator<Item = (String, &FilterPipeline)> {
     let own = |filters: &&FilterPipeline| !filters.filters.is_empty();
     let dimensions =

@@ -1,8 +1,8 @@
-//! Where the new array goes: into a folder of its own, or in place of the old one.
+//! Destination of a migration: a new folder, or the folder of the old array.
 //!
-//! It is written beside its place, under a hidden name, compared with the old one, and renamed when it is whole. To take the
-//! place of the old one takes two renames; a journal beside them says what was about to be done, so that the next run
-//! finishes it.
+//! The new array is written next to the destination under a hidden name, compared with the old
+//! array, and renamed. An in-place migration needs two renames. A journal next to the array lets
+//! the next run complete the renames.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -21,29 +21,29 @@ use tdb_relocate::Remove;
 use tdb_relocate::building::{REMOVED, Tree, check, check_not_in_array, clear_unfinished, staged, walk};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
-/// Links that lead to links, at most.
+/// Maximum length of a chain of symbolic links.
 const LINKS: usize = 40;
 
-/// What a run that was interrupted while it put the new array in place of the old one came to.
+/// Result of recovering an interrupted in-place migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InPlace {
-    /// There was none.
+    /// No migration was interrupted.
     Nothing,
-    /// The new array is in place now.
+    /// The new array is in place.
     Finished,
-    /// The old array is as it was.
+    /// The old array is in place.
     Undone,
 }
 
-/// The paths that a migration of an array needs.
+/// Paths of a migration.
 #[derive(Debug)]
 pub(super) struct Paths {
     pub(super) place: PathBuf,
     parent: PathBuf,
-    /// The new array before it is in its place.
+    /// Temporary path of the new array.
     new: PathBuf,
-    /// The old one after.
+    /// Path of the old array after the migration.
     old: PathBuf,
     journal: PathBuf,
 }
@@ -71,7 +71,7 @@ impl Paths {
         })
     }
 
-    /// Whether there is a journal of ours.
+    /// Returns `true` if a journal of this library exists.
     fn read_journal(&self) -> Result<bool> {
         match fs::read_to_string(&self.journal) {
             Ok(text) => Ok(text == TITLE),
@@ -81,19 +81,20 @@ impl Paths {
     }
 }
 
-/// The place of what isn't there, which may be where symbolic links lead.
+/// Follows symbolic links from a missing path to the destination.
 fn behind_links(place: &Path) -> Result<PathBuf> {
     let mut place = std::path::absolute(place).map_err(|error| failed(place, &error))?;
     for _ in 0..LINKS {
         let Ok(target) = fs::read_link(&place) else { return Ok(place) };
-        // What it says is meant from the folder that it really lies in.
+        // A relative link target starts at the real parent folder.
         let parent = place.parent().map(Path::to_path_buf).unwrap_or_default();
         place = parent.canonicalize().unwrap_or(parent).join(target);
     }
     Err(failed(&place, &io::Error::new(ErrorKind::InvalidInput, "symbolic links lead in a circle")))
 }
 
-/// Whether a migration in place of what lay here was interrupted, or goes on: there may be nothing here meanwhile.
+/// Returns `true` if an in-place migration of this folder is running or was interrupted. The folder
+/// may be missing in the meantime.
 #[must_use]
 pub fn is_interrupted(folder: &Path) -> bool {
     let journal = Paths::of(folder).and_then(|paths| paths.read_journal());
@@ -101,19 +102,20 @@ pub fn is_interrupted(folder: &Path) -> bool {
 }
 
 impl Migration {
-    /// Writes the new array into a folder that isn't there yet; it is there when it is whole.
+    /// Writes the new array into a new folder. The folder appears when it is complete.
     ///
     /// # Errors
-    /// Something is there; somebody else does the same; something can't be read or written, or the new array doesn't read as
-    /// the old one. Nothing is then left of it.
+    /// The folder exists, another job has the same destination, reading or writing fails, or the
+    /// new array differs from the old one. After an error, there is no new array.
     pub fn into_folder(&self, folder: &Path, options: &CreateOptions) -> Result<MigrationReport> {
         into_folder(&Paths::of(folder)?, |storage| self.into_storage(storage, options))
     }
 
-    /// Writes the new array into the folder `name` of a storage, where nothing is yet; it is there when it is whole.
+    /// Writes the new array into a new folder `name` of a storage. The folder appears when it is
+    /// complete.
     ///
     /// # Errors
-    /// As [`into_folder`](Self::into_folder).
+    /// As for [`into_folder`](Self::into_folder).
     pub fn into_place(
         &self,
         parent: &Arc<dyn Storage>,
@@ -125,12 +127,15 @@ impl Migration {
         staged(parent, name, false, |storage| self.into_storage(storage, options))
     }
 
-    /// Writes the new array beside the folder of the old one, puts it in its place, and keeps the old one as
-    /// `NAME.before-migration`, unless it is to be [removed](tdb_relocate::Remove): then what isn't of the format stays there. Whoever has the
-    /// array open goes on with files that have changed their place, and had better open it again.
+    /// Writes the new array next to the old one and swaps the folders. Keeps the old array as
+    /// `NAME.before-migration`, or [removes](tdb_relocate::Remove) it if `remove_old` is set. A
+    /// removal keeps foreign files.
+    ///
+    /// Programs with an open array continue with the moved files, and should open the array again.
     ///
     /// # Errors
-    /// As [`into_folder`](Self::into_folder); the array was changed meanwhile, or is maintained by somebody. It is then as it was.
+    /// As for [`into_folder`](Self::into_folder). Also if the array has changed, or another job
+    /// holds the lock. After an error, the old array is unchanged.
     pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
         let paths = Paths::of(folder)?;
         let locks = locks(&paths.place, "", self)?;
@@ -139,7 +144,8 @@ impl Migration {
     }
 }
 
-/// The locks of an array that lies at `path` below a folder, and of those of its labels, with their paths.
+/// Takes the locks of an array at `path` below a folder, and of the label arrays. Returns the locks
+/// with paths.
 pub(super) fn locks(root: &Path, path: &str, migration: &Migration) -> Result<Vec<(Lock, String)>> {
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(root));
     let join = |uri: &String| if path.is_empty() { uri.clone() } else { format!("{path}/{uri}") };
@@ -147,7 +153,7 @@ pub(super) fn locks(root: &Path, path: &str, migration: &Migration) -> Result<Ve
     paths.map(|path| Ok((Lock::take(&storage.sub(&path)?, false)?, path))).collect()
 }
 
-/// Writes something new into a folder that isn't there yet.
+/// Writes an array or group into a new folder.
 pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<T> {
     if fs::symlink_metadata(&paths.place).is_ok() {
         return Err(failed(&paths.place, &io::Error::from(ErrorKind::AlreadyExists)));
@@ -160,8 +166,9 @@ pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>)
     Ok(report)
 }
 
-/// Writes something new beside what is there, and puts it in its place, if all that lies there is still what was planned with.
-/// The locks are those of what is there and of what lies in it, by their paths.
+/// Writes an array or group next to the old one and swaps the folders if the old folder is
+/// unchanged since the plan. `locks` has the locks of the old folder and of nested arrays and
+/// groups, with paths.
 pub(super) fn in_place<T>(
     paths: &Paths,
     locks: Vec<(Lock, String)>,
@@ -171,7 +178,7 @@ pub(super) fn in_place<T>(
 ) -> Result<T> {
     if remove_old {
         finish_removal(paths)?;
-        // What somebody may still want is told before anything is done.
+        // Reports obstacles to the removal before any change.
         let _ = Remove::new().recursive(true).plan_folder(&paths.place)?;
     }
     if fs::symlink_metadata(&paths.old).is_ok() {
@@ -183,7 +190,7 @@ pub(super) fn in_place<T>(
     let begun = check_same(paths, &paths.place, planned).and_then(|()| write_journal(paths));
     begun.inspect_err(|_| remove(&paths.new))?;
     rename(&paths.place, &paths.old, &paths.parent)?;
-    // Nobody who looks for it finds it now: what came until then is there to be seen.
+    // New readers and writers no longer find the array, and the check also finds late writes.
     if let Err(error) = check_same(paths, &paths.old, planned) {
         rename(&paths.old, &paths.place, &paths.parent)?;
         remove(&paths.new);
@@ -191,7 +198,7 @@ pub(super) fn in_place<T>(
         return Err(error);
     }
     rename(&paths.new, &paths.place, &paths.parent)?;
-    // Their files have moved along.
+    // The lock files have moved with the folder.
     for (lock, path) in locks {
         drop(lock.moved(Arc::new(LocalStorage::new(paths.old.join(path)))));
     }
@@ -202,7 +209,7 @@ pub(super) fn in_place<T>(
     Ok(report)
 }
 
-/// Goes on with the removal of an old array that an earlier run was interrupted at.
+/// Resumes an interrupted removal of an old array.
 fn finish_removal(paths: &Paths) -> Result<()> {
     if paths.old.join(REMOVED).is_dir() {
         Remove::new().recursive(true).plan_folder(&paths.old)?.run()?;
@@ -210,7 +217,7 @@ fn finish_removal(paths: &Paths) -> Result<()> {
     Ok(())
 }
 
-/// Whether a folder holds what was planned with.
+/// Checks that a folder is unchanged since the plan.
 fn check_same(paths: &Paths, folder: &Path, planned: &Tree) -> Result<()> {
     if walk(&LocalStorage::new(folder))?.0 == *planned {
         return Ok(());
@@ -220,14 +227,14 @@ fn check_same(paths: &Paths, folder: &Path, planned: &Tree) -> Result<()> {
 }
 
 fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>) -> Result<(T, Lock)> {
-    // What it leads to is somebody's own.
+    // The target of a link may belong to someone else.
     if fs::symlink_metadata(&paths.new).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(MaintainError::Place { path: paths.new.display().to_string(), why: PlaceProblem::Link });
     }
     fs::create_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(&paths.new));
     let lock = Lock::take(&storage, false)?;
-    // What an interrupted run has left.
+    // Leftovers of an interrupted run.
     for entry in storage.list("")?.into_iter().filter(|entry| !tdb_storage::is_temporary(&entry.name)) {
         match entry.kind {
             tdb_storage::EntryKind::Folder => storage.remove_folder(&entry.name)?,
@@ -243,17 +250,17 @@ fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result
     }
 }
 
-/// Finishes or undoes what an interrupted migration in place of an array was about to do. To be asked before the array is
-/// opened, which may not be there in between.
+/// Completes or rolls back an interrupted in-place migration. Must run before the array is opened,
+/// because the array may be missing.
 ///
 /// # Errors
-/// [`MaintainError::Busy`]: it isn't interrupted, but goes on. Something can't be renamed or removed.
+/// [`MaintainError::Busy`] if the migration is still running. Renaming or deleting a folder fails.
 pub fn recover(folder: &Path) -> Result<InPlace> {
     let paths = Paths::of(folder)?;
     if !paths.read_journal()? {
         return Ok(InPlace::Nothing);
     }
-    // Who is at it has the lock, which goes where the old array goes.
+    // A running migration holds the lock. The lock file moves with the old array.
     let holder = if paths.old.exists() { &paths.old } else { &paths.place };
     let lock = match holder.exists() {
         true => Some(Lock::take(&(Arc::new(LocalStorage::new(holder)) as _), false)?),
@@ -308,12 +315,12 @@ fn rename(from: &Path, to: &Path, parent: &Path) -> Result<()> {
     rename().map_err(|error| failed(to, &error))
 }
 
-/// Makes names in a folder durable, where the system can.
+/// Makes the names in a folder durable, where supported.
 fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// As far as possible; the error to report is another.
+/// Deletes a folder. Ignores errors, because another error is being reported.
 fn remove(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
 }

@@ -1,4 +1,4 @@
-//! Copying an array or a group, byte by byte.
+//! Copying of arrays and groups, byte by byte.
 
 use std::fmt;
 use std::path::Path;
@@ -18,21 +18,24 @@ use tdb_job::links::unlisted;
 use tdb_job::settle_all;
 use tdb_job::{MaintainError, Result};
 
-/// How often it is looked whether others have written meanwhile, before it is given up.
+/// Maximum number of attempts during concurrent writes.
 const ROUNDS: usize = 20;
-/// Files that name others are read as a whole; none that is larger was written by anybody.
+/// Maximum size of a file with a list of files, which is read into memory.
 pub(super) const LIST_BYTES: u64 = 256 << 20;
 
-/// Who hears how many of how many bytes there are, and says whether to go on.
+/// A progress callback with the bytes so far and the total. Returning `false` cancels the copy.
 type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// Copies an array or a group with all that lies in its folder, byte by byte: every fragment, every schema, all history.
-/// Keys of encrypted arrays aren't needed.
+/// Copies an array or group with the whole folder, byte by byte: all fragments, schemas and
+/// history. Copying an encrypted array needs no key.
 ///
-/// The copy isn't there before it is complete and durable. Members that a group has by whole paths in its own folder become
-/// relative, and files of old formats that name others by where they lie name the copy's. Temporary files and what the doctor
-/// has set aside are left out. What others commit meanwhile is either in the copy as a whole or not at all. Nothing is written
-/// to the source, unless a consolidation of fragments was interrupted there: it is finished or undone first.
+/// The copy appears at the destination when complete and durable. Some files contain absolute URIs
+/// below the source. In the copy, members inside of the group's folder become relative, and files
+/// of old formats list the URIs of the copy. Temporary and quarantined files are left out. A
+/// concurrent commit is copied atomically.
+///
+/// The source stays unchanged, except that an interrupted consolidation of fragments is first
+/// completed or rolled back.
 ///
 /// ```
 /// use tdb_relocate::CopyTo;
@@ -56,23 +59,23 @@ pub struct CopyTo {
     has_aside: bool,
 }
 
-/// What was copied.
+/// Result of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Copied {
-    /// How many files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Total size of the files in bytes.
     pub bytes: u64,
-    /// The paths of files that name the copy's files instead of the source's.
+    /// Paths of files with rewritten URIs.
     pub rewritten: Vec<String>,
-    /// The paths of what was left out: temporary files, what was set aside, superfluous files that name the source's; and the
-    /// first in each folder of what no listing shows, such as names that aren't UTF-8.
+    /// Paths left out of the copy: temporary files, quarantined files, and superfluous files with
+    /// URIs of the source. Also the first unlisted entry of each folder, for example a name outside
+    /// of UTF-8.
     pub left_out: Vec<String>,
-    /// URIs of members that lie elsewhere, which the copy shares with the source.
+    /// URIs of members outside of the source, shared by source and copy.
     pub shared: Vec<String>,
-    /// The paths of groups that can't be read, as without their key: what members they have by whole paths isn't known, and these
-    /// are left as they are.
+    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
     pub unread: Vec<String>,
 }
 
@@ -83,47 +86,53 @@ impl fmt::Debug for CopyTo {
 }
 
 impl CopyTo {
-    /// All of it.
+    /// Creates a copy job with default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Who hears how many of how many bytes there are, and says whether to go on.
+    /// Sets a progress callback with the bytes so far and the total. Returning `false` cancels the
+    /// copy.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Goes on although somebody else seems to copy to the same place, or to join fragments of what is copied: it is certain
-    /// that nobody does.
+    /// Takes over locks at the source and the destination. Only safe after the processes have
+    /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// What was set aside as well: the source is going to be removed.
+    /// Also copies quarantined files, because the source will be removed.
     pub(super) fn with_aside(mut self) -> Self {
         self.has_aside = true;
         self
     }
 
-    /// Copies between folders of this machine.
+    /// Copies between local folders.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Copied> {
         check_not_in_array(to.as_ref(), Some(from.as_ref()))?;
         let (parent, name) = named(to.as_ref())?;
         self.run(&(Arc::new(LocalStorage::new(from.as_ref())) as _), &parent, &name)
     }
 
-    /// Copies what lies at the root of a storage into the folder `name` of another, or of the same.
+    /// Copies the array or group at the root of a storage into the folder `name` of a storage.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself.
-    /// [`MaintainError::Busy`]: somebody else copies to the same place, or has just joined fragments, whose cells are there
-    /// twice for a moment. [`MaintainError::Unsettled`]: that was interrupted, and can't be finished. [`MaintainError::Conflict`]:
-    /// others write so much that there is no moment to copy, or remove it. Whatever the storages can't do. Then there is no copy.
+    /// - [`MaintainError::Place`] if the source is neither an array nor a group, or the destination
+    ///   exists or is inside of the source.
+    /// - [`MaintainError::Busy`] if another job copies to the same destination or consolidates the
+    ///   source.
+    /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
+    /// - [`MaintainError::Conflict`] if the source is removed, or is written to again and again.
+    /// - A storage fails.
+    ///
+    /// After an error, there is no copy.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
         check(from, parent, name)?;
         clear_unfinished(parent, name)?;
@@ -131,17 +140,17 @@ impl CopyTo {
         staged(parent, name, self.take_over, |to| self.fill(from, to, places.as_ref()))
     }
 
-    /// Copies until nothing has changed meanwhile.
+    /// Copies until the source stays the same during an attempt.
     fn fill(&self, from: &Arc<dyn Storage>, to: &Arc<dyn Storage>, places: Option<&Places>) -> Result<Copied> {
         let mut done = Tree::new();
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
             let (tree, left_out) = walk_with(&**from, self.has_aside)?;
-            // What an interrupted consolidation has left would be in the copy for ever.
+            // A copy would keep the leftovers of an interrupted consolidation for good.
             if settle_all(from, &left_out, self.take_over)? {
                 continue;
             }
-            // What isn't there is an empty tree, too.
+            // A missing source is also an empty tree.
             if kind_of(from)? == MemberKind::Invalid {
                 let what = "it went away while it was copied".to_owned();
                 return Err(MaintainError::Conflict { path: from.describe(""), what });
@@ -178,7 +187,7 @@ impl CopyTo {
         Err(MaintainError::Conflict { path: from.describe(""), what })
     }
 
-    /// Copies what isn't there yet. What has gone meanwhile isn't copied.
+    /// Copies missing files. Skips files deleted meanwhile.
     fn add(
         &self,
         from: &Arc<dyn Storage>,
@@ -201,7 +210,7 @@ impl CopyTo {
             so_far: AtomicU64::new(so_far),
             is_over: AtomicBool::new(false),
         };
-        // Where answers take long, some are waited for at once.
+        // Remote storages with high latency copy several files at a time.
         let in_flight =
             [from, to].map(|side| side.profile().in_flight).into_iter().max().unwrap_or(1).min(MOST_AT_ONCE);
         let in_flight = if from.profile().is_remote() || to.profile().is_remote() { in_flight } else { 1 };
@@ -219,7 +228,7 @@ impl CopyTo {
                 Ok(Some(copy)) => copy,
                 Ok(None) => continue,
                 Err(error) => {
-                    // The first one is the cause, unless it was told to end because of another.
+                    // Reports the first error, except for cancellations caused by another error.
                     if matches!(ended, None | Some(MaintainError::Array(ArrayError::Cancelled))) {
                         ended = Some(error);
                     }
@@ -231,27 +240,27 @@ impl CopyTo {
                 How::Rewritten => copied.rewritten.push(path.clone()),
                 How::LeftOut => copied.left_out.push(path.clone()),
             }
-            // One that has grown meanwhile is copied once more.
+            // A grown file is copied again.
             done.insert(path.clone(), Some(bytes));
         }
         ended.map_or(Ok(()), Err)
     }
 }
 
-/// Files that are copied at once: each may hold some parts of what is on its way.
+/// Maximum number of files copied at a time. Each may hold several parts in memory.
 const MOST_AT_ONCE: usize = 8;
 
-/// How far a copy is.
+/// Progress of a copy.
 struct Passed<'a> {
     observer: Option<&'a Observer>,
     total: u64,
     so_far: AtomicU64,
-    /// Whether one of the files couldn't be copied, so that the others needn't be.
+    /// `true` after a failed file. The copies of the remaining files then stop.
     is_over: AtomicBool,
 }
 
 impl Passed<'_> {
-    /// Counts bytes, and says whether to go on.
+    /// Adds bytes, and returns an error if the copy is canceled.
     fn add(&self, bytes: u64) -> Result<()> {
         let so_far = self.so_far.fetch_add(bytes, Relaxed).saturating_add(bytes);
         let goes_on = !self.is_over.load(Relaxed) && self.observer.is_none_or(|observer| observer(so_far, self.total));
@@ -265,14 +274,14 @@ impl Passed<'_> {
     }
 }
 
-/// What a file has become.
+/// Treatment of a file.
 enum How {
     Same,
     Rewritten,
     LeftOut,
 }
 
-/// Copies a file: its size, and how; nothing if it has gone meanwhile.
+/// Copies a file. Returns size and treatment, or `None` for a file deleted meanwhile.
 fn copy_one(
     (from, to): (&Arc<dyn Storage>, &Arc<dyn Storage>),
     places: Option<&Places>,
@@ -305,7 +314,7 @@ fn copy_one(
     }))
 }
 
-/// What lies in the folders of a tree and can't be copied, since no listing shows it.
+/// Returns the first unlisted entry of each folder in a tree.
 fn strangers(from: &dyn Storage, tree: &Tree) -> Result<Vec<String>> {
     let mut strangers = Vec::new();
     for folder in std::iter::once("").chain(folders(tree)) {
@@ -321,7 +330,7 @@ fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
     tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
 }
 
-/// Whether this can be copied there at all.
+/// Checks that a copy is possible.
 pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
     let problem = |path: String, why: PlaceProblem| Err(MaintainError::Place { path, why });
     if name.is_empty() || name.contains('/') || check_path(name).is_err() {
@@ -344,12 +353,12 @@ pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> 
     Ok(())
 }
 
-/// Whether it can't be read as long as it stays as it is, so that it says nothing of its members.
+/// Returns `true` if the group is unreadable, with unknown members.
 pub(super) fn is_closed(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Key | ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }
 
-/// Members of the groups among these that lie elsewhere, and the groups that can't be read.
+/// Returns the members outside of the source, and the unreadable groups.
 fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<(Vec<String>, Vec<String>)> {
     let here = from.uri("");
     let (mut shared, mut unread) = (Vec::new(), Vec::new());

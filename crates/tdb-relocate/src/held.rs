@@ -1,4 +1,4 @@
-//! The locks of all arrays and groups in a folder.
+//! Locks of all arrays and groups in a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use tdb_job::links::link_on;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
-/// While this lives, nobody else maintains these arrays and groups.
+/// The locks, held until dropped.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// By their paths below the folder.
+    /// Locks by path below the folder.
     locks: BTreeMap<String, Lock>,
 }
 
 impl Held {
-    /// Takes the locks in the order of the paths, or none at all: nobody waits for another, so that nobody waits for ever.
+    /// Takes all locks or none, in path order. Waits for no lock, and therefore cannot deadlock.
     pub(super) fn take(&mut self, whole: &Arc<dyn Storage>, paths: BTreeSet<String>, take_over: bool) -> Result<()> {
         self.take_unless(whole, paths, take_over, |_, _| false)
     }
 
-    /// The same, but for those of members in whose folders nothing may be written: renaming the whole needs nothing of them.
+    /// Takes the locks for a rename of the whole folder. Read-only members need no lock.
     pub(super) fn take_for_rename(
         &mut self,
         whole: &Arc<dyn Storage>,
@@ -63,12 +63,12 @@ impl Held {
         Ok(())
     }
 
-    /// Gives one back.
+    /// Releases one lock.
     pub(super) fn release(&mut self, path: &str) {
         self.locks.remove(path);
     }
 
-    /// The same locks where the folder lies now.
+    /// Updates the locks after the folder has moved.
     pub(super) fn moved(&mut self, whole: &Arc<dyn Storage>) -> Result<()> {
         for (path, lock) in std::mem::take(&mut self.locks) {
             let lock = lock.moved(whole.sub(&path)?);
@@ -78,8 +78,8 @@ impl Held {
     }
 }
 
-/// The arrays and groups in a folder, itself among them, whether they are members of anything or not. One behind a link lies
-/// elsewhere, and isn't touched.
+/// Returns the arrays and groups in a folder, including the folder. Membership does not matter.
+/// Excludes arrays and groups behind a link.
 pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<String>> {
     let marks = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
     let parts = [FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER];

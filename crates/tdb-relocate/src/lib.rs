@@ -9,7 +9,7 @@ mod rewrite;
 mod staged;
 mod walk;
 
-/// Parts of a copy, for other jobs that build a new array or group in a folder next to its place.
+/// Parts of a copy, for jobs with a staged result next to the destination.
 pub mod building {
     pub use crate::copying::check;
     pub use crate::local::{check_not_in_array, named};
@@ -26,5 +26,5 @@ pub use removing::{RemovalPlan, Remove, Removed};
 pub use tdb_job::PlaceProblem;
 pub use tdb_job::{MaintainError, Result};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;

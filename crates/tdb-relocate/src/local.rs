@@ -1,4 +1,4 @@
-//! Folders of this machine: what lies above them, and where.
+//! Local paths: parent folders and file systems.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
 use tdb_job::{MaintainError, Result};
 
-/// The folder that a path lies in, without links, and its name there.
+/// Returns the parent folder without links, and the file name.
 pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(name) = name else {
@@ -27,13 +27,13 @@ pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
     Ok((found, name.to_owned()))
 }
 
-/// Checks that something may lie at a path: arrays hold nothing but what is theirs, however deep. Whether it would lie in what
-/// goes there is asked elsewhere.
+/// Checks that a path is not inside of an array, at any depth. The search ends at `source`: a
+/// destination inside of the source is rejected elsewhere.
 pub fn check_not_in_array(path: &Path, source: Option<&Path>) -> Result<()> {
     let (parent, _) = place(path)?;
     let source = source.and_then(|source| std::fs::canonicalize(source).ok());
     for folder in parent.ancestors().take_while(|folder| source.as_deref() != Some(*folder)) {
-        // A folder that may not be listed says nothing.
+        // An unreadable folder is ignored.
         if kind_of(&(Arc::new(LocalStorage::new(folder)) as _)).is_ok_and(|kind| kind == MemberKind::Array) {
             return Err(MaintainError::Place { path: path.display().to_string(), why: PlaceProblem::InArray });
         }
@@ -41,28 +41,28 @@ pub fn check_not_in_array(path: &Path, source: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The same as a storage.
+/// Returns the parent folder as a storage, and the file name.
 pub fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
     let (parent, name) = place(path)?;
     Ok((Arc::new(LocalStorage::new(parent)), name))
 }
 
-/// The folder that a path of this machine lies in, as a storage, and its name there: for something that is to lie there beside
-/// stores.
+/// Returns the parent folder of a local path as a storage, and the file name. Used for copies and
+/// moves between local folders and object stores.
 ///
 /// # Errors
-/// [`MaintainError::Place`]: there is no such folder, or it lies in an array.
+/// [`MaintainError::Place`] if the folder does not exist or is inside of an array.
 pub fn place_in(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
     check_not_in_array(path, Some(path))?;
     named(path)
 }
 
-/// The groups in whose folders a place lies and that have it as a member.
+/// Returns the groups above a path with a member at this path.
 pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
     let place = parent.join(name);
     let mut holders = Vec::new();
     for folder in parent.ancestors() {
-        // What can't be read holds nothing that could be told.
+        // An unreadable folder is skipped.
         let Ok(group) = Group::open(folder) else { continue };
         let Some(below) = place.strip_prefix(folder).ok().and_then(Path::to_str) else { continue };
         let is_it = |place: &MemberPlace| *place == MemberPlace::Inside(below.to_owned());
@@ -73,7 +73,7 @@ pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
     holders
 }
 
-/// Whether two folders lie on one file system, so that things move between them at once.
+/// Returns `true` if two folders are on the same file system and a rename is atomic.
 #[cfg(unix)]
 pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -81,13 +81,13 @@ pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     device(a).is_some() && device(a) == device(b)
 }
 
-/// Drives have letters there.
+/// Compares drive letters.
 #[cfg(not(unix))]
 pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     a.components().next() == b.components().next()
 }
 
-/// The storage of the deepest folder that holds both, and their paths in it.
+/// Returns the storage of the deepest common folder, and both paths in it.
 pub(super) fn common(a: &Path, b: &Path) -> Option<(Arc<dyn Storage>, String, String)> {
     let root = a.ancestors().find(|folder| b.starts_with(folder))?;
     let below = |path: &Path| {

@@ -1,4 +1,4 @@
-//! Moving an array or a group.
+//! Moving of arrays and groups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,15 +22,17 @@ use tdb_verify::Doctor;
 use tdb_verify::change_members;
 use tdb_verify::{FileChange, Manifest};
 
-/// In what is moved: says whence and whither, so that the next run goes on.
+/// File in the moved folder, with source and destination. The next run resumes the move.
 const MOVING: &str = ".tdb-moving.tmp";
 
-/// Moves an array or a group with all that lies in its folder.
+/// Moves an array or group with the whole folder.
 ///
-/// On one disk it has its new name at once. Else it is [copied](CopyTo), every byte of the copy is compared, and only then the source
-/// is [removed](Remove); what the doctor has set aside goes along. While it goes, the array or group and all arrays and groups in
-/// its folder are locked, so that nobody maintains them. Members that a group has by whole paths in its own folder are made relative before, and those that lie elsewhere in
-/// what is moved are named at their new place.
+/// On the same disk, the folder is renamed. Otherwise the folder is [copied](CopyTo) with
+/// quarantined files, the copy is compared byte by byte, and the source is [removed](Remove). All
+/// arrays and groups in the folder are locked meanwhile.
+///
+/// Absolute members inside of the group's folder become relative. Absolute members elsewhere in the
+/// moved folder get new URIs.
 ///
 /// ```
 /// use tdb_relocate::MoveTo;
@@ -51,58 +53,64 @@ pub struct MoveTo {
     by_copying: bool,
 }
 
-/// What was moved.
+/// Result of a move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moved {
-    /// What was copied, if it couldn't be renamed.
+    /// Result of the copy, if the folder was not renamed.
     pub copied: Option<Copied>,
-    /// What members that were made relative are known by.
+    /// Keys of newly relative members.
     pub made_relative: Vec<String>,
-    /// What members are known by that lie elsewhere in what was moved, and have their new whole path now.
+    /// Keys of members with a new absolute URI, outside of the group's folder.
     pub repointed: Vec<String>,
-    /// The groups that have it as a member at its old place.
+    /// Groups with a member at the old path.
     pub held_by: Vec<String>,
-    /// Paths that were left in the old place.
+    /// Paths that remain in the old folder.
     pub left: Vec<String>,
-    /// The paths of groups that can't be read, as without their key: members that they have by whole paths were left as they are.
+    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
     pub unread: Vec<String>,
 }
 
 impl MoveTo {
-    /// At once, if that can be.
+    /// Creates a move job with a rename if possible.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Who hears how many of how many bytes were copied, and says whether to go on.
+    /// Sets a progress callback with the bytes copied so far and the total. Returning `false`
+    /// cancels the copy.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.copy = self.copy.observer(observer);
         self
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    /// Takes over the locks of other processes. Only safe after the processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self.copy = self.copy.take_over(take_over);
         self
     }
 
-    /// Copies, compares and removes, also where it could be renamed.
+    /// Sets whether to copy, compare and remove even if a rename is possible.
     pub fn by_copying(mut self, by_copying: bool) -> Self {
         self.by_copying = by_copying;
         self
     }
 
-    /// Moves between folders of this machine.
+    /// Moves between local folders.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: it is neither an array nor a group, something is there already, it would lie in itself, the copy
-    /// isn't what was copied, something can't be removed after it was copied, as behind a link.
-    /// [`MaintainError::Busy`]: somebody maintains it, or an array or group in its folder. Whatever the storage can't do; then it is at its
-    /// old place, or at its new one, or at both, and the next run goes on from there.
+    /// - [`MaintainError::Place`] if the source is neither an array nor a group, or the destination
+    ///   exists or is inside of the source. Also if the copy differs, or the source cannot be
+    ///   removed after the copy.
+    /// - [`MaintainError::Busy`] if another job works on the source, or on an array or group inside
+    ///   of the source.
+    /// - The storage fails.
+    ///
+    /// After an error, the folder is at the old path, the new path, or both. The next run resumes
+    /// the move.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
-        // One that was renamed by an interrupted run isn't there any more.
+        // The source may already be renamed by an interrupted run.
         let from = match std::fs::canonicalize(from.as_ref()) {
             Ok(path) => path,
             Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
@@ -125,10 +133,10 @@ impl MoveTo {
         Ok(Moved { held_by, ..moved })
     }
 
-    /// Moves within a storage, from one path to another.
+    /// Moves from one path of a storage to another.
     ///
     /// # Errors
-    /// As [`folder`](Self::folder).
+    /// As for [`folder`](Self::folder).
     pub fn run(&self, disk: &Arc<dyn Storage>, from: &str, to: &str) -> Result<Moved> {
         let end = |path: &str| -> Result<(Arc<dyn Storage>, String)> {
             let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -139,10 +147,11 @@ impl MoveTo {
         self.go(&Ends { from: from_parent, old, to: to_parent, new, disk })
     }
 
-    /// Moves from the place `old` of a storage to the place `new` of another, or of the same: copies, compares every byte, and removes.
+    /// Moves the folder `old` of a storage to the folder `new` of a storage: copies, compares every
+    /// byte, and removes.
     ///
     /// # Errors
-    /// As [`folder`](Self::folder).
+    /// As for [`folder`](Self::folder).
     pub fn between(&self, from: (&Arc<dyn Storage>, &str), to: (&Arc<dyn Storage>, &str)) -> Result<Moved> {
         let (from, old, to, new) = (from.0.clone(), from.1.to_owned(), to.0.clone(), to.1.to_owned());
         self.go(&Ends { from, old, to, new, disk: None })
@@ -158,10 +167,10 @@ impl MoveTo {
         let source = ends.source()?;
         check(&source, &ends.to, &ends.new)?;
         if ends.disk.is_none() {
-            // What can't be removed in the end isn't copied.
+            // Checks that the source can be removed before copying.
             self.removal().check(&ends.from, &ends.old)?;
         }
-        // Journals of old formats name files by where they lie.
+        // Journals of old formats contain absolute URIs.
         settle_all(&source, &walk(&*source)?.1, self.take_over)?;
         let mut held = self.hold(&source, ends.disk.is_some())?;
         let mut moved = Moved::default();
@@ -177,9 +186,9 @@ impl MoveTo {
             None => {
                 ends.note(&source)?;
                 let copied = self.copy.clone().with_aside().run(&source, &ends.to, &ends.new);
-                // What isn't there can't be gone on with.
+                // Without a copy, the move cannot be resumed.
                 let mut copied = copied.inspect_err(|_| forget(&source))?;
-                // These are our own.
+                // Files of this job.
                 copied.left_out.retain(|path| path != MOVING && file_name(path) != MAINTENANCE_LOCK);
                 ends.compare(&copied.left_out)?;
                 moved.left = self.remove(ends, &mut held)?;
@@ -189,7 +198,7 @@ impl MoveTo {
         Ok(moved)
     }
 
-    /// The locks of all arrays and groups that are moved.
+    /// Takes the locks of all moved arrays and groups.
     fn hold(&self, source: &Arc<dyn Storage>, is_renamed: bool) -> Result<Held> {
         let mut held = Held::default();
         let objects = objects(source, &walk(&**source)?.0)?;
@@ -197,7 +206,8 @@ impl MoveTo {
             true => held.take_for_rename(source, objects, self.take_over)?,
             false => held.take(source, objects, self.take_over)?,
         }
-        // Whoever was joining fragments until just now may have been killed. Journals lie in arrays, and mean nothing elsewhere.
+        // A consolidation may have been killed just now. Journals outside of arrays have no
+        // meaning.
         for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             if kind_of(&source.sub(folder)?)? == MemberKind::Array {
@@ -208,7 +218,7 @@ impl MoveTo {
         Ok(held)
     }
 
-    /// Finishes what an earlier run has begun, if it was to the same place.
+    /// Resumes an interrupted move to the same destination.
     fn go_on(&self, ends: &Ends) -> Result<Option<Moved>> {
         let (source, target) = (ends.source()?, ends.target()?);
         if kind_of(&target)? == MemberKind::Invalid {
@@ -219,7 +229,7 @@ impl MoveTo {
             if !ends.is_noted(&target)? {
                 return Ok(None);
             }
-            // It was renamed, but not all members are named at their new place.
+            // The folder was renamed, and some members may still have old URIs.
             moved.repointed = repoint(&target, &ends.places()?)?;
             target.remove_file(MOVING)?;
             return Ok(Some(moved));
@@ -228,7 +238,7 @@ impl MoveTo {
         if !is_going && !ends.is_noted(&source)? {
             return Ok(None);
         }
-        // It was copied. What is still there has to be in the copy.
+        // The folder was copied. All remaining files must be in the copy.
         let mut held = self.hold(&source, false)?;
         ends.compare(&[])?;
         moved.left = self.remove(ends, &mut held)?;
@@ -239,7 +249,7 @@ impl MoveTo {
         Remove::new().copied().recursive(true).take_over(self.take_over)
     }
 
-    /// Removes what has been moved.
+    /// Removes the source.
     fn remove(&self, ends: &Ends, held: &mut Held) -> Result<Vec<String>> {
         let removal = self.removal();
         let found = removal.check(&ends.from, &ends.old)?;
@@ -247,13 +257,13 @@ impl MoveTo {
     }
 }
 
-/// Where it lies, and where it goes.
+/// Source and destination of a move.
 struct Ends {
     from: Arc<dyn Storage>,
     old: String,
     to: Arc<dyn Storage>,
     new: String,
-    /// The storage that holds both, and the paths there, if it is to be renamed.
+    /// Common storage and both paths, for a rename.
     disk: Option<(Arc<dyn Storage>, String, String)>,
 }
 
@@ -271,7 +281,7 @@ impl Ends {
         Ok(Places { from: uri(&self.from, &self.old), to: uri(&self.to, &self.new) })
     }
 
-    /// What says in what is moved that it is, and whither.
+    /// Returns the content of the move file.
     fn text(&self) -> Result<String> {
         let Places { from, to } = self.places()?;
         Ok(format!("tdb move 1\nfrom {from}\nto {to}\n"))
@@ -292,8 +302,8 @@ impl Ends {
         }
     }
 
-    /// Renames, and names members at their new place. Gives what these are known by. If that can't be done, it goes back to its
-    /// old place.
+    /// Renames the folder and updates members. Returns the keys of updated members. Renames back on
+    /// failure.
     fn rename(&self, (disk, from, to): &(Arc<dyn Storage>, String, String)) -> Result<Vec<String>> {
         let source = self.source()?;
         let has_groups = !groups(&source)?.0.is_empty();
@@ -306,18 +316,18 @@ impl Ends {
         }
         let (target, Places { from: was, to: is }) = (self.target()?, self.places()?);
         let repointed = repoint(&target, &Places { from: was.clone(), to: is.clone() }).inspect_err(|_| {
-            // The first error is the one to report.
+            // The first error is reported.
             let back = disk.rename(to, from).map_err(MaintainError::from);
             if back.and_then(|()| repoint(&source, &Places { from: is, to: was })).is_ok() {
                 forget(&source);
             }
         })?;
-        // All is in its place.
+        // The move is complete.
         target.remove_file(MOVING)?;
         Ok(repointed)
     }
 
-    /// Whether every byte that is in the old place has arrived in the new one.
+    /// Checks that every byte of the source is in the copy.
     fn compare(&self, left_out: &[String]) -> Result<()> {
         let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
         let monitor = Monitor::new();
@@ -331,7 +341,7 @@ impl Ends {
                 || !is_aside(path) && path.split('/').any(tdb_storage::is_temporary)
         };
         for (path, change) in before.changes(&after) {
-            // An interrupted removal has taken some away.
+            // An interrupted removal has deleted files of the source.
             if is_left_out(&path) || change == FileChange::New {
                 continue;
             }
@@ -352,13 +362,13 @@ impl Ends {
     }
 }
 
-/// As far as possible: there is another error to report.
+/// Deletes the move file. Ignores errors, because another error is being reported.
 fn forget(storage: &Arc<dyn Storage>) {
     let _ = storage.remove_file(MOVING);
 }
 
-/// The groups in a folder, with all their members, and the paths of those that can't be read: one whose key isn't known can't
-/// be changed, and nobody else knows its members.
+/// Returns the groups in a folder with all members, and the paths of unreadable groups. A group can
+/// be neither read nor changed without the key.
 fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
     let (tree, _) = walk(&**source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
@@ -383,7 +393,7 @@ fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
     Ok((groups, unread))
 }
 
-/// Makes members of all groups relative that these have by whole paths in their own folders.
+/// Makes absolute members relative if they are inside of the group's folder.
 fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
     let (groups, unread) = groups(source)?;
     moved.unread = unread;
@@ -402,8 +412,8 @@ fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
     Ok(())
 }
 
-/// Names members at their new place that groups have by whole paths outside of their own folders, but in what is moved. Gives
-/// what they are known by.
+/// Updates absolute members outside of the group's folder that are inside of the moved folder.
+/// Returns the keys.
 fn repoint(folder: &Arc<dyn Storage>, places: &Places) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     for group in groups(folder)?.0 {

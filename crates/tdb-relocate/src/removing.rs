@@ -1,4 +1,4 @@
-//! Removing an array or a group.
+//! Removal of arrays and groups.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,17 +21,17 @@ use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
 use tdb_verify::{ASIDE, first_unknown};
 
-/// What the folder of schemas, or of members, is called while the rest goes: without it nobody takes the folder for an array or
-/// a group, and by it the next run knows that there is something to finish.
+/// Folder for the schemas or members during a removal. Without the original folder, readers find no
+/// array or group. The next run finds this folder and resumes the removal.
 pub const REMOVED: &str = ".tdb-removed.tmp";
 
-/// An empty folder in it if it was a group.
+/// Empty folder inside of [`REMOVED`] that marks a group.
 const WAS_GROUP: &str = "group";
 
-/// Removes an array or a group: the files and folders that the format has, and nothing else.
+/// Removes an array or group. Deletes only files and folders of the format.
 ///
-/// Nobody takes it for an array from the first step on, so that an interrupted removal never looks like an array with fewer
-/// cells; the next one finishes it.
+/// The first step hides the array from readers. An interrupted removal never looks like an array
+/// with fewer cells, and is completed by the next run.
 ///
 /// ```
 /// use tdb_relocate::Remove;
@@ -55,21 +55,22 @@ pub struct Remove {
     with_aside: bool,
 }
 
-/// What is removed, or is going to be.
+/// Result or preview of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removed {
-    /// The arrays and groups, by their paths below what was named; that itself is the last one, and has no path.
+    /// Paths and kinds of the arrays and groups, relative to the given path. The last entry is the
+    /// given path, with an empty relative path.
     pub objects: Vec<(String, MemberKind)>,
-    /// Members that are symbolic links, by their paths: the links go, and what they lead to stays.
+    /// Paths of symbolic links to members. The links are deleted, and the targets stay.
     pub links: Vec<String>,
-    /// Paths of what isn't of the format, and is left where it is.
+    /// Paths that are not part of the format and stay.
     pub left: Vec<String>,
-    /// The groups that have it as a member.
+    /// Groups with a member at the given path.
     pub held_by: Vec<String>,
 }
 
-/// The arrays and groups that [`run`](Self::run) removes.
+/// The plan of a removal, executed by [`run`](Self::run).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is removed before `run`"]
 pub struct RemovalPlan {
@@ -80,7 +81,7 @@ pub struct RemovalPlan {
 }
 
 impl RemovalPlan {
-    /// The arrays and groups to be removed, and the paths that stay.
+    /// Returns the arrays and groups to be removed, and the paths that stay.
     #[must_use]
     pub fn removed(&self) -> &Removed {
         &self.removed
@@ -89,8 +90,9 @@ impl RemovalPlan {
     /// Removes the arrays and groups.
     ///
     /// # Errors
-    /// Those of [`Remove::plan`]; [`MaintainError::Conflict`]: a member was added since the plan; [`MaintainError::Busy`]. An interrupted
-    /// removal continues with the next run.
+    /// Errors of [`Remove::plan`]. [`MaintainError::Conflict`] if a member was added since the
+    /// plan. [`MaintainError::Busy`] if another job holds a lock. An interrupted removal continues
+    /// with the next run.
     pub fn run(self) -> Result<Removed> {
         let removed = self.job.check(&self.parent, &self.name)?;
         if let Some((path, _)) = removed.objects.iter().find(|object| !self.removed.objects.contains(object)) {
@@ -106,40 +108,41 @@ impl RemovalPlan {
 }
 
 impl Remove {
-    /// Without members of groups.
+    /// Creates a removal without members of groups.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether members that lie in the folder of a group go, too.
+    /// Sets whether to remove members inside of the group's folder.
     pub fn recursive(mut self, recursive: bool) -> Self {
         self.recursive = recursive;
         self
     }
 
-    /// Whether what the [doctor](tdb_verify::Doctor) has moved aside goes, too. By default that is refused
-    /// ([`PlaceProblem::Aside`]): it may be the only copy of something.
+    /// Sets whether to delete files in quarantine by the [doctor](tdb_verify::Doctor). By default,
+    /// an array with quarantined files is refused ([`PlaceProblem::Aside`]). The files may be the
+    /// only copy.
     pub fn with_aside(mut self, with_aside: bool) -> Self {
         self.with_aside = with_aside;
         self
     }
 
-    /// All that lies there was copied, whatever it is.
+    /// Also deletes unknown files, because all files have been copied.
     pub(super) fn copied(mut self) -> Self {
         self.is_copied = true;
         self
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    /// Takes over the locks of other processes. Only safe after the processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Plans the removal of the array or group in a folder of this machine.
+    /// Plans the removal of the array or group in a local folder.
     ///
     /// # Errors
-    /// Those of [`plan`](Self::plan).
+    /// Errors of [`plan`](Self::plan).
     pub fn plan_folder(&self, path: impl AsRef<Path>) -> Result<RemovalPlan> {
         let (place, name) = super::local::place(path.as_ref())?;
         let (parent, _) = named(path.as_ref())?;
@@ -152,8 +155,9 @@ impl Remove {
     /// Plans the removal of the array or group in the folder `name` of a storage.
     ///
     /// # Errors
-    /// [`MaintainError::Place`]: the folder holds neither an array nor a group; it or a folder of the format in it is a symbolic link, or
-    /// holds files that are not of the format or that no listing shows; the doctor has [set files aside](Self::with_aside) in it.
+    /// [`MaintainError::Place`] in four cases. The folder is neither an array nor a group. The
+    /// folder, or a folder of the format inside, is a symbolic link. A folder of the format
+    /// contains unknown or unlisted files. The doctor has [quarantined files](Self::with_aside).
     pub fn plan(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<RemovalPlan> {
         check_named(&**parent, name)?;
         let mut removed = self.check(parent, name)?;
@@ -162,7 +166,7 @@ impl Remove {
         Ok(RemovalPlan { job: self.clone(), parent: Arc::clone(parent), name: name.to_owned(), removed })
     }
 
-    /// All that would go. Nothing is changed.
+    /// Finds everything to be removed, without changes.
     pub(super) fn check(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
         let mut removed = Removed::default();
         check_no_link(&**parent, name)?;
@@ -170,7 +174,7 @@ impl Remove {
         Ok(removed)
     }
 
-    /// Removes the arrays and groups that a [check](Self::check) has found. `held` may have some of their locks.
+    /// Removes the result of a [check](Self::check). `held` may have some of the locks.
     pub(super) fn run_holding(
         &self,
         parent: &Arc<dyn Storage>,
@@ -179,7 +183,7 @@ impl Remove {
         held: &mut Held,
     ) -> Result<Removed> {
         let whole = parent.sub(name)?;
-        // Who finds that somebody is at one of them has removed nothing.
+        // Takes all locks before the first deletion.
         let objects: BTreeSet<String> = removed.objects.iter().map(|(path, _)| path.clone()).collect();
         held.take(&whole, objects, self.take_over)?;
         removed.left.clear();
@@ -189,10 +193,10 @@ impl Remove {
         for (path, kind) in removed.objects.clone() {
             let storage = whole.sub(&path)?;
             let place = if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") };
-            // Somebody may have put a link there just now.
+            // Another process may have created a link meanwhile.
             check_no_link(&**parent, &place)?;
             clear(&**parent, &place, kind)?;
-            // Others may have put something there just now.
+            // Other processes may have added files meanwhile.
             let left = list(&*storage, "")?.into_iter().map(|entry| entry.name);
             let left: Vec<String> = left.filter(|name| name != REMOVED && name != MAINTENANCE_LOCK).collect();
             if left.is_empty() {
@@ -204,12 +208,12 @@ impl Remove {
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
             removed.left.extend(left.into_iter().map(at));
         }
-        // What holds others that have gone is gone, too.
+        // A folder whose content was removed is removed, too.
         removed.left.retain(|left| whole.exists(left).unwrap_or(true));
         Ok(removed)
     }
 
-    /// All that goes: members before their groups.
+    /// Finds arrays and groups, members before groups.
     fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let storage = whole.sub(path)?;
         let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
@@ -258,7 +262,8 @@ impl Remove {
         Ok(())
     }
 
-    /// A member goes if it is asked for. Of one that is a symbolic link the link goes; one behind a link lies elsewhere.
+    /// Finds a member, if requested. For a link to a member, only the link is removed. A member
+    /// behind a link stays.
     fn find_member(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let place = whole.sub(path)?;
         let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
@@ -277,7 +282,7 @@ impl Remove {
     }
 }
 
-/// A root has no name, and is somebody's.
+/// Checks for a plain name. A root has no name.
 fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
     if name.is_empty() || name.contains('/') || check_path(name).is_err() {
         return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::NoName });
@@ -285,7 +290,7 @@ fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what a symbolic link leads to: it may be anybody's.
+/// Rejects symbolic links. The target may belong to someone else.
 fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
     match link_on(storage, path)? {
         Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
@@ -293,12 +298,12 @@ fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
     }
 }
 
-/// Refuses what no listing shows, and what would go with its folder.
+/// Rejects unlisted entries, because a deletion of the folder would include them.
 fn check_all_listed(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<()> {
     foreign(unlisted(storage, folder, is_deep)?)
 }
 
-/// The same where no URI names the folder around, so that nothing could be told of a part.
+/// Rejects unlisted entries in a folder without a URI, because the parent path is not UTF-8.
 pub(super) fn check_nameable(parent: &Path, name: &str) -> Result<()> {
     if parent.to_str().is_some() {
         return Ok(());
@@ -313,7 +318,7 @@ fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
     }
 }
 
-/// The folder of what was moved aside in an array or group, or in the array of one of its labels.
+/// Returns the quarantine folder of an array or group, or of a dimension label's array.
 fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     let mut places = vec![ASIDE.to_owned()];
     if kind == MemberKind::Array {
@@ -328,12 +333,13 @@ fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> 
     Ok(None)
 }
 
-/// Removes a link, and nothing of what it leads to.
+/// Deletes a link, but not the target.
 fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
     gone(parent.remove_file(path))
 }
 
-/// What isn't there needn't be removed: others may be at it, and some stores list folders whose files have all gone.
+/// Ignores missing paths. The path may be deleted meanwhile, and some object stores list empty
+/// folders.
 fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     match removed {
         Err(error) if !error.is_not_found() => Err(error.into()),
@@ -341,7 +347,7 @@ fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     }
 }
 
-/// Where a member lies below the folder of its group.
+/// Returns the path of a member relative to the group's folder.
 fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     let below = match &member.place {
         MemberPlace::Inside(path) => path.clone(),
@@ -356,8 +362,8 @@ fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     (!below.is_empty() && check_path(&below).is_ok()).then_some(below)
 }
 
-/// Removes what is of the format from the folder `place` of a storage, but for the folder that says that something is being
-/// removed. All by way of the storage around it, which removes nothing behind links.
+/// Deletes files of the format from a folder, except the folder that marks the removal. Works
+/// through the parent storage, which deletes no files behind links.
 fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     let at = |name: &str| format!("{place}/{name}");
     let removed = at(REMOVED);
@@ -366,7 +372,7 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     } else {
         removed.clone()
     })?;
-    // From here on nobody takes it for an array or a group.
+    // From here on, readers find neither an array nor a group.
     for file in [LEGACY_SCHEMA, GROUP_MARKER].map(at) {
         if parent.exists(&file)? {
             parent.remove_file(&file)?;
@@ -387,7 +393,7 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     Ok(())
 }
 
-/// Whether the format has this in the folder of an array or a group.
+/// Returns `true` if the entry is part of the format.
 fn is_own(kind: MemberKind, entry: &Entry) -> bool {
     let name = entry.name.as_str();
     let is_file = entry.kind == EntryKind::File;

@@ -1,4 +1,4 @@
-//! Files that name others by absolute URIs, as they have to be where a copy lies.
+//! Rewriting of files with absolute URIs for a copy.
 
 use tdb_array::tdb_fragment::ConsolidatedFooters;
 use tdb_metadata::tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
@@ -6,45 +6,45 @@ use tdb_metadata::{GroupDetails, GroupMember, PathList};
 use tdb_types::names::{FOOTERS_EXTENSION, GROUP_FOLDER, VACUUM_EXTENSION, file_name};
 use tdb_types::{ByteReader, ByteWriter, FormatVersion, Limits, TimestampedName};
 
-/// Where something lies, and where its copy will, as URIs.
+/// URIs of the source and of the copy.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The URI of what is copied.
+    /// URI of the source.
     pub from: String,
-    /// The URI of the copy.
+    /// URI of the copy.
     pub to: String,
 }
 
-/// What a file becomes in the copy.
+/// Form of a file in the copy.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rewritten {
-    /// The same.
+    /// Unchanged.
     Same,
-    /// These bytes.
+    /// Changed content.
     Bytes(Vec<u8>),
-    /// Nothing: it names others by where they aren't, can't be written anew, and nobody needs it.
+    /// Left out: a superfluous file with old URIs that cannot be rewritten.
     LeftOut,
 }
 
-/// What a file may have to be read for.
+/// Kinds of files with absolute URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It lists files that are replaced.
+    /// A vacuum file.
     Vacuum,
-    /// It holds footers of fragments, by their URIs.
+    /// A file of consolidated footers, listed by URI.
     Footers(FormatVersion),
-    /// It lists members of a group.
+    /// A file with members of a group.
     Details,
 }
 
 impl Kind {
-    /// None if a file of this path names nothing by URIs.
+    /// Returns the kind of a file. Returns `None` if files with this name contain no URIs.
     pub fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let parsed = TimestampedName::parse(name)?;
         match name.rsplit_once('.').map(|(_, extension)| extension) {
             Some(VACUUM_EXTENSION) => Some(Self::Vacuum),
-            // From format 9 on the names are bare.
+            // From format 9 on, fragments are listed by name.
             Some(FOOTERS_EXTENSION) => {
                 let version = parsed.fragment_version().ok()?;
                 (version.number() < 9).then_some(Self::Footers(version))
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Places {
-    /// What the file at this path becomes.
+    /// Returns the form of a file in the copy.
     pub fn rewrite(&self, path: &str, kind: Kind, bytes: &[u8]) -> Rewritten {
         match kind {
             Kind::Vacuum => self.vacuum(bytes),
@@ -65,14 +65,14 @@ impl Places {
         }
     }
 
-    /// Where a URI leads below what is copied, if it does.
+    /// Returns the path below the source, or `None` for a URI outside of the source.
     fn below<'u>(&self, uri: &'u str) -> Option<&'u str> {
         let plain = self.from.strip_prefix("file://").unwrap_or(&self.from);
         let rest = uri.strip_prefix(self.from.as_str()).or_else(|| uri.strip_prefix(plain))?;
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 
-    /// The new URI of something that lies in what is copied or moved.
+    /// Returns the new URI for a URI below the source.
     pub(super) fn moved(&self, uri: &str) -> Option<String> {
         let below = self.below(uri.trim_end_matches('/'))?;
         Some(format!("{}/{below}", self.to).trim_end_matches('/').to_owned())
@@ -94,7 +94,8 @@ impl Places {
         if is_other { Rewritten::Bytes(file.into_bytes()) } else { Rewritten::Same }
     }
 
-    /// Readers who don't find the footer of a fragment here read it from its own file.
+    /// Rewrites consolidated footers. A reader without a consolidated footer uses the footer in the
+    /// fragment.
     fn footers(&self, path: &str, version: FormatVersion, bytes: &[u8]) -> Rewritten {
         let mut decoder = GenericTileDecoder::new(Limits::default());
         let Ok(footers) = ConsolidatedFooters::parse_file(bytes, &mut decoder, None) else { return Rewritten::LeftOut };
@@ -109,7 +110,8 @@ impl Places {
         }
     }
 
-    /// Members that lie in the group's folder become relative; others that are copied too get the URIs of their copies.
+    /// Rewrites members of a group. Members in the group's folder become relative, and copied
+    /// members elsewhere get new URIs.
     fn details(&self, path: &str, bytes: &[u8]) -> Rewritten {
         let decoded = GroupDetails::parse_file(bytes, &mut GenericTileDecoder::new(Limits::default()), None);
         let Ok(mut details) = decoded else { return Rewritten::Same };
@@ -130,7 +132,7 @@ impl Places {
         }
     }
 
-    /// Whether the member was changed.
+    /// Updates a member. Returns `true` if the member was changed.
     pub fn member(&self, group: &str, member: &mut GroupMember) -> bool {
         let Some(below) = self.below(member.uri.trim_end_matches('/')) else { return false };
         let inside = if group.is_empty() {

@@ -1,4 +1,4 @@
-//! Something new in a place where nothing is, which is there when it is whole.
+//! Staging: a new array or group appears at the destination when complete.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use tdb_job::links::is_link;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
-/// The part of the temporary folder that becomes what is new.
+/// Subfolder of the temporary folder that becomes the array or group.
 const CONTENT: &str = "content";
 
-/// In what is being put in its place: names what is ours, so that the next run can remove it.
+/// List of the job's files at the destination, for deletion by the next run after an interruption.
 const UNFINISHED: &str = ".tdb-unfinished.tmp";
 
-/// Nobody has more in a folder.
+/// Maximum size of the list of files.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// Has something made beside the place `name` of a storage, and puts it there.
+/// Fills a temporary folder next to the destination and moves the content to the destination.
 pub fn staged<T>(
     parent: &Arc<dyn Storage>,
     name: &str,
@@ -30,7 +30,7 @@ pub fn staged<T>(
 ) -> Result<T> {
     let staging = format!(".tdb-copy-{name}.tmp");
     let created = parent.create_folder(&staging);
-    // What it leads to may be anybody's, or nothing at all.
+    // The target of a link may belong to someone else or not exist.
     if is_link(&**parent, &staging) {
         return Err(MaintainError::Place { path: parent.describe(&staging), why: PlaceProblem::LinkedTemporary });
     }
@@ -45,22 +45,23 @@ pub fn staged<T>(
         Ok(made)
     });
     drop(lock);
-    // After an error that one is to be reported; after none what is left is empty.
+    // After an error, the first error is reported. After success, the folder is empty.
     let _ = parent.remove_folder(&staging);
     made
 }
 
 fn begin(place: &Arc<dyn Storage>) -> Result<Arc<dyn Storage>> {
     if place.exists(CONTENT)? {
-        // Somebody was interrupted.
+        // Leftovers of an interrupted run.
         place.remove_folder(CONTENT)?;
     }
     place.create_folder(CONTENT)?;
     Ok(place.sub(CONTENT)?)
 }
 
-/// Gives it its name. A store renames file by file: there, what makes it an array or a group comes last, and until it has come,
-/// a file says that the rest is nothing.
+/// Moves the content to the destination. An object store renames file by file. The files that make
+/// the folder an array or group come last. Until then, a marker file identifies the incomplete
+/// folder.
 fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     if !parent.profile().is_remote() {
         return Ok(parent.rename(content, name)?);
@@ -73,7 +74,7 @@ fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     let (last, first): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| makes_it(&entry.name));
     for entry in first.into_iter().chain(last) {
         match parent.rename(&format!("{content}/{}", entry.name), &format!("{name}/{}", entry.name)) {
-            // Some stores list folders whose files have all gone: what an earlier run has left.
+            // Some object stores list folders even after all their files are deleted.
             Err(error) if error.is_not_found() && entry.kind == EntryKind::Folder && !makes_it(&entry.name) => {}
             renamed => renamed?,
         }
@@ -81,7 +82,7 @@ fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     Ok(parent.remove_file(&unfinished)?)
 }
 
-/// Whether what is in the place is what a run has left that was interrupted while it [gave it its name](publish).
+/// Returns `true` if the destination has leftovers of an interrupted [publication](publish).
 pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<bool> {
     if !parent.profile().is_remote() {
         return Ok(false);
@@ -90,7 +91,7 @@ pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<boo
     Ok(kind_of(&place)? == MemberKind::Invalid && place.exists(UNFINISHED)?)
 }
 
-/// Removes it. What somebody else has put there stays, and is in the way.
+/// Deletes leftovers of an interrupted publication. Foreign files stay and block the destination.
 pub fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
     if !is_unfinished(parent, name)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! All that lies in a folder.
+//! Recursive listings.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
 use tdb_verify::ASIDE;
 
-/// The files of a folder and of the folders below it with their sizes, and the folders without one, by their paths.
+/// Sizes of files, and `None` for folders, by path.
 pub type Tree = BTreeMap<String, Option<u64>>;
 
-/// All but temporary files and what was set aside. With the paths of those that are left out.
+/// Lists a folder recursively. Leaves out temporary and quarantined files, and returns their paths.
 pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
     walk_with(storage, false)
 }
 
-/// Whether a path is of what was set aside, or leads there.
+/// Returns `true` if a path is or is inside of the quarantine folder.
 pub(super) fn is_aside(path: &str) -> bool {
     path.split('/').any(|part| part == ASIDE)
 }
 
-/// The same, also of what was set aside, if that is wanted: all of it, whatever it is called.
+/// Lists a folder recursively, optionally with all quarantined files.
 pub(super) fn walk_with(storage: &dyn Storage, has_aside: bool) -> Result<(Tree, Vec<String>)> {
     let (mut tree, mut left) = (Tree::new(), Vec::new());
     let mut folders = vec![(String::new(), 0)];

@@ -1,4 +1,4 @@
-//! What killed writers, half vacuums and moved folders have left, and what can be done about it.
+//! Repair of leftovers from killed writers, interrupted vacuums and moved folders.
 
 mod array;
 mod aside;
@@ -33,11 +33,11 @@ pub use aside::Undone;
 pub use diagnosis::{Diagnosis, Remedy};
 pub use unknown::first_unknown;
 
-/// Looks for what interrupted writes, vacuums and moves have left in an array or a group, says what can be done about each of
-/// it, and does it.
+/// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
 ///
-/// Nothing is deleted: what is superfluous is moved into the folder `.tdb-aside` of the array or group, which no reader looks at, and
-/// [`undo`](Self::undo) moves it back. What the doctor doesn't know it leaves alone.
+/// A repair deletes only locks, journals and results of interrupted consolidations. Superfluous
+/// files are quarantined in the folder `.tdb-aside` of the array or group, ignored by readers.
+/// [`undo`](Self::undo) restores quarantined files. Unknown files stay untouched.
 ///
 /// ```
 /// use tdb_verify::Doctor;
@@ -63,7 +63,7 @@ pub struct Doctor {
     take_over: bool,
 }
 
-/// The problems of an array or a group, and the repairs that [`run`](Self::run) makes.
+/// The problems of an array or group, and the repairs of [`run`](Self::run).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is done before `run`"]
 pub struct RepairPlan {
@@ -72,47 +72,48 @@ pub struct RepairPlan {
     found: Vec<Diagnosis>,
 }
 
-/// What the doctor has done.
+/// Result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mended {
-    /// What was seen to.
+    /// The repaired problems.
     pub done: Vec<Diagnosis>,
-    /// The folder of what was moved aside, if anything was.
+    /// Folder of the quarantined files, if any.
     pub aside: Option<String>,
 }
 
 impl Doctor {
-    /// Who does nothing that changes what readers find.
+    /// Creates a doctor without repairs that affect readers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sees to what has these paths, and to nothing else; also where readers find something else afterwards.
+    /// Repairs only the problems with the given paths, even if a repair affects readers.
     pub fn only<S: Into<String>>(mut self, paths: impl IntoIterator<Item = S>) -> Self {
         self.only.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// What makes names of new files unique.
+    /// Sets the source of unique parts for new file names.
     pub fn names(mut self, names: Names) -> Self {
         self.names = names;
         self
     }
 
-    /// Goes on although somebody else seems to maintain the array: it is certain that nobody does.
+    /// Takes over the lock of another process. Only safe after the process has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Looks for problems of an array and of the arrays of its dimension labels, or of a group without its members.
+    /// Finds the problems of an array and the arrays of its dimension labels, or of a group without
+    /// members.
     ///
-    /// A write in progress looks like an interrupted one until it commits. Callers know that nobody writes, or
-    /// [leave out](RepairPlan::retain) young files.
+    /// An uncommitted write in progress looks like an interrupted write. Run the doctor without
+    /// writers, or [leave out](RepairPlan::retain) young files.
     ///
     /// # Errors
-    /// A folder cannot be listed; a commit file or a schema cannot be read.
+    /// Listing a folder, or reading a commit or a schema, fails.
     pub fn plan(&self, target: impl Into<Target>) -> Result<RepairPlan> {
         let target = target.into();
         let mut found = look(&target)?;
@@ -124,11 +125,12 @@ impl Doctor {
         Ok(RepairPlan { doctor: self.clone(), target, found })
     }
 
-    /// Moves back the files that a repair moved aside, and removes the files that it wrote. Leaves out files that readers would fail on,
-    /// because their fragments no longer exist.
+    /// Restores quarantined files and deletes files written by a repair. Leaves out commits of
+    /// deleted fragments, because readers would fail.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); the list of former places cannot be parsed; the storage fails.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Parsing
+    /// the list of former paths fails, or the storage fails.
     pub fn undo(&self, target: impl Into<Target>) -> Result<Undone> {
         let target = target.into();
         let mut undone = self.undo_in(target.storage())?;
@@ -165,7 +167,8 @@ impl Doctor {
             return Ok(mended);
         }
         let storage = target.storage();
-        // Locks that were left go by being taken over; somebody else may have taken over that of the dead just now.
+        // Taking the lock removes old locks. Another process may have just taken over the lock of a
+        // dead process.
         let old_locks = wanted.iter().filter(|one| is_of_maintenance(&one.path) && one.remedy != R::Finish);
         let is_told = old_locks.clone().any(|one| one.remedy == R::TakeOver);
         let _lock = Lock::take(storage, self.take_over || is_told)?;
@@ -188,7 +191,7 @@ impl Doctor {
         Ok(mended)
     }
 
-    /// Moves aside, and writes what makes up for what is gone.
+    /// Quarantines files and writes ignore files.
     fn set_aside(&self, target: &Target, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
         let storage = &**target.storage();
         let mut deeds = Vec::new();
@@ -224,7 +227,7 @@ impl Doctor {
         Ok(())
     }
 
-    /// Names members by their paths below the group's folder, all of them in one change.
+    /// Changes members to paths relative to the group's folder, in one change.
     fn make_relative(&self, group: &Group, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
         let members: Vec<_> = found.iter().filter(|one| matches!(one.remedy, R::Relative { .. })).collect();
         if members.is_empty() {
@@ -235,7 +238,8 @@ impl Doctor {
         let after = list(&**group.storage(), GROUP_FOLDER)?;
         let new: Vec<_> = after.into_iter().filter(|entry| !before.contains(entry)).collect();
         let mut deeds = Vec::new();
-        // Where somebody else has changed the members just now, it can't be told which file is whose: undoing leaves all of them.
+        // After a concurrent change by another process, the owner of each file is unknown. Then
+        // undo keeps all of the files.
         if let [entry] = &new[..] {
             let path = format!("{GROUP_FOLDER}/{}", entry.name);
             let bytes = group.storage().read(&path)?;
@@ -251,29 +255,32 @@ impl Doctor {
 }
 
 impl RepairPlan {
-    /// The problems.
+    /// Returns the problems.
     #[must_use]
     pub fn found(&self) -> &[Diagnosis] {
         &self.found
     }
 
-    /// Whether [`run`](Self::run) repairs a problem: it has a remedy, and [`Doctor::only`] names it, or names none and no reader sees a difference.
+    /// Returns `true` if [`run`](Self::run) repairs a problem.
+    ///
+    /// The problem must have a remedy. Either [`Doctor::only`] selects it, or `only` is empty and
+    /// the repair does not affect readers.
     #[must_use]
     pub fn repairs(&self, diagnosis: &Diagnosis) -> bool {
         self.doctor.sees_to(diagnosis)
     }
 
-    /// Leaves out the problems for which `keep` is false.
+    /// Keeps only the problems with a `true` result of `keep`.
     pub fn retain(mut self, keep: impl FnMut(&Diagnosis) -> bool) -> Self {
         self.found.retain(keep);
         self
     }
 
-    /// Repairs the problems that still exist.
+    /// Repairs all remaining problems.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy); those of [`Doctor::plan`]; the storage fails. Repairs that ended before the
-    /// error remain.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, errors
+    /// of [`Doctor::plan`], and errors of the storage. Completed repairs remain.
     pub fn run(self) -> Result<Mended> {
         let Self { doctor, target, found } = self;
         let labels = Labels::of(&target)?.arrays;
@@ -295,7 +302,7 @@ impl RepairPlan {
     }
 }
 
-/// Names members by their paths below the group's folder, all of them in one change.
+/// Changes members to paths relative to the group's folder, in one change.
 pub fn change_members<'a>(group: &Group, names: &Names, remedies: impl Iterator<Item = &'a Remedy>) -> Result<()> {
     let mut change = group.change().names(names.clone());
     for remedy in remedies {
@@ -310,7 +317,7 @@ pub fn change_members<'a>(group: &Group, names: &Names, remedies: impl Iterator<
     Ok(change.commit()?)
 }
 
-/// Moves files aside, as far as they are there, and writes another in the place of the last of them. All of it can be undone.
+/// Quarantines existing files and writes a new file. The replacement can be undone.
 pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes: &[u8]) -> Result<()> {
     let mut deeds: Vec<Deed> = aside.iter().cloned().map(Deed::Moved).collect();
     deeds.push(Deed::wrote(path, bytes));
@@ -321,8 +328,7 @@ pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes
     Ok(storage.create_new(path, bytes)?)
 }
 
-/// All that isn't as it should be, in the order in which it is seen to. What somebody else has replaced or removed meanwhile isn't
-/// among it.
+/// Finds all problems, in the order of repair. Leaves out files replaced or deleted meanwhile.
 fn look(target: &Target) -> Result<Vec<Diagnosis>> {
     let wrong = |found: &[Diagnosis]| -> Vec<Diagnosis> {
         found.iter().filter(|one| one.severity == Severity::Finding).cloned().collect()

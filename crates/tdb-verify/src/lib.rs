@@ -12,5 +12,5 @@ pub use tdb_job::RebuildProblem;
 pub use tdb_job::{MaintainError, Result};
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency.
 pub use tdb_array;

@@ -1,5 +1,5 @@
-//! The SHA-256 of each file below a folder: for those who want to know that not a byte has changed, also where nothing in the
-//! format would show it.
+//! SHA-256 digests of all files below a folder. Digests reveal changed bytes even without checksums
+//! in the format.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -10,9 +10,9 @@ use tdb_storage::{EntryKind, Storage, at_once, read_range};
 
 use tdb_job::{MaintainError, Result};
 
-/// The SHA-256 of each file below a folder, by their paths from there.
+/// SHA-256 digests of all files below a folder, by relative path.
 ///
-/// Its text has a line for each file, as `sha256sum` prints and checks it.
+/// The text form has one line per file, in the format of `sha256sum`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,19 +36,19 @@ pub struct Manifest {
     files: BTreeMap<String, [u8; 32]>,
 }
 
-/// What has become of a file.
+/// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileChange {
-    /// Its bytes are others. Files of arrays and groups are never written anew: something is wrong with it.
+    /// The content differs. Files of arrays and groups are never rewritten, and a change is damage.
     Changed,
-    /// It is gone, as vacuums and deletions have it, or by mistake.
+    /// The file is missing, because of a vacuum, a deletion or an accident.
     Missing,
-    /// It wasn't there, as after any write.
+    /// The file is new.
     New,
 }
 
 impl FileChange {
-    /// A word for it.
+    /// Returns a name for the change.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,27 +59,27 @@ impl FileChange {
     }
 }
 
-/// So many bytes of a file are read at once.
+/// Number of bytes per read.
 const STEP: u64 = 1 << 20;
 
 impl Manifest {
-    /// Reads all files below the root of a storage, so many at once.
+    /// Hashes all files below the root of a storage, `threads` files at a time.
     ///
     /// # Errors
-    /// A folder can't be listed or a file not read; the monitor was cancelled.
+    /// Listing a folder or reading a file fails, or the monitor was canceled.
     pub fn of(storage: &dyn Storage, threads: usize, monitor: &Monitor) -> Result<Self> {
         let mut files = Vec::new();
         let mut folders = vec![String::new()];
         let mut seen = HashSet::new();
         while let Some(folder) = folders.pop() {
-            // Without links, of which one may lead back to a folder around it.
+            // A URI has no links, and a link may lead to a parent folder.
             let place =
                 if folder.is_empty() { storage.uri("") } else { storage.sub(&folder).ok().and_then(|sub| sub.uri("")) };
             if place.is_some_and(|place| !seen.insert(place)) {
                 continue;
             }
             let listed = match storage.list(&folder) {
-                // Some stores go on naming folders whose files have all gone.
+                // Some object stores still list folders without files.
                 Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
                 listed => listed?,
             };
@@ -96,10 +96,10 @@ impl Manifest {
         Ok(Self { files })
     }
 
-    /// Reads what [`Display`](fmt::Display) prints.
+    /// Parses the output of [`Display`](fmt::Display).
     ///
     /// # Errors
-    /// A line that is none of a manifest.
+    /// [`MaintainError::Manifest`] for an invalid line.
     pub fn parse(text: &str) -> Result<Self> {
         let mut files = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -109,19 +109,19 @@ impl Manifest {
         Ok(Self { files })
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the manifest has no files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// What has changed since, in the order of the paths.
+    /// Returns the changes since this manifest, sorted by path.
     #[must_use]
     pub fn changes(&self, now: &Self) -> Vec<(String, FileChange)> {
         let of_old = self.files.iter().filter_map(|(path, hash)| match now.files.get(path) {
@@ -148,7 +148,8 @@ fn hash(storage: &dyn Storage, path: &str, monitor: &Monitor) -> Result<[u8; 32]
     Ok(hash.finalize().into())
 }
 
-/// Names may hold the characters that end a line, which are spelt out then, and the line says so by its first character.
+/// Escapes backslashes and line breaks in a path. Returns `None` without any. A line with an
+/// escaped path starts with a backslash.
 fn escaped(path: &str) -> Option<String> {
     let special = |character| matches!(character, '\\' | '\n' | '\r');
     let spelt = || path.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");

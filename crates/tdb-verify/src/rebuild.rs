@@ -1,7 +1,8 @@
-//! The metadata of a fragment, made anew from its data files.
+//! Reconstruction of fragment metadata from the data files.
 //!
-//! The data files say where their tiles lie, and how many cells each has: chunks begin with their sizes. With that a reader finds
-//! the cells, and from the cells come statistics, boxes and the domain of a sparse fragment, by the code that writers use.
+//! The chunk headers in a data file give the offsets and sizes of the tiles. A reader then finds
+//! the cells. Statistics, MBRs and the domain of a sparse fragment are computed by the code of the
+//! writer.
 
 mod facts;
 mod files;
@@ -25,10 +26,11 @@ use tdb_job::footer_files;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result, Stamp};
 
-/// Makes the metadata of a fragment anew where they are lost or damaged.
+/// Rebuilds lost or damaged fragment metadata.
 ///
-/// What was there is moved aside, and [`Doctor::undo`](crate::Doctor::undo) brings it back. The schema is the newest one that has
-/// the fields of the data files; times come from the name. Where a dense fragment lies its tiles don't say.
+/// Old metadata is quarantined until [`Doctor::undo`](crate::Doctor::undo). The schema is the
+/// newest one with the fields of the data files. Timestamps come from the name of the fragment.
+/// Data files of a dense fragment do not contain the domain.
 ///
 /// ```
 /// use tdb_verify::Rebuild;
@@ -61,65 +63,66 @@ pub struct Rebuild {
 
 /// The new metadata of a fragment.
 ///
-/// [`run`](Self::run) writes them.
+/// [`run`](Self::run) writes the metadata.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `run`"]
 pub struct RebuildPlan {
     job: Rebuild,
     array: Array,
     fragment: String,
-    /// The names in the folders of the array before it was read.
+    /// Names of the array's files before reading.
     stamp: Stamp,
     rebuilt: Rebuilt,
-    /// The path of the metadata file, and its bytes.
+    /// Path and content of the metadata file.
     file: (String, Vec<u8>),
-    /// The paths of the files that the new metadata replace.
+    /// Paths of the replaced files.
     aside: Vec<String>,
     take_over: bool,
 }
 
-/// What was rebuilt.
+/// Result of a rebuild.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rebuilt {
-    /// The path of the schema that was taken.
+    /// Path of the selected schema.
     pub schema: String,
-    /// Other schemas with the same fields, one of which it may have been.
+    /// Other schemas with the same fields. Any of these may be the original schema.
     pub other_schemas: Vec<String>,
-    /// How many tiles the fragment has.
+    /// Number of tiles in the fragment.
     pub tiles: u64,
-    /// How many cells.
+    /// Number of cells in the fragment.
     pub cells: u64,
-    /// What couldn't be saved, and why.
+    /// Reason why tiles were lost, if any.
     pub lost: Option<String>,
-    /// What can't be known from the data files, and is left out.
+    /// Properties that the data files do not determine.
     pub unknown: Vec<&'static str>,
-    /// Bytes of the metadata.
+    /// Size of the metadata in bytes.
     pub bytes: u64,
 }
 
 impl Rebuild {
-    /// All that can be known from the files alone.
+    /// Creates a rebuild with facts from the files alone.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where a dense fragment lies: the domain that it was written over.
+    /// Sets the domain of a dense fragment.
     pub fn domain(mut self, domain: NdRange) -> Self {
         self.domain = Some(domain);
         self
     }
 
-    /// Saves the tiles of a sparse fragment that come before the first damaged one, instead of refusing.
+    /// Sets whether to keep the tiles of a sparse fragment before the first damaged one. The
+    /// default is to refuse a damaged fragment.
     pub fn salvage(mut self, salvage: bool) -> Self {
         self.salvage = salvage;
         self
     }
 
-    /// Reads the data files of the fragment of this name and builds its metadata. Writes nothing.
+    /// Reads the data files of the named fragment and builds the metadata. Writes no file.
     ///
     /// # Errors
-    /// [`MaintainError::Rebuild`]: why it cannot be rebuilt; the storage fails.
+    /// [`MaintainError::Rebuild`] if the metadata cannot be rebuilt, and errors of the storage.
     pub fn plan(&self, array: &Array, name: &str) -> Result<RebuildPlan> {
         let stamp = Stamp::of(&**array.storage())?;
         let entry = Lost::find(array, name)?;
@@ -136,8 +139,8 @@ impl Rebuild {
         if !entry.counts {
             unknown.push("whether it ever counted, which in its format nothing but the metadata says");
         }
-        // Before format 20 the metadata alone say which datatypes the writing library's filters saw. Those of formats 1 to 4 were
-        // written by the releases of their formats.
+        // Before format 20, only the metadata records the datatypes of the writer's filters.
+        // Fragments of formats 1 to 4 were written by releases of the same format.
         let may_be_newer =
             !entry.version.has(Feature::StageDatatypes) && !entry.version.has(Feature::CombinedCoordinates);
         let newer = may_be_newer.then_some(FormatVersion::DEFAULT);
@@ -184,7 +187,7 @@ impl Rebuild {
         })
     }
 
-    /// The tiles of all fields, as many as all of them have.
+    /// Reads the tiles of all fields, up to the number of tiles that every field has.
     fn walk(&self, array: &Array, entry: &Lost, shape: Shape) -> Result<Walked> {
         let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
         let mut tiles: Vec<Vec<FieldTile>> = Vec::new();
@@ -212,7 +215,7 @@ impl Rebuild {
         Ok(Walked { shape, tiles, cells, lost: lost.map(|why| why.to_string()) })
     }
 
-    /// The domain of a dense fragment.
+    /// Returns the domain of a dense fragment.
     fn domain_of(&self, walked: &Walked) -> Result<Option<NdRange>, RebuildProblem> {
         if !walked.shape.dense {
             return Ok(None);
@@ -221,7 +224,8 @@ impl Rebuild {
         if let Some(domain) = &self.domain {
             return Ok(Some(domain.clone()));
         }
-        // All of the array, if each tile is a cell: only then no part of a tile may lie outside.
+        // Assumes the whole array if each tile has one cell. Only then no part of a tile can be
+        // outside of the domain.
         let dimensions = walked.shape.schema.dimensions();
         let is_cell = dimensions.iter().all(|dimension| dimension.extent_cells() == Some(1));
         let all = dimensions.iter().try_fold(1u64, |all, dimension| all.checked_mul(dimension.tile_count()));
@@ -236,22 +240,24 @@ impl Rebuild {
 }
 
 impl RebuildPlan {
-    /// The counts and doubts of the new metadata.
+    /// Returns the counts and the unknown properties of the new metadata.
     #[must_use]
     pub fn rebuilt(&self) -> &Rebuilt {
         &self.rebuilt
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process no longer runs.
+    /// Takes over the lock of another process. Only safe after the process has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Writes the metadata, and moves the replaced files aside. Plans anew if files were written or removed since the plan.
+    /// Writes the metadata and quarantines the replaced files. Plans again if files were written or
+    /// deleted since.
     ///
     /// # Errors
-    /// Those of [`Rebuild::plan`]; [`MaintainError::Busy`]. Nothing has changed then.
+    /// Errors of [`Rebuild::plan`], and [`MaintainError::Busy`] if another job holds the lock. In
+    /// both cases no file has changed.
     pub fn run(self) -> Result<Rebuilt> {
         let storage = self.array.storage();
         let _lock = Lock::take(storage, self.take_over)?;
@@ -264,12 +270,13 @@ impl RebuildPlan {
     }
 }
 
-/// The files of consolidated footers that have the one of this fragment: it says where things lay in the metadata that are gone.
+/// Returns the files of consolidated footers with a footer of this fragment. The footer has offsets
+/// in the old metadata.
 fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     let files = array.small_files();
     let mut found = Vec::new();
     for file in footer_files(&array.listing()?) {
-        // One that can't be read is of no use either.
+        // An unreadable file is replaced, too.
         let is_of_it = files.read_footers(&file.path).map_or(true, |footers| footers.get(name).is_some());
         if is_of_it {
             found.push(file.path);
@@ -278,7 +285,7 @@ fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// How many cells each tile has, on which all fields have to agree.
+/// Returns the number of cells in each tile. Fails if fields disagree.
 fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u64>, RebuildProblem> {
     let mut cells = Vec::with_capacity(count);
     for tile in 0..count {
@@ -298,7 +305,7 @@ fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u
         };
         let why = match wanted {
             Some(wanted) if wanted != number => Some(format!("and not the {wanted} {what}")),
-            // The last tile of a sparse fragment has what is left.
+            // The last tile of a sparse fragment has the remaining cells.
             None if !shape.dense && number > shape.schema.capacity() => Some("more than its capacity".to_owned()),
             None if !shape.dense && number == 0 => Some("and no tile is without any".to_owned()),
             _ => None,

@@ -1,5 +1,5 @@
-//! Checks everything that belongs to arrays and groups: structure, tiles, the order of cells, and every statistic, which is
-//! computed again from the cells.
+//! Verification of arrays and groups: structure, tiles, the order of cells, and all statistics,
+//! recomputed from the cells.
 
 mod array;
 mod boxes;
@@ -34,9 +34,12 @@ pub use report::VerifyReport;
 
 use tdb_job::Result;
 
-/// Looks at all that belongs to an array, to a group and its members, or to those in a folder and in the folders below it.
-/// It writes nothing, and goes on after whatever it finds. Others may write and maintain the array meanwhile: what they have replaced
-/// or removed since is no finding, and what replaces it is looked at.
+/// Verification of an array, of a group with its members, or of all arrays and groups below a
+/// folder.
+///
+/// Verification writes no file and continues after each finding. Concurrent writes and jobs are
+/// allowed. Files replaced or deleted meanwhile are not reported, and the replacements are
+/// verified.
 ///
 /// ```
 /// use tdb_verify::Verify;
@@ -58,55 +61,55 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// All threads of the machine, default limits.
+    /// Creates a verification with all threads of the machine and default limits.
     pub fn new() -> Self {
         Self { group: GroupOptions::new().between(TimeRange::ALL), ..Self::default() }
     }
 
-    /// The key of what is encrypted.
+    /// Sets the encryption key.
     pub fn key(mut self, key: EncryptionKey) -> Self {
         self.array = self.array.key(key.clone());
         self.group = self.group.key(key);
         self
     }
 
-    /// How many threads may be used; 0 means as many as the machine has. Each holds a tile of each dimension, or one of
-    /// another field.
+    /// Sets the number of threads, or 0 for all threads of the machine. Each thread holds one tile
+    /// of each dimension, or a tile of an attribute.
     pub fn threads(mut self, threads: usize) -> Self {
         self.array = self.array.threads(threads);
         self
     }
 
-    /// Bounds on what files may make this allocate.
+    /// Sets limits on memory allocations caused by files.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.array = self.array.limits(limits);
         self.group = self.group.limits(limits);
         self
     }
 
-    /// What cancels this, and is told how far it is: the bytes of data files that were read, of those of the arrays that were
-    /// met so far.
+    /// Sets the monitor for cancellation and progress. Progress counts the bytes read, out of the
+    /// data files of all arrays found so far.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = Some(monitor.clone());
         self
     }
 
-    /// Looks at what is in a local folder.
+    /// Verifies a local folder.
     ///
     /// # Errors
-    /// The folder can't be listed; what is encrypted needs another key; it was cancelled. Whatever else is wrong is a
-    /// [finding](VerifyReport::findings).
+    /// Listing the folder fails, the encryption key does not fit, or the verification was canceled.
+    /// All other problems are [findings](VerifyReport::findings).
     pub fn folder(&self, path: impl AsRef<Path>) -> Result<VerifyReport> {
         let path = path.as_ref();
         let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(path));
         self.run(&storage, Some(path))
     }
 
-    /// Looks at what is at the root of a storage.
+    /// Verifies the root of a storage.
     ///
     /// # Errors
-    /// As [`folder`](Self::folder).
-    #[allow(clippy::needless_pass_by_value)] // as opening takes it
+    /// As for [`folder`](Self::folder).
+    #[allow(clippy::needless_pass_by_value)] // the signature of other functions that open an array
     pub fn storage(&self, storage: Arc<dyn Storage>) -> Result<VerifyReport> {
         self.run(&storage, None)
     }

@@ -1,9 +1,10 @@
-//! Writers, readers, deleters, consolidators and vacuums at once, in threads and in another process: every reader sees a
-//! state that was committed.
+//! Concurrent writers, readers, deletes, consolidations and vacuums, in threads and in another
+//! process: every reader sees a committed state.
 //!
-//! Each write writes the same cells, all with one serial number, by which its time goes; so a read that mixes two states
-//! has two numbers, or too few cells. `TDB_SOAK` says for how many seconds it goes on; the default is 20.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Each write covers the same cells with a single serial number, which also determines the
+//! timestamp. A read that mixes two states has two numbers or too few cells. `TDB_SOAK` sets the
+//! duration in seconds. The default is 20.
+#![allow(clippy::unwrap_used)] // test helpers
 
 use std::env;
 use std::path::Path;
@@ -22,11 +23,11 @@ use tdb_testkit::Ledger;
 use tdb_types::{Datatype, Scalar};
 use tdb_verify::{Severity, Verify};
 
-/// The cells of each write.
+/// Number of cells per write.
 const CELLS: i32 = 500;
-/// The time of the write that has the serial number 0.
+/// Timestamp of the write with serial number 0.
 const EPOCH: u64 = 1_700_000_000_000;
-/// Names the array that a process of its own maintains.
+/// Environment variable with the path of the array that the other process maintains.
 const PLACE: &str = "TDB_SOAK_PLACE";
 
 #[derive(Debug, Default)]
@@ -35,12 +36,12 @@ struct Counts {
     deletes: AtomicUsize,
     reads: AtomicUsize,
     empty: AtomicUsize,
-    /// Reads that met a file that a vacuum had removed.
+    /// Number of reads that failed because a vacuum had deleted a file.
     again: AtomicUsize,
     consolidations: AtomicUsize,
     vacuums: AtomicUsize,
     verified: AtomicUsize,
-    /// Maintenance that gave way to others.
+    /// Number of jobs that gave way to others.
     gave_way: AtomicUsize,
 }
 
@@ -74,7 +75,7 @@ fn write(path: &Path, serial: u64, is_sparse: bool) {
     array.write().names(Names::new().at(EPOCH + serial)).cells(cells).unwrap();
 }
 
-/// What is there: one serial number for all cells, or nothing.
+/// Reads the serial number, or `None` if the array has no cells.
 fn read(path: &Path) -> Result<Result<Option<u64>, String>, ArrayError> {
     let array = ArrayOptions::new().threads(1).open(path)?;
     let (mut serials, mut squares) = (Vec::new(), Vec::new());
@@ -83,7 +84,7 @@ fn read(path: &Path) -> Result<Result<Option<u64>, String>, ArrayError> {
         serials.extend_from_slice(batch.column("serial").unwrap().values::<u64>().unwrap());
         squares.extend_from_slice(batch.column("square").unwrap().values::<u64>().unwrap());
     }
-    // Cells of a dense array that nobody wrote yet.
+    // No cell of the dense array is written yet.
     if serials.is_empty() || serials.iter().all(|serial| *serial == u64::MAX) {
         return Ok(Ok(None));
     }
@@ -96,12 +97,12 @@ fn read(path: &Path) -> Result<Result<Option<u64>, String>, ArrayError> {
     Ok(Ok(Some(first)))
 }
 
-/// Whether this says that a file is gone.
+/// Returns `true` if the error is a missing file.
 fn is_gone(error: &ArrayError) -> bool {
     error.category() == ErrorCategory::Unavailable
 }
 
-/// Does one thing after the other, as somebody who maintains arrays does who knows of nobody else.
+/// Runs one job after the other, like a maintainer without knowledge of other processes.
 fn maintain(path: &Path, counts: &Counts, turn: usize) {
     let array = match ArrayOptions::new().threads(1).open(path) {
         Ok(array) => array,
@@ -122,7 +123,7 @@ fn maintain(path: &Path, counts: &Counts, turn: usize) {
     };
     match done {
         Ok(()) => add(if matches!(turn % 9, 0..4 | 7) { &counts.consolidations } else { &counts.vacuums }),
-        // A fragment was written or removed meanwhile, or somebody else is at it.
+        // Another process holds the lock, or has written or deleted a fragment.
         Err(MaintainError::Busy { .. } | MaintainError::Conflict { .. } | MaintainError::Refused { .. }) => {
             add(&counts.gave_way);
         }
@@ -133,7 +134,7 @@ fn maintain(path: &Path, counts: &Counts, turn: usize) {
     }
 }
 
-/// This program once more, as a process that maintains the array.
+/// Starts this program again as the maintaining process.
 fn process(path: &Path) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "maintainer", "--ignored"]).env(PLACE, path).spawn().unwrap()
@@ -166,9 +167,10 @@ fn soak(is_sparse: bool) {
                 let mut turn = 0;
                 while goes_on() {
                     turn += 1;
-                    // Deletes all that has come before.
+                    // Deletes all older cells.
                     let deletes = is_sparse && writer == 0 && turn % 8 == 0;
-                    // What is committed late lies above what was joined of before and after it, in a dense array.
+                    // In a dense array, a late commit is newer than a consolidated fragment around
+                    // it.
                     let alone = (!is_sparse).then(|| one_writer.lock().unwrap());
                     let serial = ledger.begin(deletes);
                     if deletes {
@@ -213,7 +215,7 @@ fn soak(is_sparse: bool) {
             while goes_on() {
                 serial += 1;
                 let value = MetadataValue::text(&format!("{serial}")).unwrap();
-                // A vacuum may have removed files since the listing.
+                // A vacuum may have deleted files since the listing.
                 let array = match ArrayOptions::new().threads(1).open(&path) {
                     Ok(array) => array,
                     Err(error) if is_gone(&error) => continue,
@@ -244,7 +246,7 @@ fn soak(is_sparse: bool) {
     assert!(
         counts.reads.into_inner() > 10 && counts.consolidations.into_inner() > 0 && counts.vacuums.into_inner() > 0
     );
-    // In the end it is as if nobody had been there but the writers.
+    // The final state is that of the last write.
     let last = read(&path).unwrap().unwrap();
     ledger.may_see(ledger.least(), last).unwrap();
     let report = Verify::new().folder(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Lists of filters that are tried, those that unfilter fastest first.
+//! Filter lists to try, fastest to unfilter first.
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_types::{Datatype, PhysicalType};
@@ -10,8 +10,10 @@ const RLE: Filter = Filter::Rle { level: LEVEL };
 const DOUBLE_DELTA: Filter = Filter::DoubleDelta { level: LEVEL, reinterpret: None };
 const DICTIONARY: Filter = Filter::Dictionary { level: LEVEL };
 
-/// What is tried on values of a type. Lists that lose something aren't among them, nor are those that no known data need:
-/// bzip2 and gzip give what zstd gives, and unfilter several times slower.
+/// Returns the filter lists for a datatype.
+///
+/// Lossy filters are left out. bzip2 and gzip are left out, because zstd compresses as well and
+/// unfilters several times faster.
 fn bare(datatype: Datatype, is_var: bool) -> Vec<Vec<Filter>> {
     let is_text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char);
     if is_var && is_text {
@@ -37,9 +39,9 @@ fn bare(datatype: Datatype, is_var: bool) -> Vec<Vec<Filter>> {
     lists
 }
 
-/// What is tried in place of a list: its checksums stay, where they are.
+/// Returns alternatives to a filter list. Checksums keep their positions.
 pub(super) fn of(own: &FilterPipeline, datatype: Datatype, is_var: bool) -> Vec<FilterPipeline> {
-    // What loses something was chosen for that, and images are no numbers.
+    // Lossy filters were chosen on purpose, and images are no numbers.
     let is_chosen = |filter: &Filter| {
         matches!(filter, Filter::FloatScale { .. } | Filter::WebP(_) | Filter::Unknown { .. } | Filter::Aes256Gcm)
     };

@@ -2,11 +2,11 @@
 
 use tdb_types::Cells;
 
-/// The cells of a tile, in the layout of tiles.
+/// Cells of a tile, in the layout of tiles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TileBytes {
     pub(super) values: Vec<u8>,
-    /// One more than cells; none if all have one size.
+    /// Offsets, with an additional end offset. `None` for fixed-size cells.
     pub(super) offsets: Option<Vec<u64>>,
     size: usize,
 }
@@ -33,7 +33,7 @@ impl TileBytes {
         self.values.len() as u64 + self.offsets.as_ref().map_or(0, |offsets| 8 * (offsets.len() as u64 - 1))
     }
 
-    /// Some of the cells.
+    /// Copies a range of cells.
     pub(super) fn part(&self, cells: std::ops::Range<usize>) -> Self {
         let Some(offsets) = &self.offsets else {
             let values = self.values[cells.start * self.size..cells.end * self.size].to_vec();
@@ -46,7 +46,7 @@ impl TileBytes {
         Self { values: self.values[range].to_vec(), offsets: Some(offsets), size: self.size }
     }
 
-    /// The cells of both, one after the other.
+    /// Appends the cells of another tile.
     pub(super) fn join(&mut self, next: &Self) {
         let before = self.values.len() as u64;
         self.values.extend_from_slice(&next.values);

@@ -1,4 +1,4 @@
-//! One tile through one list of filters, and back.
+//! Filtering and unfiltering of a tile with a filter list.
 
 use std::time::Instant;
 
@@ -11,22 +11,22 @@ use super::tile::TileBytes;
 use crate::report::Trial;
 use crate::seen::Seen;
 
-/// The lists that are tried on a field.
+/// The filter lists to try on a field.
 pub(super) struct Lists {
-    /// The array's own is the first.
+    /// Filter lists. The first is the array's.
     lists: Vec<List>,
-    /// The first filter of the own list, the first two, ….
+    /// Prefixes of the array's filter list: the first filter, the first two, and so on.
     stages: Vec<List>,
 }
 
-/// A list that is bound to the parts of a tile.
+/// A filter list bound to the parts of a tile.
 struct List {
     text: String,
     values: BoundPipeline,
     offsets: Option<BoundPipeline>,
 }
 
-/// What came of a tile.
+/// Measurements of a tile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) stored: u64,
@@ -34,22 +34,22 @@ pub(super) struct Measured {
     pub(super) decoding: u64,
 }
 
-/// What came of some tiles.
+/// Measurements of several tiles.
 #[derive(Debug, Default)]
 pub(super) struct Tried {
     pub(super) tiles: u64,
-    /// Of each list; none if it can't be used.
+    /// Measurements by filter list. `None` if the list does not support the cells.
     lists: Vec<Option<Measured>>,
     stages: Vec<Option<Measured>>,
-    /// Of the own list, on tiles of other sizes, in percent.
+    /// Measurements of the array's filter list by tile size in percent.
     pub(super) sizes: Vec<(u64, Measured)>,
 }
 
-/// How small parts of a tile are tried: a quarter, and a quarter of that.
+/// Divisors of the tile size in trials.
 const PARTS: [usize; 2] = [4, 16];
 
 impl Lists {
-    /// None if the field's own list can't be used.
+    /// Returns `None` if the field's own filter list does not support the field.
     pub(super) fn of(seen: &Seen, field: FieldRef) -> Option<Self> {
         let schema = seen.schema();
         let version = seen.array.version_of_new_fragments();
@@ -76,7 +76,7 @@ impl Lists {
         Some(Self { lists, stages: firsts.filter_map(|list| bind(&list)).collect() })
     }
 
-    /// What each list makes of a tile.
+    /// Tries each filter list on a tile.
     pub(super) fn try_on(&self, tile: &TileBytes) -> Tried {
         let mut scratch = Scratch::new();
         let mut on = |list: &List| list.measure(tile, &mut scratch);
@@ -97,7 +97,7 @@ impl Lists {
         Tried { tiles: 1, lists, stages, sizes }
     }
 
-    /// What the array's own list makes of a tile.
+    /// Tries the array's filter list on a tile.
     pub(super) fn own(&self, tile: &TileBytes) -> Option<Measured> {
         self.lists[0].measure(tile, &mut Scratch::new())
     }
@@ -110,7 +110,7 @@ impl Lists {
         self.lists.iter().zip(&tried.lists).filter_map(trial).collect()
     }
 
-    /// What is left behind each filter of the own list; the last one gives what is stored.
+    /// Returns the size after each filter of the array's list. The last size is the stored one.
     pub(super) fn stages(&self, tried: &Tried) -> Vec<(String, u64)> {
         let stages = self.stages.iter().zip(&tried.stages);
         let stages = stages.chain(self.lists.iter().take(1).zip(&tried.lists));
@@ -118,11 +118,11 @@ impl Lists {
     }
 }
 
-/// Whether all releases that read the version know the filter.
+/// Returns `true` if all releases that read the format version support the filter.
 fn is_known(filter: &Filter, version: FormatVersion) -> bool {
     match filter {
         Filter::Dictionary { .. } => version.has(Feature::DictionaryStringOffsets),
-        // It came with release 2.12; formats from 17 on are of later ones.
+        // Introduced in release 2.12. Formats from 17 on belong to later releases.
         Filter::Xor => version.has(Feature::Utf8StringOffsets),
         _ => true,
     }
@@ -150,7 +150,7 @@ impl Tried {
         };
         self.lists.iter_mut().zip(&one.lists).for_each(|(sum, one)| both(sum, one));
         self.stages.iter_mut().zip(&one.stages).for_each(|(sum, one)| both(sum, one));
-        // A tile that is too small to be cut counts as it is.
+        // Only sizes tried on every tile are kept. Small tiles are not divided.
         self.sizes.retain(|(share, _)| one.sizes.iter().any(|(other, _)| other == share));
         for (share, sum) in &mut self.sizes {
             one.sizes.iter().filter(|(other, _)| other == share).for_each(|(_, one)| sum.add(*one));
@@ -159,9 +159,9 @@ impl Tried {
 }
 
 impl List {
-    /// Filters a tile and unfilters it again; none if this list can't, or gives something else back.
+    /// Filters and unfilters a tile. Returns `None` if the list fails or does not restore the tile.
     ///
-    /// Of two runs the shorter one counts: in the first, memory and contexts of codecs are made.
+    /// Takes the shorter time of two runs. The first run also allocates memory and codec contexts.
     fn measure(&self, tile: &TileBytes, scratch: &mut Scratch) -> Option<Measured> {
         let (cold, warm) = (self.once(tile, scratch)?, self.once(tile, scratch)?);
         let (encoding, decoding) = (cold.encoding.min(warm.encoding), cold.decoding.min(warm.decoding));

@@ -1,4 +1,5 @@
-//! Advice, followed: each disease is seen, the command that is named mends it, and nothing more is said of it.
+//! Following advice: each problem is found, the command solves it, and the problem is no longer
+//! reported.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Layout, Scalar};
 
-/// Whatever saves something is told.
+/// Costs with a low threshold.
 fn eager() -> Costs {
     let mut costs = Costs::default();
     costs.worth = Duration::from_micros(100);
@@ -38,7 +39,7 @@ fn filters(text: &str) -> FilterPipeline {
     text.parse().unwrap()
 }
 
-/// The n-th of numbers that look random.
+/// Returns a pseudo-random number.
 fn random(number: u32) -> u32 {
     let mut x = u64::from(number).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -59,14 +60,14 @@ fn find(report: &AdviceReport, kind: AdviceKind) -> Option<&Advice> {
     report.advice.iter().find(|advice| advice.kind == kind && advice.level != AdviceLevel::Note)
 }
 
-/// A figure: what was measured, and what is promised.
+/// Returns the measured and the predicted value of a figure.
 fn figure(advice: &Advice, name: &str) -> (u64, u64) {
     let figure =
         advice.figures.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name}: {advice:?}"));
     (figure.now, figure.then.unwrap())
 }
 
-/// Does what commands that join and remove do.
+/// Runs consolidation and vacuum commands.
 fn follow(storage: &Arc<dyn Storage>, remedy: &[AdvisedCommand]) {
     for AdvisedCommand { command, options, .. } in remedy {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -87,7 +88,7 @@ fn follow(storage: &Arc<dyn Storage>, remedy: &[AdvisedCommand]) {
     }
 }
 
-/// One sparse fragment for each time.
+/// Writes one sparse fragment per time.
 fn fragments(storage: &Arc<dyn Storage>, count: u32, cells: u32) {
     for number in 0..count {
         let x: Vec<i32> = (0..cells).map(|cell| i32::try_from(cell * count + number).unwrap()).collect();
@@ -105,7 +106,7 @@ fn simple() -> SchemaBuilder {
 fn many_fragments() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 40, 50);
-    // By what is usual in an object store, too.
+    // Also with the default costs of an object store.
     let report = Advise::new().run(&open(&storage)).unwrap();
     let advice = find(&report, AdviceKind::Fragments).unwrap();
     assert_eq!(advice.level, AdviceLevel::Weak);
@@ -159,7 +160,7 @@ fn deleted_cells() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 2, 20_000);
     open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
-    // Metadata alone don't tell how many cells are left.
+    // Metadata does not contain the number of remaining cells.
     assert!(find(&advised(&storage, None), AdviceKind::DeadCells).is_none());
     let report = advised(&storage, Some(Sample::Tiles(1)));
     let advice = find(&report, AdviceKind::DeadCells).unwrap();
@@ -169,7 +170,7 @@ fn deleted_cells() {
     assert!(report.cells == 16_000 && find(&report, AdviceKind::DeadCells).is_none(), "{report:?}");
 }
 
-/// Cells that were written again stay when fragments are joined, whatever is purged.
+/// Consolidation keeps overwritten cells, even with purge.
 #[test]
 fn cells_that_were_written_again() {
     let storage = create(simple().build().unwrap());
@@ -206,7 +207,7 @@ fn overwritten_dense_fragments() {
     assert!(find(&after, AdviceKind::DeadCells).is_none() && find(&after, AdviceKind::Fragments).is_none());
 }
 
-/// The same cells in an array as migration to these options would make it.
+/// Returns an array with the same cells, as a migration with these options would create it.
 fn migrated(
     from: &Arc<dyn Storage>,
     schema: impl Fn(&[String]) -> ArraySchema,
@@ -223,7 +224,7 @@ fn migrated(
     to
 }
 
-/// What follows an option.
+/// Returns the value of an option.
 fn option<'a>(options: &'a [String], name: &str) -> &'a str {
     let place = options.iter().position(|option| option == name).unwrap_or_else(|| panic!("{name}: {options:?}"));
     &options[place + 1]
@@ -257,13 +258,14 @@ fn filters_that_are_beaten() {
     let list = options.iter().find_map(|option| option.strip_prefix("time=")).unwrap().to_owned();
     let mended = migrated(&storage, |_| schema(&list), &advice.remedy[0]);
     let after = advised(&mended, Some(Sample::Tiles(2)));
-    // What a sample of two tiles of five promises is kept to a few percent, and nothing better is known then.
+    // The prediction from two of five tiles is accurate to a few percent, and no better filter
+    // remains.
     assert!(stored(&after) * 10 < before, "{before} then {}", stored(&after));
     assert!(stored(&after).abs_diff(promised) * 10 < promised, "{promised} promised, {}", stored(&after));
     assert_eq!(of_time(&after), None);
 }
 
-/// Nobody waits for so few bytes; they take room all the same.
+/// The bytes cause no wait but use space.
 #[test]
 fn a_large_share_is_worth_a_word_however_short_the_wait() {
     let of = |cells: i32, sample: Option<Sample>| {
@@ -279,7 +281,7 @@ fn a_large_share_is_worth_a_word_however_short_the_wait() {
     let fields: Vec<&str> =
         advice.remedy[0].options.iter().filter_map(|option| Some(option.split_once('=')?.0)).collect();
     assert_eq!((advice.remedy.len(), fields), (1, vec!["a", "x"]), "{advice:?}");
-    // Without a sample, metadata alone says what to try.
+    // Without a sample, the metadata suggests trials.
     let report = of(20_000, None);
     let untried = report.advice.iter().find(|advice| advice.kind == AdviceKind::Untried).unwrap();
     assert!(untried.what.contains("\"a\" (no filters)"), "{untried:?}");
@@ -287,7 +289,7 @@ fn a_large_share_is_worth_a_word_however_short_the_wait() {
         (untried.level, &untried.remedy[0].options[..]),
         (AdviceLevel::Note, &["--sample", "16"].map(String::from)[..])
     );
-    // A file takes a block at least.
+    // A file uses at least one block.
     assert!(of(100, Some(Sample::Tiles(16))).is_healthy());
     assert!(of(100, None).advice.iter().all(|advice| advice.kind != AdviceKind::Untried));
 }
@@ -383,8 +385,8 @@ fn tiles_that_take_long() {
     assert!(find(&after, AdviceKind::LargeTiles).is_none() && find(&after, AdviceKind::SmallTiles).is_none());
 }
 
-/// Only metadata are read: a data file that isn't there doesn't matter.
-/// Of several fragments that stand in place of others, with fewer cells, only cells tell whether they are all there.
+/// A vacuum counts cells if the replacing fragments have fewer cells. Without a sample, no cells
+/// are read.
 #[test]
 fn no_cells_are_read_for_what_a_vacuum_would_count() {
     let storage = create(simple().build().unwrap());
@@ -417,7 +419,7 @@ fn no_cells_are_read() {
     assert_eq!(advised(&storage, None).advice, report.advice);
 }
 
-/// Small arrays are told nothing, however they are made; old ones that they are old.
+/// Small arrays cause no advice except notes on old formats.
 #[test]
 fn fixtures_have_little_to_mend() {
     let (mut looked, mut told) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! What is told of two arrays.
+//! Tests of the reported differences.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn every_fixture_is_itself() {
     assert!(compared > 100_000, "{compared}");
 }
 
-/// A sparse array of a dimension and two attributes, in which these cells were written one after the other.
+/// Creates a sparse array with one dimension and two attributes, and a fragment per write.
 fn sparse(capacity: u64, duplicates: bool, writes: &[&[(i32, i32, Option<&str>)]]) -> Array {
     let builder = SchemaBuilder::sparse().dimension(
         Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10)),
@@ -57,7 +57,7 @@ fn sparse(capacity: u64, duplicates: bool, writes: &[&[(i32, i32, Option<&str>)]
     ArrayOptions::new().open_on(storage).unwrap()
 }
 
-/// What differs, in a few words.
+/// Formats the differences.
 fn told(a: &Array, b: &Array) -> Vec<String> {
     let cell = |batch: &tdb_array::Batch| {
         let x: &[i32] = batch.column("x").unwrap().values().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the public interface of `tdb-diff`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-diff`, in one binary.
+#![allow(clippy::unwrap_used)] // test helpers
 
 mod diff;

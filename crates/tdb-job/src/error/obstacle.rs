@@ -1,63 +1,63 @@
-//! What a format can't say of an array.
+//! Obstacles to a migration.
 
-/// Something of an array that would be lost in another format, or that can't be written in it.
+/// Part of an array that the target format cannot represent or would lose.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// A part of the schema that later formats have.
+    /// A part of the schema from later formats.
     #[error("{what}: formats from {since} on have it")]
     Feature {
-        /// What it is.
+        /// Description of the part.
         what: String,
-        /// The first format that has it.
+        /// First format version with support.
         since: u32,
     },
-    /// A filter, or an option of one, that later formats have.
+    /// A filter or a filter option of later formats.
     #[error("filters of {field}: {why}")]
     Filter {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// Why not.
+        /// Reason.
         why: String,
     },
-    /// A filter that loses something each time that cells go through it.
+    /// A lossy filter. Each write loses precision.
     #[error("filter {filter} of {field} loses something each time that cells are written: give the field another one")]
     Loses {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// The filter.
+        /// Name of the filter.
         filter: String,
     },
-    /// A schema that the format's releases refuse.
+    /// The releases of the target format reject the schema.
     #[error("the schema: {0}")]
     Schema(String),
-    /// The array has had several schemas.
+    /// The array has several schemas. Formats before 10 keep only one schema.
     #[error(
         "{0} schemas, by which it was written: formats from 10 on keep more than one (without its history the latest will do)"
     )]
     Schemas(usize),
-    /// The array has metadata.
+    /// The array has metadata. Formats before 4 have no metadata.
     #[error("metadata: formats from 4 on have it")]
     Metadata,
-    /// Cells were deleted by a condition.
+    /// Cells were deleted by a condition. Formats before 16 do not support deletes.
     #[error(
         "{0} deletes of cells by a condition: formats from 16 on have them (without its history the deleted cells are left out)"
     )]
     Deletes(usize),
-    /// Cells carry their times.
+    /// Cells have timestamps.
     #[error(
         "fragment {fragment}: its cells carry the times at which they were written or deleted; formats from {since} on have that"
     )]
     CellTimes {
-        /// The fragment.
+        /// Name of the fragment.
         fragment: String,
-        /// The first format that has it.
+        /// First format version with timestamps.
         since: u32,
     },
-    /// A fragment is of a range of time.
+    /// A fragment has a time range. Formats before 3 have a single timestamp.
     #[error("fragment {0} was written over a range of time: formats from 3 on can say so")]
     Range(String),
-    /// Something happened within the time of a fragment whose cells don't carry their times.
+    /// Another write or delete falls within the time range of a fragment without cell timestamps.
     #[error(
         "fragment {0} is of a range of time, which this format shows otherwise, and something else happened within it: vacuum the array before, or leave out its history"
     )]
@@ -67,10 +67,11 @@ pub enum Obstacle {
         "fragment {0} is sparse in a dense array: such are written no more (without its history the cells can be copied)"
     )]
     SparseInDense(String),
-    /// Fragments were joined, and it isn't clear which of them stand for which.
+    /// A vacuum file matches several fragments, and the consolidated fragment is unknown.
     #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
     NotVacuumed(String),
-    /// Fragments were joined, and some of them are gone since: readers of earlier times see what is left of them.
+    /// Some fragments of a vacuum file are deleted. Readers of earlier times see only the remaining
+    /// fragments.
     #[error(
         "{0} names fragments of which some are gone, and readers of earlier times see the others: vacuum the array before, or leave out its history"
     )]
@@ -78,34 +79,34 @@ pub enum Obstacle {
     /// Cells were updated by a condition.
     #[error("{0} updates cells by a condition, which this library doesn't apply")]
     Update(String),
-    /// Labels lie in arrays elsewhere.
+    /// The array of a dimension label is outside of this array.
     #[error("dimension label {0:?} lies in an array outside of this one")]
     OutsideLabel(String),
-    /// Without its history a dense array would become many times as large.
+    /// Flattening a dense array would multiply the number of cells.
     #[error(
         "without its history {cells} cells would be written, where {stored} are stored: its cells lie far from each other \
          (smaller tile extents may help, or keeping the history)"
     )]
     Spread {
-        /// How many cells would be written.
+        /// Number of cells to be written.
         cells: u128,
-        /// How many are stored, at most.
+        /// Number of stored cells, at most.
         stored: u128,
     },
-    /// Something in the array of a dimension label.
+    /// An obstacle in the array of a dimension label.
     #[error("in the array of dimension label {label:?}: {why}")]
     Label {
-        /// The name of the label.
+        /// Name of the label.
         label: String,
-        /// What it is.
+        /// The obstacle.
         why: Box<Obstacle>,
     },
-    /// There is no such field.
+    /// The array has no field with this name.
     #[error("there is no {what} {name:?}")]
     NoSuchField {
-        /// Of what kind.
+        /// Kind of field.
         what: &'static str,
-        /// Its name.
+        /// Name of the field.
         name: String,
     },
 }

@@ -1,49 +1,47 @@
-//! Why something can't be copied, moved or removed as asked.
-
 use tdb_array::ErrorCategory;
 
-/// Why something can't be copied, moved or removed as asked.
+/// Reason why a path cannot be copied, moved or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlaceProblem {
-    /// There is nothing of TileDB.
+    /// The path is neither an array nor a group.
     #[error("there is neither an array nor a group here, and nothing else is copied, moved or removed")]
     Neither,
-    /// Something lies where something is to go.
+    /// The destination exists.
     #[error("something is there already, and nothing is ever overwritten")]
     Occupied,
-    /// The copy would lie in what is copied.
+    /// The destination is inside the source.
     #[error("it lies in what is to go there")]
     InSource,
-    /// Arrays hold no other arrays.
+    /// The destination is inside an array. An array contains no other array.
     #[error("it lies in an array, where nothing else belongs")]
     InArray,
-    /// A storage names things by paths below its root.
+    /// The path is not a name below the root of a storage.
     #[error("it isn't the name of something in a folder")]
     NoName,
-    /// Links lead in a circle, or somebody has nested folders beyond measure.
+    /// Folders are nested too deeply, possibly because of a cycle of symbolic links.
     #[error("folders lie too deep in folders; a link may lead in a circle")]
     TooDeep,
-    /// What it leads to may be anybody's.
+    /// The path is a symbolic link. The target may belong to someone else.
     #[error(
         "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
     )]
     Link,
-    /// A copy would grow elsewhere.
+    /// The temporary path of the copy is a symbolic link to a different place.
     #[error(
         "it is a symbolic link, where a copy is to grow for a while; nothing is written behind one: remove the link"
     )]
     LinkedTemporary,
-    /// It may be the only copy of something.
+    /// The array or group has quarantined files, possibly the only copy of the data.
     #[error("the doctor has moved things here that may still be wanted; nothing was removed")]
     Aside,
-    /// Nobody knows whose it is.
+    /// The file is not part of the format and would be deleted with the folder.
     #[error("it isn't of the format, and would go with the folder that it lies in; put it elsewhere first")]
     Foreign,
-    /// There is nothing that something could lie in.
+    /// The parent folder does not exist.
     #[error("there is no such folder")]
     NoFolder,
-    /// A file of the copy isn't what was copied.
+    /// A file of the copy differs from the source.
     #[error("it isn't what was copied; the source is left as it is")]
     Unverified,
 }

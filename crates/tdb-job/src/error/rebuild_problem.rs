@@ -1,60 +1,58 @@
-//! Why the metadata of a fragment can't be rebuilt.
-
 use tdb_array::ErrorCategory;
 
-/// Why the metadata of a fragment can't be rebuilt.
+/// Reason why the metadata of a fragment cannot be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildProblem {
-    /// There is no such fragment.
+    /// The array has no fragment with this name.
     #[error("no commit of the array names a fragment of this name, and no folder of formats 1 to 4 has it")]
     NoFragment,
-    /// No schema has these fields.
+    /// No schema has the fields of the data files.
     #[error("no schema of the array has the fields that the data files are of: {files}")]
     NoSchema {
-        /// The files.
+        /// Names of the data files.
         files: String,
     },
-    /// Of a dense fragment only its tiles are known, and not where they lie.
+    /// The fragment is dense, and its data files do not contain the domain.
     #[error("it is dense, and its {tiles} tiles don't say where they lie: give the domain that it was written over")]
     Domain {
-        /// How many tiles there are.
+        /// Number of tiles.
         tiles: u64,
     },
-    /// The domain is none of this fragment.
+    /// The given domain does not match the fragment.
     #[error("the domain that was given has {expected} tiles, and the data files have {tiles}")]
     OtherDomain {
-        /// Tiles of the domain.
+        /// Number of tiles of the domain.
         expected: u64,
-        /// Tiles of the files.
+        /// Number of tiles of the data files.
         tiles: u64,
     },
-    /// The tiles of a file can't be told from each other.
+    /// A damaged tile hides where the following tiles of the file begin.
     #[error("{file}: tile {tile}, at byte {offset}: {what}; the {tile} tiles before it can be saved")]
     Cut {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The first tile that is damaged.
+        /// Position of the first damaged tile.
         tile: u64,
-        /// Where it begins.
+        /// Byte offset of the damaged tile.
         offset: u64,
-        /// What is wrong with it.
+        /// Kind of damage.
         what: &'static str,
     },
-    /// Files of one fragment say different things.
+    /// The files of the fragment contradict each other.
     #[error("{file}: {what}")]
     Disagree {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// What doesn't fit.
+        /// Description of the contradiction.
         what: String,
     },
-    /// The name and the data files are those of either of two formats, and say different things in them.
+    /// The name and the data files fit two format versions with different coordinates.
     #[error(
         "the coordinates can be read as those of format {0} and of format {1}: both or neither make sense, and the name may be of either"
     )]
     Either(u32, u32),
-    /// Nothing says how many cells there are.
+    /// No file determines the number of cells.
     #[error("no file says how many cells the tiles have")]
     NoCount,
 }

@@ -1,75 +1,74 @@
-//! Why fragments aren't joined.
-
 use std::fmt;
 
 use tdb_types::TimestampedName;
 
-/// Why fragments aren't joined.
+/// Reason why a set of fragments is not consolidated.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Another fragment lies between them in time, and overlaps.
+    /// Another fragment overlaps the set and was written in between.
     Between {
-        /// That fragment.
+        /// The other fragment.
         fragment: TimestampedName,
     },
-    /// Another fragment is said to be written at the same time as one of them, and overlaps.
+    /// Another fragment overlaps the set and has the same timestamp as a member.
     SameTime {
-        /// That fragment.
+        /// The other fragment.
         fragment: TimestampedName,
     },
     /// The tiles of the new dense fragment would cover an older fragment.
     CoversOlder {
-        /// That fragment.
+        /// The older fragment.
         fragment: TimestampedName,
     },
-    /// Cells that deleted ones hide would come back.
+    /// Purging deleted cells would make older cells visible again.
     Uncovers {
-        /// The fragment that they are in.
+        /// The fragment of the older cells.
         fragment: TimestampedName,
     },
-    /// The cells of a fragment don't say when they were written within its range of time, and another one with cells in its box
-    /// was written meanwhile.
+    /// The cells of a fragment have no timestamps within its time range. Another overlapping
+    /// fragment was written within the range.
     Undated {
-        /// The fragment.
+        /// The fragment without cell timestamps.
         fragment: TimestampedName,
-        /// The other one.
+        /// The other fragment.
         other: TimestampedName,
     },
-    /// They have attributes that the array has no more, or not as they were: values that readers of earlier times still see.
+    /// The fragments have dropped or redefined attributes, with values visible to readers of
+    /// earlier times.
     DroppedAttributes {
-        /// Their names.
+        /// Names of the attributes.
         names: Vec<String>,
     },
-    /// The array has cells that were updated by a condition.
+    /// The array has cells updated by a condition.
     Updates {
-        /// The commit.
+        /// Path of the commit.
         file: String,
     },
-    /// The new dense fragment would have too many cells that nobody wrote.
+    /// The new dense fragment would contain too many unwritten cells.
     Amplification {
-        /// How many times as many cells it would have.
-        found: f64,
-        /// How many it may have.
-        allowed: f64,
-    },
-    /// No two of the remaining dense fragments fit together.
-    Apart {
-        /// Cells of the box around the nearest pair, as a multiple of the cells of their tiles.
+        /// Cells of the new fragment, as a multiple of the cells of the original tiles.
         found: f64,
         /// The limit.
         allowed: f64,
     },
-    /// Neighbours in time differ too much in size.
+    /// No two of the remaining dense fragments fit together.
+    Apart {
+        /// Cells of the MBR of the nearest pair, as a multiple of the cells of their tiles.
+        found: f64,
+        /// The limit.
+        allowed: f64,
+    },
+    /// The sizes of consecutive fragments differ too much.
     SizeRatio {
-        /// The ratio that they must have.
+        /// The required ratio.
         least: f32,
     },
-    /// Before format 19 files name others by absolute URIs, which this storage hasn't got.
+    /// Formats before 19 need absolute URIs, and the storage has no URIs.
     NoUri,
-    /// A fragment isn't one of those that count.
+    /// The array has no visible fragment with this name.
     NoSuchFragment {
-        /// Its name.
+        /// The given name.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The lock alone, in memory.
+//! Tests of the lock, in memory.
 #![allow(clippy::unwrap_used)]
 
 use tdb_array::GroupOptions;
@@ -13,7 +13,7 @@ fn files() -> SmallFiles {
     GroupOptions::new().open_on(storage).unwrap().small_files()
 }
 
-/// No process has the greatest number.
+/// A dead owner, because no process has the maximum number.
 fn dead(token: &str) -> Owner {
     Owner { process: u32::MAX, ..Owner::this(token.to_owned()) }
 }
@@ -36,7 +36,7 @@ fn one_at_a_time() {
     lock.check().unwrap();
     drop(lock);
     let lock = Lock::take(files.storage(), false).unwrap();
-    // Somebody says that it is over.
+    // Takes over by request.
     let other = Lock::take(files.storage(), true).unwrap();
     assert!(matches!(lock.check(), Err(MaintainError::Busy { .. })));
     drop(lock);
@@ -86,7 +86,7 @@ fn who_takes_over_keeps_others_away() {
     let files = files();
     let first = dead("a");
     put(&files, MAINTENANCE_LOCK, &first);
-    // Another one, which lives, is at it.
+    // A living process is taking over.
     let guard = takeover_path(first.to_string().as_bytes());
     put(&files, &guard, &Owner { process: std::process::id(), ..dead("b") });
     let before = names(&files);
@@ -115,7 +115,7 @@ fn the_machine_has_started_anew() {
         Owner { place: String::new(), ..former.clone() },
     ];
     assert!(others.iter().all(|other| !other.is_dead(&own)), "{others:?}");
-    // As earlier versions wrote it.
+    // The form of earlier versions of this library.
     let text = former.to_string();
     let old = text.lines().take(3).collect::<Vec<_>>().join("\n");
     assert_eq!(Owner::parse(&old), Some(Owner { machine: String::new(), ..former.clone() }));
@@ -137,7 +137,6 @@ fn who_waits_is_told_what_else_there_is() {
     assert!(error.contains("take over") && error.contains("process 1, on elsewhere maintains"), "{error}");
 }
 
-/// What nobody of this library has made is named, and left alone.
 #[test]
 fn what_is_no_lock_is_told() {
     for is_folder in [false, true] {

@@ -1,4 +1,4 @@
-//! The commits of writes and deletes in one file.
+//! Consolidation of the commits of writes and deletes.
 
 use std::collections::HashSet;
 
@@ -16,11 +16,11 @@ use tdb_job::{MaintainError, Result};
 
 const WHAT: &str = "consolidated commits";
 
-/// A commit that counts.
+/// A visible commit.
 struct Commit<'a> {
     name: TimestampedName,
     path: &'a str,
-    /// What a delete says.
+    /// The content of a delete commit.
     bytes: Option<Vec<u8>>,
 }
 
@@ -33,12 +33,13 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     }
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
-    // What counts by its own file although it is ignored where it is gathered would be ignored in the new file, too.
+    // A write may be visible by its separate commit although an ignore file lists it. The ignore
+    // file would apply to the new consolidated file as well.
     let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let mut commits = Vec::new();
     for path in inventory.paths.iter().map(String::as_str) {
         let kind = CommitKind::of(path);
-        // Readers of the reference library know of no gathered updates, which nobody has ever written.
+        // The reference library does not know consolidated updates, and no release has written any.
         let is_gathered = match kind {
             Some(CommitKind::Write) => !ignored.contains(path),
             kind => kind == Some(CommitKind::Delete),
@@ -71,8 +72,9 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     Ok(Draft { steps, savings: savings(&inventory, own.map(|own| own.path)), ..Draft::default() })
 }
 
-/// What takes back those commits whose own files somebody has removed while they were gathered, with their fragments: nothing else
-/// says any more that they count.
+/// Returns an ignore file for writes whose separate commits were deleted during the consolidation.
+///
+/// The fragments of such writes were deleted too, and only the new file still lists the commits.
 pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Option<Planned>> {
     let Some(written) = done.steps.first() else { return Ok(None) };
     let listing = array.listing()?;
@@ -88,7 +90,7 @@ pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Optio
     ignoring(array, names, gone.cloned().collect())
 }
 
-/// Whether a file has all of these commits already, where readers of both libraries look for it.
+/// Returns `true` if a file with all of these commits exists, at a path read by both libraries.
 fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
     let names: HashSet<&str> = list.names.iter().map(String::as_str).collect();
     let has = |commit: &Commit<'_>| {
@@ -97,7 +99,7 @@ fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
     list.path.starts_with(COMMITS_FOLDER) && commits.iter().all(has)
 }
 
-/// What is left after a vacuum is the one new file, and the deletes' own.
+/// Returns the savings. After a vacuum, one new file and the separate delete commits remain.
 fn savings(inventory: &CommitInventory, own: impl Iterator<Item = String>) -> Savings {
     let lists = (inventory.gathered.len() + inventory.ignored.len()) as u64;
     let (mut names, mut reads) = (lists, lists);

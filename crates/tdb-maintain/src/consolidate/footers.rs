@@ -1,4 +1,4 @@
-//! The footers of all fragments in one file.
+//! Consolidation of the footers of all fragments.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,11 @@ use tdb_job::{FooterFile, footer_files};
 
 const WHAT: &str = "consolidated fragment metadata";
 
-/// A fragment's name and its footer.
+/// A fragment and its footer.
 type Footer<'a> = (&'a Fragment, Vec<u8>);
 
 pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
-    // Fragments may have gone since the array was opened; footers never change.
+    // Fragments may have been deleted since the array was opened. Footers never change.
     let array = &array.reopened_after(array)?;
     let files = array.small_files();
     let version = files.version();
@@ -53,12 +53,12 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     };
     let path = format!("{folder}{name}.{FOOTERS_EXTENSION}");
     let steps = vec![Planned::write(path, files.encode_footers(&entries)?, WHAT, entries.len())];
-    // Who opens all fragments lists the folder, and reads one file.
+    // A reader of all fragments lists the folder and reads one file.
     let savings = Savings { names: 0, reads: (entries.len() - 1) as u64 };
     Ok(Draft { steps, savings, ..Draft::default() })
 }
 
-/// Whether a file has all of these footers, as they are. One that can't be read has none.
+/// Returns `true` if a readable file has exactly these footers.
 fn is_all(files: &SmallFiles, file: &FooterFile, footers: &[Footer<'_>]) -> bool {
     let covers =
         |fragment: &Fragment| file.name.start() <= fragment.name().start() && fragment.name().end() <= file.name.end();

@@ -1,4 +1,4 @@
-//! The metadata of an array or group in one file.
+//! Consolidation of the metadata of an array or group.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     let end = joined.iter().map(|file| file.name.end()).max().unwrap_or(last.name.end());
     let range = TimeRange { start: first.name.start(), end };
 
-    // Whoever sees the new file sees these as well, or else what stands for them.
+    // Readers of the new file also see these files, or the superseding files.
     let hidden = all.hidden(range);
     let taken: HashSet<&str> = joined.iter().map(|file| file.name.as_str()).collect();
     let others = all.files.iter().filter(|file| {
@@ -36,13 +36,14 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
         !taken.contains(name) && !hidden.contains(name)
     });
     let others: Vec<&MetadataFile> = others.collect();
-    // The new file is taken at the time of the first: what lies between would come after the last instead of before.
+    // The new file applies at the time of the first source. A file in between would apply after the
+    // last source instead of before.
     let between = |file: &&&MetadataFile| (range.start..=last.name.start()).contains(&file.name.start());
     if let Some(other) = others.iter().find(between) {
         return Err(MaintainError::Between { file: files.storage().describe(&other.path()) });
     }
-    // What was deleted has to stay so, also if nothing older is there: a writer who is late, or says another time, may still
-    // give it an older value.
+    // Keeps deletions even without an older value. A late writer, or a writer with an explicit
+    // timestamp, may still add an older value.
     let changes = merged(&files, joined.iter().copied())?.into_iter();
     let changes: Vec<MetadataChange> = changes.map(|(key, value)| MetadataChange { key, value }).collect();
 
@@ -52,7 +53,7 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     let mut list = ByteWriter::new();
     PathList { paths }.write(&mut list);
     let mut steps = Vec::new();
-    // Files that say nothing say nothing together.
+    // Files without changes are consolidated into no file.
     if !changes.is_empty() {
         let bytes = files.encode_metadata(changes)?;
         steps.push(Planned::write(path.clone(), bytes, "consolidated metadata", joined.len()));

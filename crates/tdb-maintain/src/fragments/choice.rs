@@ -1,31 +1,33 @@
-//! What a step of fragments may be like.
+//! Limits of one step.
 
 use super::facts::Facts;
 
-/// How to choose runs of fragments that follow each other in time.
+/// Limits for a run of consecutive fragments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
-    /// How many fragments a run has at least, if there are as many; all without it, or groups of dense ones.
+    /// Minimum number of fragments in a run, if enough exist. With `None`, a run has all fragments,
+    /// or dense fragments are grouped.
     pub(super) min: Option<usize>,
-    /// How many it has at most.
+    /// Maximum number of fragments in a run.
     pub(super) max: usize,
-    /// The smaller of two neighbours has at least this part of the size of the other.
+    /// Minimum size ratio of two consecutive fragments, smaller to larger.
     pub(super) size_ratio: f32,
-    /// How many times as many cells the box around a run may have as the tiles of its fragments; dense arrays only.
+    /// Maximum number of cells in the MBR of a run, as a multiple of the cells of the fragments'
+    /// tiles. Dense arrays only.
     pub(super) amplification: f64,
 }
 
 impl Choice {
-    /// Whether the smaller of two neighbours is large enough.
-    #[allow(clippy::cast_precision_loss)] // as the reference library reckons
+    /// Returns `true` if the size ratio of two consecutive fragments is large enough.
+    #[allow(clippy::cast_precision_loss)] // computed as in the reference library
     pub(super) fn have_sizes(&self, one: &Facts, other: &Facts) -> bool {
         let (a, b) = (one.bytes as f32, other.bytes as f32);
         a.min(b) / a.max(b).max(1.0) >= self.size_ratio
     }
 }
 
-/// How many times as many.
-#[allow(clippy::cast_precision_loss)] // as the reference library reckons
+/// Returns the ratio of two numbers of cells.
+#[allow(clippy::cast_precision_loss)] // computed as in the reference library
 pub(super) fn factor(cells: u128, of: u128) -> f64 {
     cells as f64 / of.max(1) as f64
 }

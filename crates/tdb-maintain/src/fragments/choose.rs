@@ -1,4 +1,5 @@
-//! Which fragments to join next: those that the reference library would choose by the same options.
+//! Selection of the fragments to consolidate next, equal to the reference library's with the same
+//! options.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,11 +14,11 @@ use super::partition::groups;
 use super::sound::{Asked, check, stays_refused};
 use tdb_job::Refusal;
 
-/// The reasons why no group is chosen.
+/// Reasons why no group is chosen.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     pub(super) why: Vec<Refusal>,
-    /// `true` if the request is refused; `false` if the remaining fragments do not fit together.
+    /// `true` if the request is refused. `false` if the remaining fragments do not fit together.
     pub(super) is_refused: bool,
 }
 
@@ -28,7 +29,8 @@ impl Stop {
 }
 
 impl Choice {
-    /// The fragments to join next, each group of candidates to one; or why there are none.
+    /// Returns the next groups of candidates, one new fragment each, or the reasons against a next
+    /// group.
     pub(super) fn next<'f>(
         &self,
         array: &Array,
@@ -53,7 +55,7 @@ impl Choice {
         };
         let mut refusal = None;
         let mut groups: Vec<Vec<&Facts>> = found.groups.into_iter().map(of).collect();
-        // No group has anything of other fragments in its way.
+        // Groups never conflict with foreign fragments.
         groups.retain(|group| {
             let why = check(array, std::iter::empty(), group, asked);
             let is_free = why.is_none();
@@ -70,15 +72,18 @@ impl Choice {
             Some((found, _)) if found > self.amplification => {
                 vec![Refusal::Apart { found, allowed: self.amplification }]
             }
-            // Another fragment is in the way of those, and with it they are too large.
+            // A fragment outside of the nearest group conflicts, and a group with this fragment
+            // would exceed the limit.
             Some((_, nearest)) => check(array, all, &of(nearest), asked).into_iter().chain(why).collect(),
             None => why.into_iter().collect(),
         };
         Err(Stop { why, is_refused: false })
     }
 
-    /// The run of candidates to join next: the longest; of those of one length the first, unless another is smaller by a
-    /// fifth. None, or why the longest first one can't be.
+    /// Returns the next run of candidates: the longest. Among runs of the same length, takes the
+    /// first, unless a later run is smaller by a fifth.
+    ///
+    /// Fails with the reason why the first of the longest runs is refused.
     fn run<'f>(
         &self,
         array: &Array,
@@ -116,7 +121,7 @@ impl Choice {
         Err(refusal)
     }
 
-    /// Why a run isn't wanted, if so.
+    /// Returns why a run exceeds a limit.
     fn refuse(&self, sums: &Sums, run: Range<usize>) -> Option<Refusal> {
         if sums.unequal[run.end - 1] > sums.unequal[run.start] {
             return Some(Refusal::SizeRatio { least: self.size_ratio });
@@ -126,8 +131,8 @@ impl Choice {
     }
 }
 
-/// Of how many pairs of neighbours up to each candidate it is certain that no run with them can be joined, because of fragments
-/// that are no candidates.
+/// Returns, for each candidate, the number of preceding pairs of neighbors excluded from every run.
+/// Fragments outside of the candidates conflict with the pair.
 fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: Asked) -> Vec<usize> {
     let mut rest = candidates.iter().peekable();
     let is_other = |facts: &&Facts| rest.next_if(|own| own.name == facts.name).is_none();
@@ -141,16 +146,16 @@ fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: As
     std::iter::once(0).chain(pairs).collect()
 }
 
-/// What is asked of any run of fragments, without going over them again for each.
+/// Prefix sums for constant-time answers about any run of fragments.
 #[derive(Debug)]
 struct Sums {
-    /// Bytes of all fragments before each.
+    /// Total bytes of all fragments before each fragment.
     bytes: Vec<u128>,
-    /// Of how many pairs of neighbours up to each fragment the sizes differ too much.
+    /// Number of pairs with too different sizes, up to each fragment.
     unequal: Vec<usize>,
-    /// For dense arrays, cells of the tiles of all fragments before each.
+    /// Dense arrays: total cells in the tiles of all fragments before each fragment.
     cells: Vec<u128>,
-    /// For dense arrays, the boxes around runs of 1, 2, 4 … fragments, by the first one.
+    /// Dense arrays: MBRs of runs of 1, 2, 4, ... fragments, by first fragment.
     boxes: Vec<Vec<Option<NdRange>>>,
 }
 
@@ -184,7 +189,8 @@ impl Sums {
         u64::try_from(self.bytes[run.end] - self.bytes[run.start]).unwrap_or(u64::MAX)
     }
 
-    /// How many times as many cells the box around a run has as the tiles of its fragments; dense arrays only.
+    /// Returns the number of cells in a run's MBR, as a multiple of the cells of its fragments'
+    /// tiles. Dense arrays only.
     fn amplification(&self, run: Range<usize>) -> Option<f64> {
         let level = usize::try_from(run.len().checked_ilog2()?).ok()?;
         let boxes = self.boxes.get(level)?;
@@ -194,7 +200,7 @@ impl Sums {
     }
 }
 
-/// The boxes around all runs of 1, 2, 4 … fragments.
+/// Returns the MBRs of all runs of 1, 2, 4, ... fragments.
 fn boxes_of(candidates: &[&Facts]) -> Vec<Vec<Option<NdRange>>> {
     let mut boxes = vec![candidates.iter().map(|facts| facts.domain.clone()).collect::<Vec<_>>()];
     while let Some(last) = boxes.last()
@@ -208,7 +214,7 @@ fn boxes_of(candidates: &[&Facts]) -> Vec<Vec<Option<NdRange>>> {
     boxes
 }
 
-/// The box around two.
+/// Returns the MBR of two MBRs.
 fn join(one: Option<&NdRange>, other: Option<&NdRange>) -> Option<NdRange> {
     let (Some(one), Some(other)) = (one, other) else { return one.or(other).cloned() };
     let mut both = one.clone();
@@ -216,8 +222,8 @@ fn join(one: Option<&NdRange>, other: Option<&NdRange>) -> Option<NdRange> {
     Some(both)
 }
 
-/// Whether a size is smaller by a fifth.
-#[allow(clippy::cast_precision_loss)] // sizes of files
+/// Returns `true` if a size is smaller by a fifth.
+#[allow(clippy::cast_precision_loss)] // file sizes
 fn is_below(size: u64, other: u64) -> bool {
     (size as f64) < other as f64 / 1.25
 }

@@ -1,4 +1,4 @@
-//! What is known of fragments without their cells.
+//! Facts about fragments, known without reading cells.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,24 +10,24 @@ use tdb_types::TimestampedName;
 
 use tdb_job::Result;
 
-/// A committed fragment that counts.
+/// A committed, visible fragment.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) name: TimestampedName,
-    /// The path of its folder.
+    /// Path of the folder.
     pub(super) folder: String,
     pub(super) bytes: u64,
-    /// The smallest box around its cells; none if it has none.
+    /// The MBR of all cells. `None` without cells.
     pub(super) domain: Option<NdRange>,
-    /// Whether cells have times of their own.
+    /// `true` if cells have timestamps.
     pub(super) has_times: bool,
-    /// Attributes of which readers of earlier times would find something else: the array's schema has them no more, or not as
-    /// they were.
+    /// Attributes dropped or redefined in the array's schema. After consolidation, readers of
+    /// earlier times would see different values.
     pub(super) dropped: Vec<String>,
 }
 
 impl Facts {
-    /// `refilled` are the attributes whose cells, where nobody wrote them, haven't always read the same.
+    /// Collects the facts of a fragment. `refilled` has the attributes with a changed fill value.
     fn of(array: &Array, fragment: &Fragment, refilled: &BTreeSet<String>) -> Result<Self> {
         let own = fragment.schema().attributes();
         let is_lost = |own: &&Attribute| {
@@ -50,23 +50,24 @@ impl Facts {
         })
     }
 
-    /// Those of all fragments, the oldest first.
+    /// Collects the facts of all fragments, oldest first.
     pub(super) fn of_all(array: &Array) -> Result<Vec<Self>> {
         let refilled = refilled(array)?;
         array.fragments()?.iter().map(|fragment| Self::of(array, fragment, &refilled)).collect()
     }
 
-    /// Whether its cells were written over a range of time, and it doesn't say which one when.
+    /// Returns `true` if the fragment has a time range and no cell timestamps.
     pub(super) fn is_undated(&self) -> bool {
         !self.has_times && self.name.start() < self.name.end()
     }
 
-    /// Whether it has cells in the box of another fragment.
+    /// Returns `true` if the MBRs intersect.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.domain.as_ref().zip(other.domain.as_ref()).is_some_and(|(own, other)| own.intersects(other))
     }
 
-    /// What the fragments will be, joined to one. The number sets its name apart from those of other groups.
+    /// Returns the expected facts of a consolidated fragment. The number makes the name unique
+    /// among groups.
     pub(super) fn joined(some: &[&Self], number: usize) -> Option<Self> {
         let first = some.first()?;
         let last = some.iter().max_by_key(|facts| facts.name.end())?;
@@ -86,7 +87,7 @@ fn attribute<'a>(schema: &'a ArraySchema, name: &str) -> Option<&'a Attribute> {
     schema.attributes().iter().find(|attribute| attribute.name() == name)
 }
 
-/// The attributes of today's schema that an earlier one had with another fill value.
+/// Returns the attributes of the current schema with a different fill value in an earlier schema.
 fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let fill = |attribute: &Attribute| {
@@ -101,7 +102,7 @@ fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The smallest box around fragments.
+/// Returns the MBR of fragments.
 pub(super) fn union(some: &[&Facts]) -> Option<NdRange> {
     let mut domains = some.iter().filter_map(|facts| facts.domain.as_ref());
     let mut union = domains.next()?.clone();
@@ -109,7 +110,7 @@ pub(super) fn union(some: &[&Facts]) -> Option<NdRange> {
     Some(union)
 }
 
-/// The tiles of a dense array that a box touches, as a box.
+/// Expands a subarray of a dense array to whole tiles.
 pub(super) fn expanded(schema: &ArraySchema, domain: &NdRange) -> NdRange {
     let ranges = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
         match (range, dimension.domain_keys(), dimension.extent_cells()) {
@@ -123,7 +124,7 @@ pub(super) fn expanded(schema: &ArraySchema, domain: &NdRange) -> NdRange {
     NdRange(ranges.collect())
 }
 
-/// How many cells a box of a dense array has.
+/// Returns the number of cells in a subarray of a dense array.
 pub(super) fn cells_in(domain: &NdRange) -> u128 {
     let along = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
@@ -132,7 +133,7 @@ pub(super) fn cells_in(domain: &NdRange) -> u128 {
     domain.0.iter().map(along).fold(1, u128::saturating_mul)
 }
 
-/// Names, for quick look-ups.
+/// Collects names for lookups.
 pub(super) fn names_of<'f>(facts: impl IntoIterator<Item = &'f Facts>) -> BTreeSet<&'f str> {
     facts.into_iter().map(|facts| facts.name.as_str()).collect()
 }

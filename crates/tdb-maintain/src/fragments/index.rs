@@ -1,36 +1,36 @@
-//! Boxes in a tree, so that those that intersect another box are found without a look at each.
+//! A tree of MBRs that finds intersections without visiting each MBR.
 
 use std::cell::Cell;
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 
-/// Boxes of a leaf, at most.
+/// Maximum number of MBRs in a leaf.
 const LEAF: usize = 8;
 
-/// A tree of boxes, known by their numbers.
+/// A tree of numbered MBRs.
 #[derive(Debug)]
 pub(super) struct Index<'b> {
     boxes: Vec<Option<&'b NdRange>>,
-    /// The numbers of the boxes; those of a node follow each other.
+    /// Numbers of the MBRs, grouped by node.
     order: Vec<usize>,
-    /// The first child of a node follows it.
+    /// Nodes. The first child of a node follows the node.
     nodes: Vec<Node>,
-    /// How many boxes were compared.
+    /// Number of comparisons.
     compared: Cell<u64>,
 }
 
 #[derive(Debug)]
 struct Node {
     bounds: NdRange,
-    /// Its part of the order.
+    /// Range within the order.
     start: usize,
     end: usize,
-    /// The second child; none of a leaf.
+    /// Second child. `None` for a leaf.
     second: Option<usize>,
 }
 
 impl<'b> Index<'b> {
-    /// Of all boxes that there are.
+    /// Builds the tree.
     pub(super) fn new(boxes: Vec<Option<&'b NdRange>>) -> Self {
         let order: Vec<usize> = (0..boxes.len()).filter(|number| boxes[*number].is_some()).collect();
         let mut index = Self { boxes, order, nodes: Vec::new(), compared: Cell::new(0) };
@@ -60,7 +60,7 @@ impl<'b> Index<'b> {
         own
     }
 
-    /// Whether one of the boxes that count intersects this one.
+    /// Returns `true` if an MBR accepted by `counts` intersects `wanted`.
     pub(super) fn intersects(&self, wanted: &NdRange, counts: impl Fn(usize) -> bool) -> bool {
         let mut open = vec![0];
         while let Some(number) = open.pop() {
@@ -89,7 +89,7 @@ impl<'b> Index<'b> {
     }
 }
 
-/// What a box has that a smaller one in it lacks, as boxes.
+/// Returns the part of an MBR outside of a smaller MBR, as disjoint subarrays.
 pub(super) fn difference(larger: &NdRange, smaller: &NdRange) -> Vec<NdRange> {
     let mut rest = larger.clone();
     let mut parts = Vec::new();

@@ -1,14 +1,18 @@
-//! Groups of dense fragments, for arrays in which one fragment of all would exceed the amplification limit.
+//! Groups of dense fragments, for arrays in which a single fragment would exceed the amplification
+//! limit.
 //!
-//! 1. The partition divides all fragments at the widest gap along a dimension. It divides each part again until the part can be
-//!    joined. A distant fragment keeps no others apart.
-//! 2. The partition merges pairs of the remaining groups and fragments, the smallest growth of a box first. More than
-//!    [`MOST_PAIRED`] fragments go, in the order of time, to the open group with the smallest growth.
+//! 1. The partition divides all fragments at the widest gap along a dimension. Each part is divided
+//!    again until the part can be consolidated. A distant fragment keeps no close fragments apart.
+//! 2. The partition merges pairs of the remaining groups and fragments, smallest growth of the MBR
+//!    first. With more than [`MOST_PAIRED`] fragments, each goes to the open group with the
+//!    smallest growth, in time order.
 //!
-//! No fragment outside of a group may intersect the group's box if it is older than the group's last member. The new fragment
-//! then hides no newer cell, and readers of every time find the same cells.
+//! A foreign fragment must not intersect the group's MBR, unless the fragment is newer than the
+//! group's last member. The new fragment then hides no newer cell, and every point in time reads as
+//! before.
 //!
-//! A tree finds boxes, and each fragment tries a bounded number of groups: the cost is that of sorting.
+//! A tree finds MBRs, and each fragment tries a bounded number of groups. The cost is that of
+//! sorting.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -20,30 +24,31 @@ use super::choice::{Choice, factor};
 use super::facts::{Facts, cells_in, expanded};
 use super::index::{Index, difference};
 
-/// Groups that a fragment may come to, at most: others are left as they are.
+/// Maximum number of open groups. Older groups are closed.
 const OPEN: usize = 64;
-/// Groups that are tried for a fragment, those that grow least first.
+/// Number of groups tried per fragment, smallest growth first.
 const TRIED: usize = 4;
 
-/// Maximum number of fragments whose pairs are all compared.
+/// Maximum number of fragments for a comparison of all pairs.
 const MOST_PAIRED: usize = 1024;
 
-/// Fragments that may be joined.
+/// Fragments that may be consolidated.
 #[derive(Clone, Debug)]
 struct Group {
     number: usize,
     members: Vec<usize>,
     bounds: NdRange,
-    /// The tiles of the bounds.
+    /// The bounds, expanded to whole tiles.
     covered: NdRange,
-    /// Cells of the tiles of the members.
+    /// Number of cells in the members' tiles.
     cells: u128,
-    /// When the last member was written.
+    /// End timestamp of the last member.
     end: u64,
 }
 
 impl Group {
-    /// Cells of the box around both groups, as a multiple of the cells of the members' tiles.
+    /// Returns the number of cells in the common MBR, as a multiple of the cells of the members'
+    /// tiles.
     fn factor_with(&self, other: &Self) -> f64 {
         factor(cells_around(&self.bounds, &other.bounds), self.cells.saturating_add(other.cells))
     }
@@ -54,12 +59,12 @@ impl Group {
 pub(super) struct Groups {
     /// Groups of at least two fragments, as indices into all fragments.
     pub(super) groups: Vec<Vec<usize>>,
-    /// The pair of unjoined groups with the smallest growth: the factor, and the members. `None` if fewer than two or too many groups
-    /// remain.
+    /// The pair of separate groups with the smallest growth: the factor and the members. `None` if
+    /// fewer than two groups remain, or too many.
     pub(super) nearest: Option<(f64, Vec<usize>)>,
 }
 
-/// A partition that is being made.
+/// A partition in progress.
 struct Partition<'a> {
     schema: &'a ArraySchema,
     choice: &'a Choice,
@@ -71,7 +76,7 @@ struct Partition<'a> {
     closed: Vec<Group>,
 }
 
-/// The groups of fragments that can be joined.
+/// Returns the valid groups of fragments.
 pub(super) fn groups(
     schema: &ArraySchema,
     choice: &Choice,
@@ -108,7 +113,7 @@ impl<'a> Partition<'a> {
         Groups { groups: apart(&groups), nearest }
     }
 
-    /// Builds the group of some fragments, which come in the order of time.
+    /// Builds a group from fragments in time order.
     fn group(&self, members: Vec<usize>) -> Option<Group> {
         let domains = || members.iter().filter_map(|number| self.all[*number].domain.as_ref());
         let mut bounds = domains().next()?.clone();
@@ -119,7 +124,7 @@ impl<'a> Partition<'a> {
         Some(Group { number: *members.first()?, members, bounds, covered, cells, end })
     }
 
-    /// Whether a group meets all limits and no other fragment is in its way.
+    /// Returns `true` if a group meets all limits and no foreign fragment conflicts.
     fn can_be_joined(&self, group: &Group) -> bool {
         group.members.len() <= self.choice.max
             && factor(cells_in(&group.bounds), group.cells) <= self.choice.amplification
@@ -127,14 +132,15 @@ impl<'a> Partition<'a> {
             && self.is_free(group)
     }
 
-    /// Whether no other fragment in the group's box is older than the group's last member.
+    /// Returns `true` if all foreign fragments in the group's tiles are newer than the group's last
+    /// member.
     fn is_free(&self, group: &Group) -> bool {
         let is_other =
             |other: usize| self.all[other].name.start() <= group.end && group.members.binary_search(&other).is_err();
         !self.index.intersects(&group.covered, is_other)
     }
 
-    /// Divides fragments at gaps into groups that can be joined, and the rest.
+    /// Divides fragments at gaps. Returns the valid groups and the remaining fragments.
     fn divided(&self, all: Vec<usize>) -> (Vec<Group>, Vec<usize>) {
         let (mut groups, mut rest, mut open) = (Vec::new(), Vec::new(), vec![all]);
         while let Some(part) = open.pop() {
@@ -151,8 +157,10 @@ impl<'a> Partition<'a> {
         (groups, rest)
     }
 
-    /// Splits fragments at the widest gap between their tiles. Of many fragments, takes the most central gap of at least half that
-    /// width: splitting off one fragment at a time would take quadratic time.
+    /// Splits fragments at the widest gap between tiles.
+    ///
+    /// With many fragments, takes the most central gap of at least half the width. Splitting off
+    /// single fragments would take quadratic time.
     fn halves(&self, part: &[usize]) -> Option<[Vec<usize>; 2]> {
         let tiles = |number: &usize| Some((expanded(self.schema, self.all[*number].domain.as_ref()?), *number));
         let tiles: Vec<(NdRange, usize)> = part.iter().filter_map(tiles).collect();
@@ -180,11 +188,11 @@ impl<'a> Partition<'a> {
         Some([one, other].map(|half| half.into_iter().map(|(_, number)| number).collect()))
     }
 
-    /// Merges pairs of groups, the smallest growth first, until no pair can be joined. Returns the first pair that could not be
-    /// joined.
+    /// Merges pairs of groups, smallest growth first, until no pair can be merged. Returns the
+    /// first rejected pair.
     fn pair(&self, groups: &mut Vec<Group>) -> Option<(f64, Vec<usize>)> {
         let mut all: Vec<Option<Group>> = groups.drain(..).map(Some).collect();
-        // Factors are positive: their bits compare as they do.
+        // Factors are positive. The bits sort like the numbers.
         let mut pairs: BinaryHeap<Reverse<(u64, usize, usize)>> = BinaryHeap::new();
         let push = |pairs: &mut BinaryHeap<_>, all: &[Option<Group>], one: usize, other: usize| {
             if let (Some(first), Some(second)) = (&all[one], &all[other]) {
@@ -217,7 +225,8 @@ impl<'a> Partition<'a> {
         nearest
     }
 
-    /// Adds fragments to groups in the order of time. A group is closed once another fragment intersects its box.
+    /// Adds fragments to groups in time order. Closes a group once another fragment intersects its
+    /// tiles.
     fn fill(&mut self, wanted: &BTreeSet<usize>) {
         for (number, facts) in self.all.iter().enumerate() {
             let Some(domain) = &facts.domain else { continue };
@@ -231,7 +240,7 @@ impl<'a> Partition<'a> {
         self.closed.append(&mut self.open);
     }
 
-    /// The group that a fragment has come to.
+    /// Chooses a group for a fragment and returns the group's number.
     fn place(&mut self, number: usize, domain: &NdRange) -> Option<usize> {
         let facts = &self.all[number];
         let covered = expanded(self.schema, domain);
@@ -245,7 +254,7 @@ impl<'a> Partition<'a> {
                 choices.push((factor, place));
             }
         }
-        // Of those that grow alike the last one, which is open since the shortest time.
+        // On equal growth, prefers the most recently opened group.
         choices.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         for (_, place) in choices.into_iter().take(TRIED) {
             let group = &self.open[place];
@@ -277,7 +286,8 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// The members of groups whose boxes do not intersect: the new fragment of one group must not be in the way of another.
+/// Returns the members of groups with disjoint tiles. The new fragment of a group must not conflict
+/// with the remaining groups.
 fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
     let index = Index::new(groups.iter().map(|group| Some(&group.covered)).collect());
     let mut is_taken = vec![false; groups.len()];
@@ -287,7 +297,7 @@ fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
     groups.iter().zip(is_taken).filter(|(_, taken)| *taken).map(|(group, _)| group.members.clone()).collect()
 }
 
-/// How many cells the box around two has.
+/// Returns the number of cells in the common MBR.
 fn cells_around(one: &NdRange, other: &NdRange) -> u128 {
     let along = |(one, other): (&DimRange, &DimRange)| match (one, other) {
         (DimRange::Fixed { lo, hi }, DimRange::Fixed { lo: other_lo, hi: other_hi }) => {

@@ -1,4 +1,4 @@
-//! Planned steps, and how they run.
+//! Plan and execution of a consolidation of fragments.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -16,18 +16,18 @@ use super::facts::Facts;
 use super::report::{FragmentReport, not_joined};
 use super::{ConsolidateFragments, names, sound};
 
-/// The steps of a consolidation of fragments.
+/// The planned steps of a consolidation of fragments.
 ///
-/// [`run`](Self::run) carries them out. `{plan}` prints them.
+/// [`run`](Self::run) executes the plan. `{plan}` prints it.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is done before `run`"]
 pub struct FragmentPlan {
     job: ConsolidateFragments,
     /// The array at the time of the plan.
     pub(super) array: Array,
-    /// The fragments of that array, the oldest first.
+    /// The fragments of that array, oldest first.
     known: Vec<TimestampedName>,
-    /// The steps that join fragments of that array, not results of other steps.
+    /// The steps with fragments of that array only, without results of other steps.
     pub(super) groups: VecDeque<Vec<TimestampedName>>,
     pub(super) steps: Vec<PlannedStep>,
     pub(super) refused: Vec<Refusal>,
@@ -35,13 +35,13 @@ pub struct FragmentPlan {
     take_over: bool,
 }
 
-/// Fragments that one step joins into one fragment, or into several of a bounded size.
+/// Fragments to be consolidated into one fragment, or into several fragments of bounded size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedStep {
-    /// Their names, the oldest first. Names of earlier steps' results end with zeros.
+    /// Names of the fragments, oldest first. Names of earlier steps' results end with zeros.
     pub fragments: Vec<TimestampedName>,
-    /// Bytes of all of their files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
 }
 
@@ -66,39 +66,45 @@ impl FragmentPlan {
         }
     }
 
-    /// The steps, in order.
+    /// Returns the steps, in order.
     #[must_use]
     pub fn steps(&self) -> &[PlannedStep] {
         &self.steps
     }
 
-    /// The reasons why no further step is planned. Empty if nothing remains to be joined.
+    /// Returns the reasons why no further step is planned. Empty if no fragment remains to be
+    /// consolidated.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
     }
 
-    /// The fragments that remain after the last step, if a reason prevents a further one.
+    /// Returns the fragments that remain after the last step, if a reason prevents a further step.
     #[must_use]
     pub fn left(&self) -> &[TimestampedName] {
         &self.left
     }
 
-    /// Takes over the lock of another process. Only for callers who know that the other process no longer runs.
+    /// Takes over the lock of another process. Only safe after the process has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Joins the fragments, after it has finished or undone an interrupted run.
+    /// Consolidates the fragments. First completes or rolls back an interrupted run.
     ///
-    /// The planned steps run as long as the array has the fragments that the plan knew. Steps that join results of other steps are
-    /// chosen by the sizes of those results. If fragments were written or removed since the plan, all steps are chosen anew.
+    /// The planned steps run as long as the array has the planned fragments. Steps with results of
+    /// other steps are chosen by the sizes of the results. All steps are planned again if fragments
+    /// were written or deleted since.
     ///
     /// # Errors
-    /// [`MaintainError::Refused`]: nothing can be joined, and why. Dense fragments that are too far apart are no error: the report
-    /// [names](FragmentReport::left) them. [`MaintainError::Busy`]; [`MaintainError::Conflict`]; the array cannot be read or
-    /// written. Steps that ended before the error remain.
+    /// - [`MaintainError::Refused`] if no fragments can be consolidated. Distant dense fragments
+    ///   are no error and are [reported](FragmentReport::left).
+    /// - [`MaintainError::Busy`] if another job holds the lock.
+    /// - [`MaintainError::Conflict`] if another process changed the array.
+    /// - Reading or writing the array fails.
+    ///
+    /// Completed steps remain.
     pub fn run(self) -> Result<FragmentReport> {
         let Self { job, array, known, groups: mut wanted, take_over, .. } = self;
         let lock = Lock::take(array.storage(), take_over)?;
@@ -107,7 +113,7 @@ impl FragmentPlan {
         let mut report =
             FragmentReport { recovered: done, left_journals: left, uncommitted, ..FragmentReport::default() };
         let mut done = BTreeSet::new();
-        // Footers are read once, however many steps there are.
+        // Footers are read once for all steps.
         let mut last = array.clone();
         while job.goes_on(report.steps.len()) {
             let array = array.reopened_after(&last)?;
@@ -139,12 +145,12 @@ impl FragmentPlan {
             let chosen: Vec<&Facts> = all.iter().filter(|facts| group.contains(&facts.name)).collect();
             let is_free = || sound::check(&array, &all, &chosen, job.asked).is_none();
             if !is_new && (chosen.len() < group.len() || !is_free()) {
-                // Another process has written or removed fragments since the groups were made.
+                // Another process has written or deleted fragments since the groups were planned.
                 wanted.clear();
                 continue;
             }
             let step = job.join(&array, &chosen, &lock)?;
-            // Several were made where one would be too large: to join them again would make the same.
+            // A repeated consolidation would split the result again, with the same outcome.
             if step.fragments.len() > 1 {
                 done.extend(step.fragments.iter().map(ToString::to_string));
             }
@@ -169,7 +175,8 @@ impl fmt::Display for FragmentPlan {
     }
 }
 
-/// Folders of fragments of a range of time that no commit names. Only the holder of the lock writes such fragments.
+/// Returns uncommitted fragments with a time range. Only a holder of the lock writes fragments with
+/// a time range.
 fn uncommitted(array: &Array) -> Result<Vec<String>> {
     let is_of_range =
         |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());

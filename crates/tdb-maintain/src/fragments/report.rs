@@ -7,7 +7,7 @@ use tdb_types::TimestampedName;
 
 use tdb_job::Refusal;
 
-/// Names fragments that are left, and says why.
+/// Prints the remaining fragments and the reasons.
 pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], refused: &[Refusal]) -> fmt::Result {
     if refused.is_empty() {
         return Ok(());
@@ -18,39 +18,40 @@ pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], r
     refused.iter().try_for_each(|refusal| writeln!(f, "Not joined: {refusal}."))
 }
 
-/// What was done.
+/// Result of a consolidation of fragments.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FragmentReport {
-    /// How many interrupted runs were finished or undone first.
+    /// Number of interrupted runs completed or rolled back first.
     pub recovered: usize,
-    /// The paths of files that are named as if interrupted runs had left them, and say what none can have meant. They were left
-    /// alone.
+    /// Paths of files with the name but not the content of a journal. These files stay untouched.
     pub left_journals: Vec<String>,
-    /// Folders of fragments of a range of time that no commit names: a run that was killed before its new fragments were
-    /// whole has left them, or a removal of fragments. Readers pass them over, and they were left alone.
+    /// Folders of uncommitted fragments with a time range. Readers ignore these folders, and the
+    /// job does not touch them.
+    ///
+    /// The causes are a run killed before the commit, or an interrupted deletion of fragments.
     pub uncommitted: Vec<String>,
-    /// The steps, in order.
+    /// The executed steps, in order.
     pub steps: Vec<JoinedStep>,
-    /// Why no more was done, if something stands in the way.
+    /// Reasons why the consolidation stopped early.
     pub refused: Vec<Refusal>,
-    /// The fragments that are left then.
+    /// The fragments that remain in this case.
     pub left: Vec<TimestampedName>,
 }
 
-/// Fragments that were joined.
+/// One executed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinedStep {
-    /// Their names, the oldest first.
+    /// Names of the original fragments, oldest first.
     pub replaced: Vec<TimestampedName>,
-    /// The new ones; none if all cells were purged.
+    /// Names of the new fragments. Empty if all cells were purged.
     pub fragments: Vec<TimestampedName>,
-    /// How many cells the new ones have.
+    /// Number of cells in the new fragments.
     pub cells: u64,
-    /// How many tiles of fields they have, and how many of those were copied without unfiltering them.
+    /// Number of field tiles in the new fragments, and of tiles copied without unfiltering.
     pub tiles: TileCounts,
-    /// The path of the file that says so, below the array's folder.
+    /// Path of the vacuum file, below the array's folder.
     pub vacuum_file: String,
 }
 

@@ -1,4 +1,4 @@
-//! What must hold before fragments are joined, so that readers find the same cells afterwards.
+//! Conditions for a consolidation to preserve the visible cells at every time.
 
 use tdb_array::Array;
 use tdb_types::names::file_name;
@@ -7,25 +7,24 @@ use tdb_types::{ArrayType, Feature};
 use super::facts::{Facts, expanded, union};
 use tdb_job::Refusal;
 
-/// What is asked for, as far as the rules go.
+/// The requested options with an effect on the conditions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) purge: bool,
     pub(super) flatten_history: bool,
 }
 
-/// Whether joined cells have times of their own, so that all of their versions stay.
+/// Returns `true` if consolidated cells have timestamps. Then all versions are kept.
 fn keeps_times(array: &Array) -> bool {
     array.schema().array_type() != ArrayType::Dense && array.version_of_new_fragments().has(Feature::PartialTimeOverlap)
 }
 
-/// Whether fragments that can't be joined because of others, which aren't to be joined, can't be joined together with more
-/// fragments, either.
+/// Returns `true` if a conflict with fragments outside of a set persists in any larger set.
 pub(super) fn stays_refused(array: &Array) -> bool {
     array.schema().array_type() == ArrayType::Dense || keeps_times(array)
 }
 
-/// Why these of all fragments can't be joined, if so. They come in the same order.
+/// Returns why the chosen fragments cannot be consolidated. `chosen` has the order of `all`.
 pub(super) fn check<'f>(
     array: &Array,
     all: impl IntoIterator<Item = &'f Facts>,
@@ -48,7 +47,7 @@ pub(super) fn check<'f>(
         dropped.dedup();
         return Some(Refusal::DroppedAttributes { names: dropped });
     }
-    // All versions stay, each with its time, so that only those of the same time can change places.
+    // All versions are kept with timestamps. Only versions with equal timestamps can change order.
     let has_times = keeps_times(array);
     if has_times
         && !schema.allows_duplicates()
@@ -87,14 +86,16 @@ pub(super) fn check<'f>(
     })
 }
 
-/// Whether cells of two fragments may have the same time.
+/// Returns `true` if cells of two fragments may have the same timestamp.
 fn may_be_equal(a: &Facts, b: &Facts) -> bool {
     a.name.start() <= b.name.end() && b.name.start() <= a.name.end()
 }
 
-/// Of fragments whose cells would have times, one whose own cells don't say when in a range they were written, and another one
-/// that may change places with it. Readers take the first moment to decide which cell is newer, and the last one to show any: as
-/// one time for each cell these must give the same order.
+/// Returns a fragment with a time range and no cell timestamps, and a fragment with a conflicting
+/// time.
+///
+/// Readers order cells by start timestamps, and hide cells by end timestamps. With a single
+/// timestamp per cell, both orders must agree.
 fn undated<'f>(chosen: &[&'f Facts]) -> Option<(&'f Facts, &'f Facts)> {
     let may_change = |facts: &Facts, other: &Facts| match other.has_times {
         true => may_be_equal(facts, other),

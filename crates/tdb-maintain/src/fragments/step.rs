@@ -1,11 +1,15 @@
-//! One step: from fragments to the one that takes their place, in an order that a crash at any moment does no harm to.
+//! One step of a consolidation, safe against a crash at any moment.
 //!
-//! 1. The new fragments are written, uncommitted. 2. The array is looked at once more: what was chosen must still be there, and
-//!    nothing new in the way. 3. A journal says what comes. 4. The new fragments are committed. 5. The vacuum file says what they
-//!    replace. 6. The journal is removed.
+//! 1. Write the new fragments without commits.
+//! 2. Check again: the chosen fragments must exist, and no new fragment may conflict.
+//! 3. Write the journal.
+//! 4. Commit the new fragments.
+//! 5. Write the vacuum file with the superseded fragments.
+//! 6. Delete the journal.
 //!
-//! Between 4 and 5 both the old and the new fragments count: the same cells, for all but those who read an array with
-//! duplicates. The other way round cells would be missing, and could be removed for good.
+//! Between steps 4 and 5 the old and the new fragments are visible. Only readers of arrays with
+//! duplicates see cells twice. In the opposite order, cells would be missing and could be lost for
+//! good.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +27,7 @@ use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Refusal, Result};
 
 impl ConsolidateFragments {
-    /// Joins fragments that were chosen.
+    /// Consolidates the chosen fragments.
     pub(super) fn join(&self, array: &Array, chosen: &[&Facts], lock: &Lock) -> Result<JoinedStep> {
         let names: Vec<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
         let mut join = array.join(&names)?.names(self.names.clone()).budget(self.budget);
@@ -38,7 +42,7 @@ impl ConsolidateFragments {
         publish_joined(array, chosen, (joined, names), lock)
     }
 
-    /// Whether what was chosen is still there, and nothing has come in between.
+    /// Checks that the chosen fragments still exist and no new fragment conflicts.
     fn look_again(&self, array: &Array, names: &[TimestampedName]) -> Result<()> {
         let now = array.reopened_after(array)?;
         let all = Facts::of_all(&now)?;
@@ -48,7 +52,7 @@ impl ConsolidateFragments {
             return Err(conflict(format!("fragment {gone} was removed or replaced meanwhile")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
-        // Attributes that were dropped meanwhile are still in the new fragment.
+        // The new fragment still has attributes dropped in the meantime.
         match check(&now, &all, &chosen, Asked { flatten_history: true, ..self.asked }) {
             None => Ok(()),
             Some(why) => Err(conflict(why.to_string())),
@@ -56,7 +60,7 @@ impl ConsolidateFragments {
     }
 }
 
-/// Makes new fragments take the place of others.
+/// Commits new fragments and lists the superseded fragments.
 fn publish_joined(
     array: &Array,
     chosen: &[&Facts],
@@ -79,8 +83,9 @@ fn publish_joined(
     };
     let mut paths: Vec<String> = chosen.iter().map(|facts| line(&facts.folder)).collect::<Result<_>>()?;
     if outputs.is_empty() {
-        // No cell was left, so that there is no fragment. The list names it all the same, which no reader minds: this tells
-        // a vacuum that nothing was lost.
+        // No cell is left, and no fragment was written. The list includes the name of the missing
+        // fragment, and readers ignore the name. A vacuum concludes from the name that no cell was
+        // lost.
         let place =
             if version.has(Feature::CommitsFolder) { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() };
         paths.push(line(&place)?);
@@ -95,19 +100,21 @@ fn publish_joined(
     let bytes = journal.write();
     let (size, limit) = (bytes.len() as u64, array.limits().commit_bytes);
     if size > limit {
-        // No reader would take the vacuum file, nor the next run the journal.
+        // Readers would reject the vacuum file, and the next run the journal.
         return Err(StorageError::OverLimit { path: storage.describe(&journal.vacuum), size, limit }.into());
     }
     storage.create_new(&path, &bytes)?;
-    // Whoever has taken the lock over may have undone what the journal says, and removed the new fragments.
+    // After a takeover of the lock, the new owner may have rolled back and deleted the new
+    // fragments.
     if let Err(error) = lock.check().and_then(|()| is_there(&**storage, &path)) {
-        // Before the journal's subject goes, with `joined`: whoever reads it has nothing to do then.
+        // The journal must be deleted before `joined` deletes the new fragments. A reader of the
+        // journal then has no work left.
         let _ = storage.remove_file(&path);
         return Err(error);
     }
     let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
-        // What is committed of them, if anything, is seen by whoever looks.
+        // Recovery checks the commits of the fragments.
         let _ = tdb_job::journal::recover(array);
         return Err(error.into());
     }
@@ -117,7 +124,7 @@ fn publish_joined(
     Ok(JoinedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
 }
 
-/// A journal that is gone was taken for that of an interrupted run.
+/// Fails if the journal is gone: another process treated the run as interrupted.
 fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
     match storage.exists(path)? {
         true => Ok(()),

@@ -1,7 +1,7 @@
-//! Vacuum files, and what has to be there before what they name may go.
+//! Vacuum files, and the conditions for deleting listed files.
 //!
-//! What stands in place of others may itself have been replaced, and its vacuum file outlived it. Then it is the last of the
-//! chain that has to be there.
+//! A consolidated file may be superseded later, with the first vacuum file left over. Then the last
+//! file of the chain must exist.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,16 @@ use crate::draft::Reason;
 
 /// A vacuum file.
 pub(super) trait Replacement {
-    /// What it is named after, by the name that others' lists have it by.
+    /// Returns the name of the consolidated file, in the form used in vacuum files.
     fn replacement(&self) -> &str;
-    /// What it lists.
+    /// Returns the listed files.
     fn targets(&self) -> &[String];
 }
 
-/// For each vacuum file whether what it names may go: `is_sane` says whether it makes sense at all, `check` whether what it
-/// is named after is there; it is told whether that may itself go, being replaced.
+/// Decides for each vacuum file whether the listed files may be deleted.
+///
+/// `is_sane` checks the vacuum file itself. `check` checks that the consolidated file exists. The
+/// argument of `check` is `true` if the consolidated file is superseded and may be deleted.
 pub(super) fn verdicts<T: Replacement>(
     all: &[T],
     is_sane: impl Fn(&T) -> Result<(), Reason>,
@@ -39,7 +41,7 @@ pub(super) fn verdicts<T: Replacement>(
             path.push(index);
             at = next(index);
         }
-        // Where the chain bites its own tail, nothing of it is certain.
+        // No file of a cycle is reliable.
         let circle = at.and_then(|index| path.iter().position(|other| *other == index)).unwrap_or(path.len());
         let is_behind_circle = circle < path.len();
         for (place, &index) in path.iter().enumerate().rev() {
@@ -54,7 +56,7 @@ pub(super) fn verdicts<T: Replacement>(
     verdicts.into_iter().flatten().collect()
 }
 
-/// Whether all that a vacuum file lists was first written within the time of what it is named after.
+/// Checks that all listed files start within the time range of the consolidated file.
 pub(super) fn in_its_time<'a>(
     name: &TimestampedName,
     mut targets: impl Iterator<Item = &'a TimestampedName>,
@@ -81,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Which of the vacuum files are carried out, where of what they are named after only this is there.
+    /// Returns the executed vacuum files, given the existing consolidated files.
     fn carried_out(all: &[(&'static str, &[&str])], there: &[&str]) -> Vec<&'static str> {
         let of = |(name, targets): &(&'static str, &[&str])| {
             Vacuum(name, targets.iter().map(|target| (*target).to_owned()).collect())
@@ -101,7 +103,7 @@ mod tests {
         let chain: [(&str, &[&str]); 3] = [("f", &["a", "b"]), ("g", &["f", "c"]), ("h", &["g"])];
         assert_eq!(carried_out(&chain, &["h"]), ["f", "g", "h"]);
         assert_eq!(carried_out(&chain, &["f", "g", "h"]), ["f", "g", "h"]);
-        // What is there is enough for what lies before it.
+        // An existing file suffices for the files before it in the chain.
         assert_eq!(carried_out(&chain, &["g"]), ["f", "g"]);
         assert_eq!(carried_out(&chain, &["f"]), ["f"]);
         assert_eq!(carried_out(&chain, &[]), [""; 0]);
@@ -111,7 +113,7 @@ mod tests {
     fn circles_are_left_alone() {
         let circle: [(&str, &[&str]); 3] = [("f", &["g"]), ("g", &["f"]), ("e", &["a"])];
         assert_eq!(carried_out(&circle, &["e", "f", "g"]), ["e"]);
-        // What leads into one has to be there itself.
+        // A file before a cycle must exist.
         let into: [(&str, &[&str]); 3] = [("e", &["a"]), ("f", &["g", "e"]), ("g", &["f"])];
         assert_eq!(carried_out(&into, &["e", "f", "g"]), ["e"]);
         assert_eq!(carried_out(&into, &["f", "g"]), [""; 0]);

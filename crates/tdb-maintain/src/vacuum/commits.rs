@@ -1,4 +1,4 @@
-//! Commits that were gathered, and what newer files of gathered commits stand for.
+//! Vacuum of separate commits, and of superseded consolidated commits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,21 +21,22 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     let mut steps = Vec::new();
     for own in own {
         let goes = match own.kind {
-            // One that is ignored where it is gathered counts by its own file alone.
+            // An ignored write is visible only by a separate commit.
             CommitKind::Write => lists.counts(&own.path),
             CommitKind::Delete => delete_files && lists.counts(&own.path),
             _ => false,
         };
         if goes {
             let what = "a commit that was gathered with others";
-            // Each counts by the file of gathered ones, whichever are left.
+            // The consolidated file commits all fragments, in any order of deletion.
             steps.push(Planned::remove_file(own.path, own.bytes, what).in_any_order());
         }
     }
     let (kept, superseded) = lists.sort_out();
     let remove = |list: &CommitList, what| Planned::remove_file(list.path.clone(), list.size, what);
     steps.extend(superseded.iter().map(|list| remove(list, "consolidated commits that others stand for")));
-    // What they take back has to be gone before: it would count again.
+    // An ignore file must outlive the listed commits. Otherwise the commits would become visible
+    // again.
     let named: HashSet<&str> = kept.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let raw: HashSet<&str> = kept.iter().flat_map(|list| list.foreign.values()).map(String::as_str).collect();
     let is_superfluous = |list: &&&CommitList| {
@@ -47,13 +48,13 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     Ok(Draft { steps, ..Draft::default() })
 }
 
-/// The files of gathered commits that readers of both libraries look at, and those that take some back.
+/// Consolidated commits files and ignore files at paths read by both libraries.
 struct Lists<'a> {
     gathered: Vec<&'a CommitList>,
     ignored: Vec<&'a CommitList>,
-    /// Writes that are taken back, as they are gathered.
+    /// Ignored writes, as listed in the consolidated files.
     taken_back: HashSet<&'a str>,
-    /// What is gathered and counts.
+    /// Visible consolidated commits.
     counting: HashSet<&'a str>,
 }
 
@@ -69,7 +70,7 @@ impl<'a> Lists<'a> {
         lists
     }
 
-    /// What of a list counts.
+    /// Returns the visible commits of a file.
     fn live(&self, list: &'a CommitList) -> impl Iterator<Item = &'a str> {
         list.names.iter().map(String::as_str).filter(|name| {
             let as_written = list.foreign.get(*name).map_or(*name, String::as_str);
@@ -81,7 +82,7 @@ impl<'a> Lists<'a> {
         self.counting.contains(path)
     }
 
-    /// Which files of gathered commits stay, and which hold nothing that counts but what others hold.
+    /// Returns the files to keep, and the files without further visible commits.
     fn sort_out(&self) -> (Vec<&'a CommitList>, Vec<&'a CommitList>) {
         let disputed = self.disputed();
         let mut lists = self.gathered.clone();
@@ -103,7 +104,8 @@ impl<'a> Lists<'a> {
         (kept, superseded)
     }
 
-    /// Deletes of which files say different things: which of them counts depends on all of the files.
+    /// Returns deletes with different content in several files. All of the files together decide
+    /// which version applies.
     fn disputed(&self) -> HashSet<&'a str> {
         let mut said: HashMap<&str, &[u8]> = HashMap::new();
         let mut disputed = HashSet::new();

@@ -1,8 +1,9 @@
-//! Whether the fragments that consolidations wrote are all there.
+//! Completeness of the results of a consolidation.
 //!
-//! One to a bounded size writes several, one after the other in the order of cells. Only the first of them has a vacuum file, and
-//! nothing names the others. Where one is lost together with its commit, what is left may still reach as far as all that it
-//! replaces: then only the cells tell.
+//! A consolidation with a maximum fragment size writes several fragments in global order. Only the
+//! first fragment has a vacuum file, and no file lists the rest. After the loss of a fragment and
+//! the commit, the remaining fragments may still cover the domain. Then only the cells show the
+//! loss.
 
 use std::collections::HashSet;
 
@@ -11,23 +12,23 @@ use tdb_array::{Array, ArrayError, Fragment, FragmentEntry};
 
 use crate::draft::Reason;
 
-/// A fragment that others replace.
+/// A replaced fragment.
 pub(super) struct Replaced {
     pub(super) entry: FragmentEntry,
     pub(super) domain: Option<NdRange>,
     pub(super) cells: u64,
 }
 
-/// Fragments that stand for others.
+/// Replacing fragments.
 pub(super) struct New {
     pub(super) entries: Vec<FragmentEntry>,
     pub(super) fragments: Vec<Fragment>,
-    /// Whether one consolidation wrote them.
+    /// `true` if all fragments come from a single consolidation.
     pub(super) is_of_one: bool,
 }
 
-/// Whether no cell of what was replaced is missing in the sparse fragments that stand for it. Of `again` the cells are in others
-/// of those that were replaced, too.
+/// Checks that the sparse fragments contain every replaced cell. Cells of fragments in `again` are
+/// also stored in further replaced fragments.
 pub(super) fn are_all_there(
     array: &Array,
     new: &New,
@@ -38,7 +39,7 @@ pub(super) fn are_all_there(
         return Ok(());
     }
     let is_once = |one: &&Replaced| !again.contains(one.entry.folder.as_str());
-    // Fragments of the same times that others wrote don't make up for a lost one.
+    // Unrelated fragments of the same times cannot make up for a lost fragment.
     let reaches = |fragment: &Fragment| {
         let own = fragment.non_empty_domain();
         own.is_some_and(|own| replaced.iter().filter_map(|one| one.domain.as_ref()).any(|other| own.intersects(other)))
@@ -48,7 +49,8 @@ pub(super) fn are_all_there(
     if there.fold(0, |sum: u64, fragment| sum.saturating_add(fragment.cell_count())) >= before {
         return Ok(());
     }
-    // Older versions of cells may have been left out, and deleted ones: what shows at any time has to be there.
+    // Older versions and deleted cells may have been left out. Cells visible at any time must
+    // exist.
     let array = array.reopened().map_err(unsound)?;
     let shown = |entries| visible(&array.restricted_to(entries)).map_err(unsound);
     let entries_of = |some: &mut dyn Iterator<Item = &Replaced>| some.map(|one| one.entry.clone()).collect::<Vec<_>>();
@@ -57,7 +59,7 @@ pub(super) fn are_all_there(
         let there = both.filter(|(_, fragment)| reaches(fragment)).map(|(entry, _)| entry.clone()).collect();
         (shown(there)?, shown(entries_of(&mut replaced.iter().filter(is_once)))?)
     } else {
-        // Cells that both have show once.
+        // Cells in both sets are visible once.
         let all = new.entries.iter().cloned().chain(entries_of(&mut replaced.iter())).collect();
         (shown(new.entries.clone())?, shown(all)?)
     };
@@ -67,8 +69,8 @@ pub(super) fn are_all_there(
     }
 }
 
-/// Whether readers find no cell in fragments that nothing stands for: only a consolidation that left out deleted cells has left
-/// none.
+/// Checks that readers find no cell in fragments without a replacement. Only a purge leaves no
+/// cell.
 pub(super) fn show_nothing(array: &Array, replaced: Vec<FragmentEntry>) -> Result<(), Reason> {
     if replaced.is_empty() {
         return Ok(());
@@ -84,15 +86,15 @@ pub(super) fn unsound(error: ArrayError) -> Reason {
     Reason::Unsound(Box::new(error))
 }
 
-/// Whether this is all that a consolidation wrote, by the end of the only fragment: all but the last of several end with a full
-/// tile.
+/// Returns `true` if a single consolidation wrote exactly this fragment. All but the last of
+/// several fragments end with a full tile.
 fn is_last(new: &New) -> bool {
     let ([only], true) = (&new.fragments[..], new.is_of_one) else { return false };
     let last = only.tile_count().checked_sub(1).and_then(|last| only.cells_in_tile(last));
     last.is_some_and(|cells| cells < only.schema().capacity())
 }
 
-/// How many cells readers find.
+/// Returns the number of visible cells.
 fn visible(array: &Array) -> Result<u64, ArrayError> {
     let dimensions = array.schema().dimensions().iter().map(tdb_array::tdb_schema::Dimension::name);
     let mut cells = 0;

@@ -1,8 +1,9 @@
-//! What consolidations wrote, and what they stand for.
+//! Results of consolidations, and the replaced fragments.
 //!
-//! One to a bounded size writes several fragments. They have the same times, only the first of them has a vacuum file, and
-//! nothing names the others. Each of them may have been joined again since, with others of them or with what was written later.
-//! So all fragments of the same times are looked at together, with all vacuum files of these times.
+//! A consolidation with a maximum fragment size writes several fragments of the same times. Only
+//! the first fragment has a vacuum file, and no file lists the rest. Each fragment may have been
+//! consolidated again since. Therefore all fragments and vacuum files of the same times are
+//! examined together.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,15 +14,15 @@ use tdb_types::names::file_name;
 
 use super::chain::Replacement;
 
-/// A vacuum file.
+/// A vacuum file of fragments.
 pub(super) struct FragmentVacuum<'a> {
     pub(super) list: &'a CommitList,
-    /// What it is named after.
+    /// Name of the consolidated fragment.
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// What it lists, but for itself.
+    /// Folders of the listed fragments, without the consolidated fragment.
     pub(super) targets: Vec<String>,
-    /// Whether it lists what it is named after: then no cell was left of all the others.
+    /// `true` if the file lists its own fragment. Then the consolidation left no cell.
     pub(super) is_for_nothing: bool,
 }
 
@@ -36,7 +37,8 @@ impl Replacement for FragmentVacuum<'_> {
 }
 
 impl<'a> FragmentVacuum<'a> {
-    /// None if it isn't named after a fragment: then it says nothing to readers.
+    /// Parses a vacuum file. Returns `None` unless the name is a fragment's. Readers ignore other
+    /// files.
     pub(super) fn of(list: &'a CommitList) -> Option<Self> {
         let name = TimestampedName::parse(file_name(&list.path))?;
         let folder = folder_of(&name)?;
@@ -49,7 +51,7 @@ impl<'a> FragmentVacuum<'a> {
         self.targets.iter().any(|target| target == folder)
     }
 
-    /// Whether it may have been written together with a fragment that others replace since.
+    /// Returns `true` if the same consolidation may have written the given replaced fragment.
     pub(super) fn may_have_written(&self, name: &TimestampedName, folder: &str) -> bool {
         times(&self.name) == times(name) && !self.lists(folder)
     }
@@ -61,29 +63,32 @@ fn times(name: &TimestampedName) -> Times {
     (name.start(), name.end())
 }
 
-/// What stands in place of what a vacuum file lists, and all that it stands for.
+/// The fragments listed in a vacuum file, and the fragments that replace them.
 #[derive(Default)]
 pub(super) struct Family<'a> {
-    /// In the order of their names.
+    /// The replacing fragments, sorted by name.
     pub(super) new: Vec<&'a CommittedFragment>,
-    /// In the order of their names.
+    /// The replaced fragments, sorted by name.
     pub(super) replaced: Vec<&'a CommittedFragment>,
-    /// The folders of those of them that consolidations wrote that are looked at as well: their cells are there twice.
+    /// Folders of replaced fragments from the examined consolidations. Cells of these fragments
+    /// exist twice.
     pub(super) joined_again: HashSet<&'a str>,
-    /// Whether it is one consolidation alone.
+    /// `true` if the family has a single consolidation.
     pub(super) is_of_one: bool,
 }
 
-/// What is looked at to find what stands in place of others.
+/// The input for finding families.
 pub(super) struct Families<'c, 'a> {
-    /// Fragments by their folders.
+    /// Committed fragments by folder.
     pub(super) committed: &'c HashMap<&'a str, &'a CommittedFragment>,
     pub(super) vacuums: &'c [FragmentVacuum<'a>],
 }
 
 impl<'a> Families<'_, 'a> {
-    /// What belongs to a vacuum file; none if what it is named after isn't there, and isn't replaced by something that is.
-    /// A fragment that is damaged or gone is followed to what replaces it.
+    /// Returns the family of a vacuum file. Continues with the replacements of damaged or missing
+    /// fragments.
+    ///
+    /// Returns `None` if the consolidated fragment is missing and has no existing replacement.
     pub(super) fn of(
         &self,
         start: &FragmentVacuum<'_>,
@@ -133,7 +138,7 @@ impl<'a> Families<'_, 'a> {
             of
         };
         let (new, replaced) = (in_order(new), in_order(replaced));
-        // Where all times are one, it can't be said what was written by which.
+        // If start and end are equal, the writer of a fragment is unknown.
         let is_again = |entry: &&'a FragmentEntry| {
             let has_range = entry.name.start() < entry.name.end();
             has_range && own.iter().any(|vacuum| vacuum.may_have_written(&entry.name, &entry.folder))
@@ -143,7 +148,8 @@ impl<'a> Families<'_, 'a> {
         Some(Family { new, replaced, joined_again, is_of_one: own.len() == 1 })
     }
 
-    /// Whether something stands in place of what it lists, or was replaced since, or nothing has to.
+    /// Returns `true` if the consolidated fragment exists, was replaced since, or was never
+    /// written.
     fn counts(&self, vacuum: &FragmentVacuum<'_>) -> bool {
         let folder = vacuum.folder.as_str();
         let is_replaced = || self.vacuums.iter().any(|other| other.folder != folder && other.lists(folder));

@@ -1,4 +1,4 @@
-//! Files of consolidated footers of which newer ones have all that is still there.
+//! Vacuum of consolidated footers with newer copies.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub(crate) fn draft(array: &Array) -> Result<Draft> {
                     draft.steps.push(Planned::remove_file(file.path, file.bytes, what));
                 }
             }
-            // Somebody else may have removed it.
+            // Another process may have deleted the file.
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
             Err(error) => draft.left.push(Left { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
         }

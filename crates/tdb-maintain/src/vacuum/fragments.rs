@@ -1,4 +1,4 @@
-//! Fragments that others were consolidated from.
+//! Vacuum of superseded fragments.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,31 +23,31 @@ use tdb_job::journal::folder_of;
 use tdb_job::list;
 use tdb_rtree::disjoint;
 
-/// A file that is to be written.
+/// An ignore file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoreFile {
-    /// Its path below the folder of the array.
+    /// Path below the folder of the array.
     pub path: String,
-    /// Its bytes.
+    /// Content of the file.
     pub content: Vec<u8>,
 }
 
-/// What is to be said of a vacuum file.
+/// Findings about a vacuum file of fragments.
 #[derive(Debug)]
 pub struct FragmentList {
-    /// Its path below the folder of the array.
+    /// Path below the folder of the array.
     pub path: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The folder that it is named after.
+    /// Folder of the consolidated fragment.
     pub folder: String,
-    /// How many of the fragments that it lists are there.
+    /// Number of existing listed fragments.
     pub targets: usize,
-    /// Whether what it lists may go.
+    /// `Ok` if the listed fragments may be deleted.
     pub verdict: Result<(), Reason>,
 }
 
-/// Whether what vacuum files list may go.
+/// Checks for each vacuum file of fragments whether the listed fragments may be deleted.
 pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
@@ -85,20 +85,20 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
         }
     }
     draft.steps = there.removal(array, names, &inventory, &removed)?;
-    // These last: without them what they list would count again.
+    // The vacuum files are deleted last. Otherwise the listed fragments would be visible again.
     draft.steps.extend(lists);
     Ok(draft)
 }
 
-/// What of fragments is there.
+/// The existing files and folders of fragments.
 struct There<'a> {
-    /// The committed ones, by their folders.
+    /// Committed fragments by folder.
     committed: HashMap<&'a str, &'a CommittedFragment>,
-    /// The folders of all, committed or not.
+    /// All fragments by folder, committed or not.
     folders: HashMap<String, TimestampedName>,
-    /// Files of commits and such.
+    /// Paths of commits and similar files.
     files: HashSet<String>,
-    /// Whether the array has deletes of cells.
+    /// `true` if the array has deletes.
     has_deletes: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'a> There<'a> {
         let in_root = listing.root.iter().filter(is_file).map(|entry| entry.name.clone());
         let committed = inventory.fragments.iter();
         for fragment in committed.clone() {
-            // One whose folder is gone already is still to be forgotten.
+            // The commit of a fragment with a deleted folder must still be deleted.
             folders.entry(fragment.entry.folder.clone()).or_insert_with(|| fragment.entry.name.clone());
         }
         Ok(Self {
@@ -127,17 +127,17 @@ impl<'a> There<'a> {
         })
     }
 
-    /// What a vacuum file names, as far as it is still there: the name and the folder.
+    /// Returns name and folder of the existing listed fragments.
     fn targets<'b>(&'b self, vacuum: &'b FragmentVacuum<'_>) -> impl Iterator<Item = (&'b TimestampedName, &'b str)> {
         vacuum.targets.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
     }
 
-    /// For each vacuum file whether what it names may go.
+    /// Decides for each vacuum file whether the listed fragments may be deleted.
     fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'a>]) -> Vec<Result<(), Reason>> {
         let is_sane =
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
         let families = Families { committed: &self.committed, vacuums };
-        // That the first of several new fragments was replaced says nothing of the others.
+        // The replacement of a first fragment is no proof for the remaining new fragments.
         let mut verdicts = verdicts(vacuums, is_sane, |vacuum, _| self.check(array, &families, vacuum));
         while let Some((index, list)) = self.waiting(vacuums, &verdicts) {
             verdicts[index] = Err(Reason::Waits { list });
@@ -145,8 +145,9 @@ impl<'a> There<'a> {
         verdicts
     }
 
-    /// One that lists what may stand in place of what another lists that is left: without it nobody could say any more whether
-    /// all of that is there.
+    /// Returns a vacuum file that must wait for a kept file, and the path of the kept file. The
+    /// fragments of the waiting file may replace fragments of the kept file. They are needed to
+    /// check the replacement.
     fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Result<(), Reason>]) -> Option<(usize, String)> {
         let left = || vacuums.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_err()).map(|(vacuum, _)| vacuum);
         left().next()?;
@@ -160,7 +161,7 @@ impl<'a> There<'a> {
         going.find_map(|(index, (vacuum, _))| Some((index, waits_for(vacuum)?.list.path.clone())))
     }
 
-    /// Whether what a vacuum file is named after, and what was written with it, stands in place of what it lists.
+    /// Checks that the fragments of a consolidation replace all listed fragments.
     fn check(&self, array: &Array, families: &Families<'_, 'a>, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
         if self.targets(vacuum).next().is_none() {
             return Ok(());
@@ -182,14 +183,14 @@ impl<'a> There<'a> {
         let replaced =
             at_once(array.storage().profile().in_flight, &family.replaced, |fragment| replaced(array, &fragment.entry));
         let replaced: Vec<Replaced> = replaced.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
-        // Cells that were deleted may have been left out.
+        // A purge may have left out deleted cells.
         if !self.has_deletes {
             is_covered(array, &replaced, &new.fragments)?;
         }
         are_all_there(array, &new, &replaced, &family.joined_again)
     }
 
-    /// Of which times readers miss what is removed. Sparse fragments whose cells carry their times lose none.
+    /// Returns the time range that readers lose. Sparse fragments with cell timestamps lose none.
     fn past(
         &self,
         array: &Array,
@@ -203,7 +204,8 @@ impl<'a> There<'a> {
         Some(TimeRange { start, end })
     }
 
-    /// The steps that remove fragments: first they stop to count, all together where they were gathered, then their files go.
+    /// Returns the steps that delete fragments. First an ignore file hides the consolidated
+    /// commits. Then the files are deleted.
     fn removal(
         &self,
         array: &Array,
@@ -223,10 +225,10 @@ impl<'a> There<'a> {
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
                     let what = "the commit of a fragment that was replaced";
-                    // What stands in place of the fragments counts, whichever of them are left.
+                    // The replacing fragments are visible in any order of deletion.
                     steps.push(Planned::remove_file(commit.to_owned(), 0, what).in_any_order());
                 }
-                // Without a commit of its own it is the metadata that commits.
+                // Without a separate commit, the fragment metadata is the commit.
                 Some(None) => steps.extend(metadata.map(|entry| {
                     let path = format!("{folder}/{}", entry.name);
                     Planned::remove_file(path, entry.size, "the metadata of a fragment that was replaced")
@@ -241,12 +243,12 @@ impl<'a> There<'a> {
     }
 }
 
-/// What is to be known of a fragment that others replace; none of one whose removal was interrupted.
+/// Reads the facts of a replaced fragment. Returns `None` if its deletion was interrupted.
 fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Reason> {
     let is_there = || array.storage().exists(&entry.folder).map_err(|error| unsound(error.into()));
     match array.fragment_of(entry) {
         Err(ArrayError::Storage(error)) if error.is_not_found() && !is_there()? => Ok(None),
-        // It may be whole but for its metadata, and have what nothing else has.
+        // Only the metadata may be damaged, and the data may be the only copy.
         Err(error) => Err(unsound(error)),
         Ok(fragment) => {
             let domain = fragment.non_empty_domain().cloned();
@@ -255,7 +257,7 @@ fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Re
     }
 }
 
-/// Whether what was replaced lies within new fragments.
+/// Checks that the new fragments cover the domains of the replaced fragments.
 fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<(), Reason> {
     let boxes: Vec<NdRange> = new.iter().filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
     let hull = boxes.iter().cloned().reduce(|mut hull, new| {
@@ -263,7 +265,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
         hull
     });
     let covers = |own: &NdRange| match array.schema().is_dense() {
-        // Each has a part of the cells, and one may be missing in the middle.
+        // Each new fragment has a part of the cells, and a part in the middle may be missing.
         true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
         false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
     };
@@ -274,7 +276,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
     let whole: Option<Vec<DimRange>> = array.schema().dimensions().iter().map(range).collect();
     let whole = whole.map(NdRange);
     for one in replaced {
-        // Some releases say of dense fragments that their cells reach out of the domain.
+        // Some releases write non-empty domains of dense fragments that exceed the domain.
         let own = one.domain.clone().and_then(|own| match &whole {
             Some(whole) => own.intersection(whole),
             None => Some(own),
@@ -286,7 +288,8 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
     Ok(())
 }
 
-/// The file that takes these gathered commits back; none if there is nothing to take back.
+/// Returns the ignore file for these consolidated commits. Returns `None` if no commit has to be
+/// ignored.
 pub fn ignoring_commits(
     array: &Array,
     names: &Names,

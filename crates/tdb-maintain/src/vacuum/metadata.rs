@@ -1,4 +1,4 @@
-//! Files of metadata that were joined.
+//! Vacuum of consolidated metadata files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ impl Replacement for MetadataVacuum {
     }
 }
 
-/// The files that vacuum files name, as far as they are there, and whether they may go.
+/// Vacuum files, the existing listed files, and the permission to delete the latter.
 type Judged<'a> = Vec<(&'a MetadataVacuum, Vec<&'a MetadataFile>, Result<(), Reason>)>;
 
 fn judged<'a>(files: &SmallFiles, all: &'a MetadataFiles) -> Judged<'a> {
@@ -63,31 +63,32 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
             }
         }
     }
-    // The oldest first: what is left at any moment says the same of what was deleted later.
+    // Deletes the oldest files first. The remaining files then agree on later deletions at any
+    // moment.
     removed.sort_by(|a, b| a.name.cmp(&b.name));
     removed.dedup_by(|a, b| a.name == b.name);
     let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "metadata that was joined"));
-    // These last: without them what they list would count again.
+    // The vacuum files are deleted last. Otherwise the listed files would be visible again.
     draft.steps = steps.chain(lists).collect();
     Ok(draft)
 }
 
-/// What is to be said of a vacuum file of metadata.
+/// Findings about a vacuum file of metadata.
 #[derive(Debug)]
 pub struct MetadataList {
-    /// Its path below the folder of the array or group.
+    /// Path below the folder of the array or group.
     pub path: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// How many of the files that it names are there.
+    /// Number of existing listed files.
     pub targets: usize,
-    /// The name of the consolidated file, if it has another UUID.
+    /// Name of the consolidated file, if its UUID differs.
     pub renamed: Option<String>,
-    /// Whether they may go.
+    /// `Ok` if the listed files may be deleted.
     pub verdict: Result<(), Reason>,
 }
 
-/// Whether what vacuum files of metadata name may go.
+/// Checks for each vacuum file of metadata whether the listed files may be deleted.
 pub fn metadata_lists(target: &Target) -> Result<Vec<MetadataList>> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
@@ -101,7 +102,7 @@ pub fn metadata_lists(target: &Target) -> Result<Vec<MetadataList>> {
     Ok(judged(&files, &all).into_iter().map(of).collect())
 }
 
-/// Whether what a vacuum file is named after stands in place of what it lists.
+/// Checks that the consolidated file replaces the listed files.
 fn check(
     files: &SmallFiles,
     vacuum: &MetadataVacuum,
@@ -112,11 +113,11 @@ fn check(
         return Ok(());
     }
     match replacement.map(|file| replaces(files, vacuum, file, targets)) {
-        // A file of the same times alone may be any other.
+        // A file with the same times and another UUID may be unrelated.
         Some(Err(why)) if !vacuum.is_renamed() => Err(why),
         Some(Ok(())) => Ok(()),
         _ => {
-            // Nothing was written if all that they say was deleted in the end.
+            // No file is written if all keys were deleted.
             let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
             if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) }
         }
@@ -127,7 +128,7 @@ fn unsound(error: ArrayError) -> Reason {
     Reason::Unsound(Box::new(error))
 }
 
-/// Whether a file says what others say.
+/// Checks that a file has the same content as the listed files together.
 fn replaces(
     files: &SmallFiles,
     vacuum: &MetadataVacuum,
@@ -139,13 +140,13 @@ fn replaces(
     }
     let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // What others say that are gone already may have come later. A vacuum removes the oldest first, so that it shows whether a
-    // file of another UUID is the right one.
+    // Deleted files may have changed keys later. A vacuum deletes the oldest file first. The
+    // content therefore identifies a consolidated file with a different UUID.
     let is_whole = vacuum.is_renamed()
         || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
         Some(value) => is_whole && !values.contains(value),
-        // The reference library leaves out what was deleted.
+        // The reference library leaves out deleted keys.
         None => is_whole && !values.contains(&None),
     });
     match lacks {
@@ -154,7 +155,7 @@ fn replaces(
     }
 }
 
-/// What files say last of each key; of those of one time any may be the last.
+/// Returns the last values of each key. Among files of the same time, any may be the last.
 fn last_said(
     files: &SmallFiles,
     of: &[&MetadataFile],

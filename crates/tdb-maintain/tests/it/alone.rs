@@ -1,4 +1,5 @@
-//! Maintenance loses nothing: not with others beside it, not after a crash, and not because of files of strangers.
+//! Consolidation and vacuum lose no data: with concurrent processes, after a crash, and with
+//! foreign files.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -17,24 +18,24 @@ const JOURNAL: &str = ".tdb-journal-x.tmp";
 
 type Deed = Box<dyn FnOnce(&Arc<dyn Storage>) + Send>;
 
-/// When somebody else does something.
+/// The moment at which another process acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
-    /// Before a file is made at once.
+    /// Before a file is created in one operation.
     Makes,
-    /// When that was made.
+    /// After that operation.
     Made,
-    /// Before a file is begun that is written piece by piece.
+    /// Before a file is opened for writing in pieces.
     Begins,
-    /// Before a file is removed.
+    /// Before a file is deleted.
     Removes,
 }
 
-/// A storage in which somebody else does something, once.
+/// A storage in which another process acts once.
 struct Meanwhile {
     inner: Arc<dyn Storage>,
     moment: Moment,
-    /// What the file's path has in it.
+    /// Part of the file's path.
     part: &'static str,
     deed: Mutex<Option<Deed>>,
 }
@@ -45,7 +46,7 @@ impl fmt::Debug for Meanwhile {
     }
 }
 
-/// What `storage` is to one beside whom somebody else does this when a file with that in its path is treated so.
+/// Wraps a storage. The deed runs once, when an operation concerns a file with `part` in its path.
 fn meanwhile(
     storage: &Arc<dyn Storage>,
     moment: Moment,
@@ -86,7 +87,7 @@ impl Storage for Meanwhile {
     }
 }
 
-/// A sparse array whose tiles have three cells, with two fragments of twelve cells each.
+/// A sparse array with tiles of three cells and two fragments of twelve cells each.
 fn array(version: u32, duplicates: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
@@ -107,12 +108,12 @@ fn entries(storage: &Arc<dyn Storage>, folder: &str) -> Vec<String> {
     storage.list(folder).unwrap().into_iter().map(|entry| entry.name).collect()
 }
 
-/// What nobody is to find for long.
+/// Returns the names of temporary files in the root.
 fn temporary(storage: &Arc<dyn Storage>) -> Vec<String> {
     entries(storage, "").into_iter().filter(|name| tdb_storage::is_temporary(name)).collect()
 }
 
-/// The owner of a lock that is dead for certain.
+/// The owner of a lock that is certainly dead.
 fn dead() -> Vec<u8> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap().trim().to_owned();
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
@@ -128,7 +129,7 @@ fn is_busy<T: fmt::Debug>(result: &std::result::Result<T, MaintainError>) {
     assert!(matches!(result, Err(MaintainError::Busy { path, .. }) if path.ends_with(LOCK)), "{result:?}");
 }
 
-/// Before format 12 each of several new fragments has a commit of its own.
+/// Before format 12, each of several new fragments has a separate commit.
 #[test]
 fn a_vacuum_wants_all_new_fragments() {
     for version in [22, 14, 11, 9, 7] {
@@ -142,7 +143,7 @@ fn a_vacuum_wants_all_new_fragments() {
                 let name = &new[new.len() - 1 - number];
                 let folder = if version >= 12 { format!("__fragments/{name}") } else { name.to_string() };
                 if is_whole && version < 12 {
-                    // With all that committed it.
+                    // Deletes the commit with the fragment.
                     storage.remove_folder(&folder).unwrap();
                     storage.remove_file(&format!("{name}.ok")).unwrap();
                 } else {
@@ -159,13 +160,13 @@ fn a_vacuum_wants_all_new_fragments() {
     }
 }
 
-/// Removes one of several new fragments with all that commits it.
+/// Deletes one of several new fragments and its commit.
 fn lose(storage: &Arc<dyn Storage>, name: &str) {
     storage.remove_folder(name).unwrap();
     storage.remove_file(&format!("{name}.ok")).unwrap();
 }
 
-/// What the vacuum says of the only vacuum file.
+/// Returns why a vacuum keeps the only vacuum file.
 fn left(storage: &Arc<dyn Storage>) -> Option<Reason> {
     let before = entries(storage, "");
     let mut report = Vacuum::fragments().plan(&open(storage)).unwrap().run().unwrap();
@@ -174,7 +175,7 @@ fn left(storage: &Arc<dyn Storage>) -> Option<Reason> {
     report.left.pop().map(|left| left.why)
 }
 
-/// Where cells were written twice, new fragments have fewer than what they replace.
+/// New fragments have fewer cells than the old ones if coordinates repeat.
 #[test]
 fn a_vacuum_wants_all_cells_that_show() {
     let copies = [11, 9, 7].into_iter().flat_map(|version| [(version, false), (version, true)]);
@@ -201,7 +202,7 @@ fn a_vacuum_wants_all_cells_that_show() {
     }
 }
 
-/// One in the middle of several dense fragments, around which the others lie.
+/// The missing fragment is in the middle of several dense ones.
 #[test]
 fn a_vacuum_wants_all_new_dense_fragments() {
     let joined = || {
@@ -230,7 +231,7 @@ fn a_vacuum_wants_all_new_dense_fragments() {
     }
 }
 
-/// Some of several new fragments were joined again, or with what was written later.
+/// New fragments were consolidated again, with each other or with later writes.
 #[test]
 fn a_vacuum_follows_what_was_joined_again() {
     for (duplicates, later) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -241,7 +242,8 @@ fn a_vacuum_follows_what_was_joined_again() {
             assert!(new.len() > 4, "{report}");
             let mut chosen: Vec<String> = again.map(|number| new[number].clone()).into();
             if later {
-                // Without times of cells it can't be joined with others that it overlaps.
+                // Without cell timestamps the fragment cannot be consolidated with others that it
+                // overlaps.
                 write(&storage, 30, if duplicates { 9 } else { 30 });
                 chosen = vec![
                     new[new.len() - 1].clone(),
@@ -253,14 +255,14 @@ fn a_vacuum_follows_what_was_joined_again() {
             storage
         };
         for again in [[0, 1], [3, 4]] {
-            // All is there.
+            // Complete.
             let storage = joined(None, again);
             let before = cells_at(&storage, 50);
             let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
             assert!(report.left.is_empty(), "{duplicates} {later} {again:?}: {report:?}");
             assert_eq!(cells_at(&storage, 50), before);
             assert!(!entries(&storage, "").iter().any(|name| name.ends_with(".vac")));
-            // One that wasn't joined again is lost.
+            // A fragment that was not consolidated again is lost.
             let storage = joined(Some(2), again);
             let before = entries(&storage, "");
             let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
@@ -271,7 +273,7 @@ fn a_vacuum_follows_what_was_joined_again() {
     }
 }
 
-/// What replaced one of several new fragments was vacuumed in part.
+/// The replacement of one of several new fragments was vacuumed in part.
 #[test]
 fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
     for duplicates in [false, true] {
@@ -279,7 +281,8 @@ fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
             let storage = array(11, duplicates);
             let report = ConsolidateFragments::new().max_fragment_size(1).plan(&open(&storage)).unwrap().run().unwrap();
             let last = report.steps[0].fragments.last().unwrap().to_string();
-            // Without times of cells it can't be joined with others that it overlaps.
+            // Without cell timestamps the fragment cannot be consolidated with others that it
+            // overlaps.
             write(&storage, 30, if duplicates { 9 } else { 30 });
             let newer = open(&storage).fragments().unwrap().last().unwrap().name().to_string();
             ConsolidateFragments::new().fragments([last, newer]).plan(&open(&storage)).unwrap().run().unwrap();
@@ -303,7 +306,7 @@ fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
     }
 }
 
-/// What is replaced can't be read: then nobody knows what it has.
+/// An unreadable old fragment may have any content.
 #[test]
 fn a_vacuum_leaves_what_can_t_be_compared() {
     for is_cut in [true, false] {
@@ -325,7 +328,7 @@ fn a_vacuum_leaves_what_can_t_be_compared() {
     }
 }
 
-/// Nothing else is what all of them were, when all is there.
+/// Without losses, the vacuum deletes all old fragments.
 #[test]
 fn a_vacuum_of_several_new_fragments() {
     for version in [22, 14, 11, 9, 7] {
@@ -338,7 +341,8 @@ fn a_vacuum_of_several_new_fragments() {
     }
 }
 
-/// One that has read the lock of somebody dead, and is late: another has taken it over meanwhile, and is at work.
+/// A late process has read the lock of a dead one. Another process has taken it over in the
+/// meantime.
 #[test]
 #[cfg(target_os = "linux")]
 fn only_one_takes_over() {
@@ -351,7 +355,7 @@ fn only_one_takes_over() {
             let taken: Arc<Mutex<bool>> = Arc::default();
             let is_taken = taken.clone();
             let other = move |storage: &Arc<dyn Storage>| {
-                // It does as the library does, from the beginning; the first is in the middle of that.
+                // Runs the library while the late process is in the middle of a takeover.
                 let result = ConsolidateFragments::new().plan(&open(storage)).and_then(FragmentPlan::run);
                 *is_taken.lock().unwrap() = result.is_ok();
                 assert!(matches!(result, Ok(_) | Err(MaintainError::Busy { .. })), "{result:?}");
@@ -366,7 +370,7 @@ fn only_one_takes_over() {
     }
 }
 
-/// The one that is late finds the lock of the other, and leaves it.
+/// The late process finds the lock of the other one and leaves it alone.
 #[test]
 #[cfg(target_os = "linux")]
 fn who_is_late_leaves_the_lock() {
@@ -383,7 +387,7 @@ fn who_is_late_leaves_the_lock() {
     assert_eq!((entries(&storage, "__fragments"), temporary(&storage)), (before, vec![LOCK.to_owned()]));
 }
 
-/// Many at once find the lock of somebody dead: those that lose are told that another one is busy.
+/// Several processes find the lock of a dead one. The losers report it as busy.
 #[test]
 #[cfg(target_os = "linux")]
 fn many_take_over() {
@@ -407,7 +411,7 @@ fn many_take_over() {
     }
 }
 
-/// Somebody says that nobody maintains the array any more, although somebody does.
+/// A second process takes over the lock although the first one is alive.
 #[test]
 fn who_has_lost_the_lock_commits_nothing() {
     let other = |storage: &Arc<dyn Storage>| {
@@ -425,7 +429,7 @@ fn who_has_lost_the_lock_commits_nothing() {
         let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
         assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "its lock and nothing else");
     }
-    // The other has undone what the journal says.
+    // The other process has rolled back the journal.
     let storage = array(22, false);
     let before = (cells_at(&storage, 50), entries(&storage, "__commits"));
     let other = |storage: &Arc<dyn Storage>| {
@@ -453,18 +457,19 @@ fn all_kinds_of_maintenance_exclude_each_other() {
     is_busy(&Consolidate::footers().plan(&array).unwrap().run());
     is_busy(&Vacuum::all().plan(&array).unwrap().run());
     assert_eq!(entries(&storage, "__commits"), before);
-    // Where there is nothing to do, nobody is in the way.
+    // A run without steps needs no lock.
     let empty = self::array(22, false);
     empty.create_new(LOCK, &alive()).unwrap();
     assert!(Vacuum::all().plan(&open(&empty)).unwrap().run().unwrap().steps.is_empty());
-    // Of somebody dead it is no reason.
+    // The lock of a dead process does not matter.
     storage.remove_file(LOCK).unwrap();
     storage.create_new(LOCK, &dead()).unwrap();
     Vacuum::all().plan(&array).unwrap().run().unwrap();
     assert_eq!((open(&storage).fragments().unwrap().len(), temporary(&storage)), (2, Vec::new()));
 }
 
-/// The reference library doesn't know the lock: its vacuum removes fragments while their commits are gathered.
+/// The reference library ignores the lock. Its vacuum deletes fragments while their commits are
+/// consolidated.
 #[test]
 fn commits_of_what_is_gone_meanwhile_don_t_count() {
     let storage = array(22, false);
@@ -490,7 +495,7 @@ fn commits_of_what_is_gone_meanwhile_don_t_count() {
     assert_eq!(cells_at(&storage, 50), before);
 }
 
-/// Where the journal would lie: its name comes from that of the vacuum file.
+/// Returns the path of a journal, which derives from the name of the vacuum file.
 fn journal_path(journal: &str) -> String {
     let vacuum = journal.lines().nth(1).and_then(|line| line.strip_prefix("vacuum "));
     let name = vacuum.and_then(|path| path.rsplit('/').next()?.strip_suffix(".vac")).unwrap_or("x");
@@ -498,7 +503,7 @@ fn journal_path(journal: &str) -> String {
     format!(".tdb-journal-{unique}.tmp")
 }
 
-/// Journals that no run of this library has written here.
+/// Journals that no run of this library has written.
 #[test]
 fn journals_of_strangers_remove_nothing() {
     let title = "tdb journal of joined fragments 1\n";
@@ -517,16 +522,16 @@ fn journals_of_strangers_remove_nothing() {
         format!("{title}vacuum __schema/{other}.vac\noutput __fragments/{other} __commits/{other}.wrt\n\n{list}"),
         format!("{title}vacuum __commits/{other}.vac\noutput __fragments/{other} __schema\n\n{list}"),
         format!("{title}vacuum __commits/{other}.vac\noutput __fragments/{other} __commits/{other}.wrt\n\n/__schema\n"),
-        // A fragment that counts, beside one that doesn't.
+        // A visible fragment next to an uncommitted one.
         format!(
             "{title}vacuum __commits/{0}.vac\noutput {1} __commits/{0}.wrt\noutput __fragments/{other} __commits/{other}.wrt\n\n{list}",
             own.name, own.folder
         ),
-        // What it would replace was written at other times.
+        // The replaced fragments have other times.
         format!("{title}vacuum __commits/{none}.vac\noutput __fragments/{none} __commits/{none}.wrt\n\n{list}"),
     ];
     let before = cells_at(&storage, 50);
-    // What they all have in common is no reason.
+    // The valid journal is executed, so the common parts of the journals are not the reason.
     storage.create_folder(&format!("__fragments/{other}")).unwrap();
     storage.create_new(&journal_path(&good), good.as_bytes()).unwrap();
     let report = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
@@ -548,7 +553,7 @@ fn journals_of_strangers_remove_nothing() {
     }
 }
 
-/// New fragments of which some are gone since are all that is left of the old ones.
+/// Fragments whose originals are partly deleted are the only copy.
 #[test]
 fn journals_don_t_undo_what_nothing_else_has() {
     for version in [22, 11, 9] {
@@ -573,7 +578,7 @@ fn journals_don_t_undo_what_nothing_else_has() {
     }
 }
 
-/// A list that is longer than this library writes any keeps nobody from maintaining the array.
+/// A journal above the size limit does not block maintenance.
 #[test]
 fn a_journal_that_is_too_long_is_left_alone() {
     let storage = array(22, false);
@@ -585,7 +590,7 @@ fn a_journal_that_is_too_long_is_left_alone() {
     assert_eq!((report.steps.len(), report.recovered, report.left_journals), (1, 0, vec![JOURNAL.to_owned()]));
 }
 
-/// A vacuum file that no reader would take isn't written.
+/// A vacuum file above the size limit is not written.
 #[test]
 fn a_list_that_is_too_long_joins_nothing() {
     let storage = self::array(22, false);
@@ -622,14 +627,14 @@ fn a_vacuum_finishes_what_was_interrupted() {
     assert_eq!((open(&storage).fragments().unwrap().len(), temporary(&storage)), (1, Vec::new()));
 }
 
-/// What the array looks like afterwards may not be for a dropped attribute to decide: other reasons stand behind it.
+/// A dropped attribute must not hide another reason for a conflict.
 #[test]
 fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
     let storage = array(14, false);
     let fragments: Vec<String> = open(&storage).directory().fragments.iter().map(|own| own.name.to_string()).collect();
     let other = |storage: &Arc<dyn Storage>| {
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32)).drop_attribute("a");
-        // It lies between those that are joined, and has cells of theirs.
+        // The fragment is between the consolidated ones in time, and overlaps them.
         let (x, a): (Vec<i32>, Vec<i32>) = (0..20).map(|x| (x, 7)).unzip();
         let names = Names::new().at(12).seeded(99);
         open(storage).write().names(names).cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
@@ -643,7 +648,7 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
     assert_eq!(entries(&storage, "__fragments").len(), before + 1);
 }
 
-/// A writer that is late, or dates itself earlier, doesn't bring back what was deleted.
+/// A late writer, or one with an earlier timestamp, does not restore deleted keys.
 #[test]
 fn deleted_keys_of_joined_metadata_stay_deleted() {
     let storage = array(22, false);
@@ -655,7 +660,7 @@ fn deleted_keys_of_joined_metadata_stay_deleted() {
     Vacuum::metadata().plan(&open(&storage)).unwrap().run().unwrap();
     open(&storage).write_metadata().names(names(15)).put("k", value("late")).commit().unwrap();
     assert_eq!(open(&storage).metadata().unwrap().get("k"), None);
-    // All of it deleted.
+    // All keys are deleted.
     let storage = array(22, false);
     open(&storage).write_metadata().names(names(21)).put("k", value("a")).commit().unwrap();
     open(&storage).write_metadata().names(names(25)).delete("k").commit().unwrap();
@@ -665,7 +670,7 @@ fn deleted_keys_of_joined_metadata_stay_deleted() {
     assert_eq!(open(&storage).metadata().unwrap().get("k"), None);
 }
 
-/// The array doesn't say that a lock is left over, be its owner alive or dead.
+/// Locks and other files of jobs are not reported as leftovers, with a live or a dead owner.
 #[test]
 fn files_of_maintenance_aren_t_left_over() {
     let storage = array(22, false);

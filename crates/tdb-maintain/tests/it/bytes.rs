@@ -1,4 +1,5 @@
-//! The files that consolidation makes, beside those that releases of the reference library made of the same arrays.
+//! Comparison of consolidated files with those that releases of the reference library wrote for the
+//! same arrays.
 
 use crate::support;
 
@@ -12,7 +13,7 @@ use tdb_testkit::fixtures;
 use tdb_types::names::file_name;
 use tdb_types::{ByteReader, TimestampedName};
 
-/// The one file of a case whose path ends so, and its bytes.
+/// Returns the only file of a case whose path has this ending.
 fn only(files: &BTreeMap<String, Vec<u8>>, end: &str) -> (String, Vec<u8>) {
     let mut found = files.iter().filter(|(path, _)| path.ends_with(end));
     let (path, bytes) = found.next().unwrap_or_else(|| panic!("no {end}"));
@@ -20,7 +21,7 @@ fn only(files: &BTreeMap<String, Vec<u8>>, end: &str) -> (String, Vec<u8>) {
     (path.clone(), bytes.clone())
 }
 
-/// What is said by a name: where it lies, its times and its version, but not what makes it unique.
+/// Splits a path into folder, times, version and extension. Leaves out the unique part of the name.
 fn meaning(path: &str) -> (String, u64, u64, String) {
     let name = TimestampedName::parse(file_name(path)).unwrap();
     let folder = path.strip_suffix(file_name(path)).unwrap().to_owned();
@@ -28,7 +29,7 @@ fn meaning(path: &str) -> (String, u64, u64, String) {
     (folder, name.start(), name.end(), format!("{:?} {extension}", name.form()))
 }
 
-/// The commits go back into files of their own, and then together again.
+/// Splits consolidated commits into separate files and consolidates them again.
 #[test]
 fn commits() {
     let names = ["sparse-joined-commits", "sparse-consolidated-commits", "deletes-in-commits"];
@@ -39,7 +40,7 @@ fn commits() {
     for fixture in wanted {
         let case = Case::of(&fixture);
         let (path, bytes) = only(&case.files(), ".con");
-        // What was committed later isn't in it.
+        // The file does not contain later commits.
         for later in case.files().into_keys().filter(|path| path.starts_with("__commits/") && !path.ends_with(".con")) {
             case.storage.remove_file(&later).unwrap();
         }
@@ -70,7 +71,7 @@ fn footers() {
         let files = case.array().small_files();
         let theirs = files.read_footers(&path).unwrap();
         case.storage.remove_file(&path).unwrap();
-        // What was written later isn't in it.
+        // The file does not contain later writes.
         let end = TimestampedName::parse(file_name(&path)).unwrap().end();
         for commit in case.files().into_keys().filter(|path| CommitKind::of(path) == Some(CommitKind::Write)) {
             if TimestampedName::parse(file_name(&commit)).unwrap().end() > end {
@@ -79,7 +80,7 @@ fn footers() {
         }
         Consolidate::footers().plan(&case.array()).unwrap().run().unwrap();
         if case.name.starts_with("v11-") {
-            // What release 2.30.0 makes of these it doesn't find itself.
+            // Release 2.30.0 does not find its own file for these arrays.
             assert!(!case.files().keys().any(|path| path.ends_with(".meta")));
             without.push(case.name);
             continue;
@@ -94,7 +95,7 @@ fn footers() {
         let (folder, own_start, own_end, own_form) = meaning(&own_path);
         assert_eq!((own_start, own_end), (start, end), "{}", case.name);
         match case.name.starts_with("v5-") {
-            // As the newest release does, to an array too old to be written.
+            // The newest release does so for an array too old to be written.
             true => assert_eq!((folder.as_str(), own_form.as_str()), ("__fragment_meta/", "Versioned(22) meta")),
             false => assert_eq!(own_form, form, "{}", case.name),
         }
@@ -102,7 +103,7 @@ fn footers() {
     assert_eq!(without.len(), 1);
 }
 
-/// Before format 9 fragments are named by absolute URIs, which is nothing for a storage that has none.
+/// Before format 9, fragments are listed by absolute URIs, which need a storage with URIs.
 #[test]
 fn footers_of_format_8_have_uris() {
     let fixture = fixtures::named("v8-by-2.2.9-sparse-joined-footers");
@@ -134,7 +135,7 @@ fn metadata() {
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     let (own_list, own_lines) = only(&case.files(), ".vac");
     let own_joined = own_list.strip_suffix(".vac").unwrap();
-    // Theirs doesn't say what was deleted: an older value that somebody writes later would count.
+    // The reference library leaves out deletions, so an older value written later would be visible.
     let (own, deleted): (Vec<_>, Vec<_>) =
         case.array().small_files().read_metadata(own_joined).unwrap().into_iter().partition(|own| own.value.is_some());
     assert_eq!(own, theirs);
@@ -144,7 +145,7 @@ fn metadata() {
     assert_eq!(meaning(&own_list), meaning(&list));
 }
 
-/// Of groups the list has absolute URIs, whatever the release; of arrays before format 19.
+/// The list has absolute URIs in groups of all releases, and in arrays before format 19.
 #[test]
 fn lists_with_uris() {
     let group: std::sync::Arc<dyn tdb_storage::Storage> =

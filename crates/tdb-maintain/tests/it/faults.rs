@@ -1,4 +1,4 @@
-//! Whatever operation of a storage fails: readers see what they saw, and the next run finishes.
+//! Failing storage operations: readers see the same data, and the next run completes the job.
 
 use crate::support;
 
@@ -30,7 +30,7 @@ fn open(storage: &Arc<dyn Storage>) -> Array {
     ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
 }
 
-/// How many files of each kind there are.
+/// Counts files by folder and extension.
 fn kinds(files: &Files) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for path in files.keys() {
@@ -42,7 +42,7 @@ fn kinds(files: &Files) -> BTreeMap<String, usize> {
     kinds
 }
 
-/// Breaks a job at each of its operations, and in each way. Gives how many operations it has.
+/// Fails each operation of a job in each way. Returns the number of operations.
 fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError>) -> u64 {
     let plain = on(files);
     let before = Case::on(plain.clone()).history();
@@ -62,7 +62,8 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
         for n in 0..sound.changes() {
             let plain = on(files);
             let result = job(&(Arc::new(FaultyStorage::new(plain.clone(), fault, n)) as _));
-            // Last of all the lock goes: all is done by then, and whoever comes next takes over what is left of it.
+            // The last operation deletes the lock after all steps. The next process takes the lock
+            // over.
             let is_over = n + 1 == sound.changes() && plain.exists(MAINTENANCE_LOCK).unwrap();
             assert!(result.is_err() || is_over, "{what}, {fault:?} at {n}: it said that all is well");
             let is_temporary = |path: &String| path.starts_with(".tdb-");
@@ -73,7 +74,7 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
             job(&plain).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
             let now = Case::on(plain.clone()).history();
             assert_eq!(differences(&before, &now, &past), [""; 0], "{what}, {fault:?} at {n}, once more");
-            // Without anything to do nobody has taken the lock over.
+            // A run without steps has not taken over the lock.
             if is_over {
                 plain.remove_file(MAINTENANCE_LOCK).unwrap_or_default();
             }
@@ -83,7 +84,7 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
     sound.changes()
 }
 
-/// An array of this version with writes, a delete, and metadata.
+/// An array with writes, a delete and metadata.
 fn written(version: u32) -> Files {
     let version = FormatVersion::new(version).unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Placed(Arc::new(MemoryStorage::new())));
@@ -114,7 +115,7 @@ fn written(version: u32) -> Files {
     support::files(&*storage)
 }
 
-/// The same when this was done to it.
+/// Returns the files after a job.
 fn then(files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError>) -> Files {
     let storage = on(files);
     job(&storage).unwrap();
@@ -151,7 +152,8 @@ fn joining_and_vacuuming_small_files() {
             operations += check(&format!("{what} of {version}"), &files, consolidate(joining.clone()));
             let mut joined = then(&files, consolidate(joining.clone()));
             if what == "footers" {
-                // Another write, and another file that has all: the first is superfluous.
+                // After another write and another consolidation, the first consolidated file is
+                // superfluous.
                 let storage = on(&joined);
                 let cells = [("row", &[7i32]), ("a", &[7i32])];
                 open(&storage).write().names(Names::new().seeded(2).at(60)).cells(cells).unwrap();
@@ -178,7 +180,7 @@ fn commits_that_were_joined_twice() {
     assert_eq!(vacuumed.keys().filter(|path| path.ends_with(".wrt")).count(), 0);
 }
 
-/// Puts another fragment into an array, of the same cells.
+/// Copies a fragment under another name.
 fn copy(storage: &dyn Storage, folder: &str, time: u64, version: u32) {
     let name = format!("__{time}_{time}_{time:032x}_{version}");
     storage.create_folder(&format!("__fragments/{name}")).unwrap();
@@ -189,7 +191,8 @@ fn copy(storage: &dyn Storage, folder: &str, time: u64, version: u32) {
     storage.create_new(&format!("__commits/{name}.wrt"), b"").unwrap();
 }
 
-/// Arrays that releases of the reference library consolidated and didn't vacuum, their commits as they are and gathered.
+/// Arrays that the reference library consolidated and did not vacuum, with separate and with
+/// consolidated commits.
 #[test]
 fn vacuuming_fragments() {
     let all = fixtures::all().into_iter().chain(fixtures::of_older_releases());
@@ -209,7 +212,7 @@ fn vacuuming_fragments() {
             gathered += 1;
             check(&format!("{}, gathered", fixture.name()), &joined, vacuum(Vacuum::fragments()));
             check(&format!("{}, gathered, all", fixture.name()), &joined, vacuum(Vacuum::all()));
-            // What was taken back must not count again while the files go that took it back.
+            // Ignored commits must not become visible while the ignore file is deleted.
             let rejoined = then(&then(&joined, vacuum(Vacuum::fragments())), |storage| {
                 let last = open(storage).directory().fragments.last().unwrap().clone();
                 copy(&**storage, &last.folder, last.name.end() + 1, last.version.number());

@@ -1,4 +1,4 @@
-//! Every array and group of every release: joined and vacuumed it reads as before, at every time.
+//! Arrays and groups of all releases read the same at every time after consolidation and vacuum.
 
 use crate::support;
 
@@ -13,7 +13,7 @@ use tdb_maintain::{Consolidate, Vacuum};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 
-/// What became of all of them.
+/// Number of arrays by outcome.
 #[derive(Debug, Default)]
 struct Counts {
     arrays: AtomicUsize,
@@ -110,7 +110,7 @@ fn groups_read_as_before_at_every_time() {
             let options = key.clone().map_or(options.clone(), |key| options.key(key));
             options.open_on(storage.clone()).unwrap()
         };
-        // None has more than one file of metadata.
+        // No fixture has more than one metadata file.
         let seeded = Names::new().seeded(7);
         for (time, text) in [(5, "spring"), (5, "summer"), (1_800_000_000_000, "autumn")] {
             let value = MetadataValue::text(text).unwrap();

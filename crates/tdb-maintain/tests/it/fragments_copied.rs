@@ -1,5 +1,5 @@
-//! Tiles that are copied as they are stored: the new fragment says of them what it would say had they been made anew, and readers
-//! of every time find the same cells.
+//! Copied tiles: the new fragment has the same statistics as with rewritten tiles, and every point
+//! in time reads as before.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn number() -> Attribute {
     Attribute::new("a", Datatype::Int32).with_filters(FilterPipeline::new(vec![Filter::Byteshuffle, ZSTD]))
 }
 
-/// An array of one dimension, with filters that work on strings as wholes, and a checksum.
+/// The schema of an array with one dimension, filters that work on whole strings, and a checksum.
 fn line(version: u32) -> ArraySchema {
     let x = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9999)).with_tile_extent(Scalar::U32(100));
     let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
@@ -54,7 +54,7 @@ fn append(storage: &Arc<dyn Storage>, random: &mut Random, (start, count): (u32,
     array.write().names(names).cells(cells).unwrap();
 }
 
-/// Joins all fragments: the same is read at all times from `from` on, and all that is said of tiles is true.
+/// Consolidates all fragments. Checks the cells at all times from `from` on, and all statistics.
 fn join(storage: &Arc<dyn Storage>, from: u64) -> TileCounts {
     let fragments = open(storage).fragments().unwrap().to_vec();
     let times: Vec<u64> = fragments.iter().map(|fragment| fragment.name().end()).chain([1, u64::MAX]).collect();
@@ -91,10 +91,10 @@ fn full_tiles_of_sparse_fragments_that_do_not_overlap() {
             append(&storage, &mut random, (place * 2 * CAPACITY, count), 20 + u64::from(place));
         }
         let from = if version < 15 { 24 } else { 0 };
-        // Eleven tiles of four fields; times are new, from format 15 on.
+        // Eleven tiles of four fields. From format 15 on, timestamps are new tiles.
         let times = if version < 15 { 0 } else { 11 };
         assert_eq!(counts(join(&storage, from)), (44, 44 + times), "{version}");
-        // Once more: what was joined ends in the middle of a tile, and now all cells have times.
+        // The consolidated fragment ends within a tile, and all cells have timestamps now.
         append(&storage, &mut random, (60, CAPACITY), 30);
         let from = if version < 15 { 30 } else { 0 };
         let copied = if version < 15 { 40 } else { 50 };
@@ -136,7 +136,7 @@ fn dense_fragments() {
                 let mut random = Random(seed);
                 let names = Names::new().seeded(seed);
                 let steps = 2 + random.below(4);
-                // All cells at first, so that most tiles are one fragment's.
+                // Writes the whole domain first, so most tiles have cells of a single fragment.
                 write_dense_box(&storage, &mut random, &names.clone().at(20), [-5..=5, 1..=10]);
                 (1..steps).for_each(|step| write_dense(&storage, &mut random, &names.clone().at(20 + step)));
                 let (copied, written) = counts(join(&storage, 20 + steps - 1));
@@ -147,7 +147,7 @@ fn dense_fragments() {
     assert!(all.0 > 100 && all.0 < all.1, "{all:?}");
 }
 
-/// The library counts what lies in such tiles beyond the domain, when it joins fragments.
+/// The reference library includes cells outside of the domain when it consolidates such tiles.
 #[test]
 fn tiles_that_reach_out_of_the_domain_are_made_anew() {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(26)).with_tile_extent(Scalar::I32(11));
@@ -159,7 +159,7 @@ fn tiles_that_reach_out_of_the_domain_are_made_anew() {
         let write = open(&storage).write().names(names.clone().at(time)).range("x", range).unwrap();
         write.cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
     }
-    // Of three tiles only the one in the middle: the first has cells of two fragments.
+    // Copies the middle one of three tiles. The first tile has cells of two fragments.
     assert_eq!(counts(join(&storage, 21)), (1, 3));
 }
 
@@ -173,7 +173,7 @@ fn fields_with_other_filters_are_made_anew() {
     let again = Attribute::new("a", Datatype::Int32).with_filters(FilterPipeline::new(vec![ZSTD]));
     open(&storage).evolve(&SchemaEvolution::new().add_attribute(again), &names.at(22)).unwrap();
     append(&storage, &mut random, (100, CAPACITY), 23);
-    // Two tiles of three fields that are as before, one of the attribute; times are new.
+    // Two tiles of three unchanged fields and one of the attribute are copied. Timestamps are new.
     assert_eq!(counts(join(&storage, 22)), (7, 10));
 }
 
@@ -182,7 +182,7 @@ fn tiles_of_other_formats_are_made_anew() {
     let (_disk, storage) = array_of(line(9));
     let mut random = Random(1);
     append(&storage, &mut random, (0, CAPACITY), 20);
-    // From now on the array is of today's format.
+    // The array has the current format from here on.
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
     open(&storage).evolve(&evolution, &Names::new().seeded(7).at(21)).unwrap();
     append(&storage, &mut random, (100, CAPACITY), 23);
@@ -198,7 +198,7 @@ fn chunks_that_do_not_fit_the_cells_are_found() {
     let fragment: Array = open(&storage);
     let file = format!("{}/a0.tdb", fragment.fragments().unwrap()[1].folder());
     let mut bytes = disk.read(&file).unwrap();
-    // The first chunk's size without filters.
+    // The unfiltered size of the first chunk.
     bytes[8] ^= 4;
     disk.insert(&file, bytes).unwrap();
     let error = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();

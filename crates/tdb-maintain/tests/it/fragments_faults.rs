@@ -1,5 +1,5 @@
-//! A consolidation that breaks at each of its operations in turn: readers find all cells, and the next run finishes or begins
-//! anew.
+//! A consolidation in which each operation fails in turn: readers find all cells, and the next run
+//! completes the consolidation or starts again.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
     consolidate.plan(&array)?.take_over(true).run().map(drop)
 }
 
-/// Everything in the folder of the array and in that of commits that isn't there for good.
+/// Returns the temporary files.
 fn rest(disk: &MemoryStorage) -> Vec<String> {
     let entries = disk.list("").unwrap().into_iter().map(|entry| entry.name);
     entries.filter(|name| tdb_storage::is_temporary(name)).collect()
@@ -64,13 +64,13 @@ fn check(what: &str, (version, duplicates, is_dense): (u32, bool, bool), size: O
             let result = run(&faulty, size, 4);
             let plain = storage_of(&disk);
             let now = cells_at(&plain, 50);
-            // Where duplicates are allowed, cells may be there twice until the next run.
+            // With duplicates, cells may exist twice until the next run.
             let mut distinct = now.clone();
             distinct.dedup();
             let mut expected = cells.clone();
             expected.dedup();
             assert!(now == cells || duplicates && distinct == expected, "{what}, {fault:?} at {n}: {now:#?}");
-            // What is left over can go, and the next run ends it.
+            // Deletes leftovers. The next run completes the consolidation.
             let array = open(&plain);
             array.remove_leftovers(&array.leftovers().unwrap()).unwrap();
             if result.is_err() || open(&plain).fragments().unwrap().len() != joined {
@@ -81,7 +81,7 @@ fn check(what: &str, (version, duplicates, is_dense): (u32, bool, bool), size: O
             assert_eq!(cells_of(&array), cells, "{what}, {fault:?} at {n}");
             let left = array.leftovers().unwrap();
             assert_eq!(left, [], "{what}, {fault:?} at {n}");
-            // Last of all the lock goes: nothing was left to be done by then.
+            // The last operation deletes the lock, after all steps.
             let is_over = n + 1 == sound.changes();
             let rest: Vec<String> =
                 rest(&disk).into_iter().filter(|name| !is_over || name != MAINTENANCE_LOCK).collect();
@@ -106,7 +106,7 @@ fn dense_fragments() {
     }
 }
 
-/// From format 12 on they are committed together, before one after the other.
+/// From format 12 on, new fragments are committed together. Earlier formats commit them one by one.
 #[test]
 fn several_new_fragments() {
     for version in [22, 11] {

@@ -1,5 +1,5 @@
-//! Arrays that releases of the reference library wrote, joined: readers find what they found, and what the releases joined
-//! themselves is made alike.
+//! Consolidation of arrays that the reference library wrote: the cells stay the same, and the
+//! fragments match those that the reference library consolidated.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ArrayType, Feature, names::COMMITS_FOLDER};
 use tdb_types::{ByteReader, FormatVersion};
 
-/// The array now; none if this build lacks a filter or the key.
+/// Opens the array. Returns `None` if a filter or the key is missing.
 fn open_at(storage: &Arc<dyn Storage>, time: u64) -> Option<Array> {
     let array = ArrayOptions::new().threads(1).at(time).open_on(storage.clone()).ok()?;
     let names = array.schema().attributes().iter().map(|attribute| attribute.name().to_owned());
@@ -22,7 +22,7 @@ fn open_at(storage: &Arc<dyn Storage>, time: u64) -> Option<Array> {
     readable.then_some(array)
 }
 
-/// The times at which readers may find something else.
+/// Returns the times at which the visible cells may change.
 fn times(array: &Array) -> BTreeSet<u64> {
     let names = array.fragments().unwrap().iter().map(|fragment| fragment.name().clone()).collect::<Vec<_>>();
     let near = |time: u64| [time.saturating_sub(1), time, time.saturating_add(1)];
@@ -51,7 +51,7 @@ fn whatever_release_wrote_it_readers_find_the_same() {
         let written = array.schema().version();
         let is_dense = array.schema().array_type() == ArrayType::Dense;
         let has_times = !is_dense && (written.has(Feature::PartialTimeOverlap) || !written.has(Feature::Validity));
-        // Cells of what was joined without times have only the one at which the first of them was written.
+        // Cells consolidated without timestamps have only the start timestamp of their fragment.
         let is_plain = array.fragments().unwrap().iter().all(|fragment| {
             fragment.footer().header().has_timestamps || fragment.name().start() == fragment.name().end()
         });
@@ -81,7 +81,7 @@ fn whatever_release_wrote_it_readers_find_the_same() {
     assert!(joined > 40 && versions.len() > 20, "{joined} {versions:?}");
 }
 
-/// Takes back what a release has joined: gives the fragment that it made.
+/// Reverts a consolidation of a release. Returns the consolidated fragment and the original ones.
 fn take_back(disk: &MemoryStorage) -> Option<(String, Vec<String>)> {
     let list = |folder: &str| disk.list(folder).unwrap_or_default().into_iter().map(|entry| entry.name);
     let in_commits = list(COMMITS_FOLDER).map(|name| format!("{COMMITS_FOLDER}/{name}"));
@@ -103,7 +103,7 @@ fn take_back(disk: &MemoryStorage) -> Option<(String, Vec<String>)> {
     Some((name, replaced))
 }
 
-/// What footers say, and the times of cells.
+/// Formats the facts of a footer, with cell timestamps.
 fn facts(array: &Array, fragment: &Fragment) -> String {
     let header = fragment.footer().header();
     let domain =
@@ -132,7 +132,8 @@ fn what_releases_joined_is_made_alike() {
             continue;
         }
         let storage = storage_of(&disk);
-        // Some releases write today's version into old arrays, and old ones wrote theirs.
+        // Some releases write the current format version into old arrays. Old releases wrote their
+        // own.
         let made = array.fragments().unwrap().iter().find(|one| one.name().as_str() == name).unwrap();
         let list: Vec<String> = replaced.iter().map(|folder| folder.rsplit('/').next().unwrap().to_owned()).collect();
         let now = open_at(&storage, u64::MAX).unwrap();

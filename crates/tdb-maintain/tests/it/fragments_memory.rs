@@ -1,4 +1,4 @@
-//! What a consolidation holds at its peak: its budget and a constant, however many fragments there are.
+//! Peak memory of a consolidation: the budget and a constant, for any number of fragments.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use tdb_maintain::ConsolidateFragments;
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Layout, Scalar};
 
-/// Of sparse arrays.
+/// Constant for sparse arrays, in bytes.
 const CONSTANT: u64 = 24 << 20;
-/// Dense arrays are read by a query, which has a constant of its own.
+/// Constant for dense arrays. A query reads them and has an additional constant.
 const DENSE_CONSTANT: u64 = 96 << 20;
 const BUDGET: u64 = 16 << 20;
-/// Cells of the smallest array: 24 bytes each. The largest has a hundred times as many.
+/// Number of cells in the smallest array, 24 bytes each. The largest has a hundred times as many.
 const CELLS: i64 = 30_000;
-/// Of one that is read many times: all of its tiles together take more than what is allowed.
+/// Number of cells in the array that is read repeatedly. All of its tiles exceed the limit.
 const UNORDERED_CELLS: i64 = 1_200_000;
 
-/// Cells in row-major order, where the schema says that they are in column-major order: each tile has cells from nearly all of
-/// the array's first to its last.
+/// Writes cells in row-major order under a column-major schema. Each tile spans nearly the whole
+/// array.
 fn unordered(path: &Path, Size { cells, fragments }: Size) {
     let side = |name: &str| Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999));
     let schema = |order| {
@@ -50,7 +50,7 @@ fn unordered(path: &Path, Size { cells, fragments }: Size) {
     std::fs::copy(schema_of(&other), schema_of(path)).unwrap();
 }
 
-/// What became of the cells.
+/// Checks the number and order of the cells.
 fn check_unordered(path: &Path) {
     let array = Array::open(path).unwrap();
     assert_eq!(array.fragments().unwrap().len(), 1);
@@ -82,7 +82,7 @@ fn check(what: &str, make: impl Fn(&Path, Size), size: Size, constant: u64) -> t
     println!("{what}, {all} cells in {fragments} fragments: {} KiB at the peak", peak >> 10);
     assert_eq!(cells, u64::try_from(all / fragments * fragments).unwrap());
     assert!(peak < BUDGET + constant, "{what}, {size:?}: {peak}");
-    // Some megabytes are there already, which the arrays before have left.
+    // Earlier arrays leave some megabytes of reusable memory.
     assert!(peak > 1 << 16, "nothing was measured: {peak}");
     folder
 }

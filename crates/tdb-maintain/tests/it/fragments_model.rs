@@ -1,5 +1,4 @@
-//! Random histories: whatever was written, deleted and changed, readers of every time find the same cells before fragments
-//! are joined and after.
+//! Random histories of writes, deletes and schema changes: every point in time reads as before.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, Layout};
 
-/// Times have two digits, for names of schemas are compared as text.
+/// Timestamps have two digits because schema names compare as text.
 const TIMES: std::ops::Range<u64> = 10..60;
 
 fn consolidate(seed: u64) -> ConsolidateFragments {
@@ -27,7 +26,7 @@ fn at_all_times(storage: &Arc<dyn Storage>, from: u64) -> Vec<Vec<String>> {
 }
 
 fn history(storage: &Arc<dyn Storage>, random: &mut Random, kind: Kind, (mut time, steps): (u64, u64)) {
-    // Later writes of one millisecond have greater names, as if by one writer.
+    // Later writes of one millisecond have larger names, as from one writer.
     let names = Names::new().seeded(random.below(1000));
     for step in 0..steps {
         time += random.below(4);
@@ -52,14 +51,14 @@ fn check_sparse(kind: Kind, seed: u64, consolidate: &ConsolidateFragments) {
     if fragments.len() < 2 {
         return;
     }
-    // Before format 15 nobody reads a part of a fragment's time.
+    // Before format 15, no reader sees a part of a fragment's time range.
     let last = fragments.iter().map(|fragment| fragment.name().end()).max().unwrap();
     let from = if kind.version < 15 { last } else { 0 };
     let before = at_all_times(&storage, from);
     let report = consolidate.plan(&array).unwrap().run().unwrap();
     assert_eq!(report.steps[0].replaced.len(), fragments.len(), "{kind:?} {seed}");
     assert_eq!(at_all_times(&storage, from), before, "{kind:?} {seed}");
-    // Once more, with what came later.
+    // Consolidates again with later writes.
     history(&storage, &mut random, kind, (45, 3));
     if open(&storage).fragments().unwrap().len() < 2 {
         return;

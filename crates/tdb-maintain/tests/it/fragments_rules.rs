@@ -1,4 +1,4 @@
-//! What isn't done, since it would lose something; and what is lost if it is asked for.
+//! Refused consolidations that would lose data, and the losses when requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
     storage
 }
 
-/// Writes one value to some neighbouring cells.
+/// Writes one value to consecutive cells.
 fn write(storage: &Arc<dyn Storage>, time: u64, x: std::ops::RangeInclusive<i32>, value: i32) -> String {
     let array = open(storage);
     let names = Names::new().at(time).seeded(time * 100 + u64::try_from(value).unwrap());
@@ -69,8 +69,8 @@ fn what_lies_between_in_time_must_be_joined_too() {
     }
 }
 
-/// An array that does not allow duplicates, with a fragment that has three cells at 5, as a writer that checks nothing leaves it, and
-/// two others.
+/// Creates an array without duplicates and three fragments. The first fragment has three cells at
+/// 5, as a writer without checks leaves them.
 fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>) -> Arc<dyn Storage> {
     let storages = [false, true].map(|allowed| {
         let disk = MemoryStorage::new();
@@ -117,7 +117,7 @@ fn duplicates_found(storage: &Arc<dyn Storage>) -> Vec<String> {
 
 #[test]
 fn fragments_that_repeat_coordinates_stay_as_they_are() {
-    // Where cells have no times, hidden ones go.
+    // Without cell timestamps, hidden cells are dropped.
     for (version, newer, cells) in [(22, 5..=6, 4), (14, 6..=7, 7)] {
         let storage = with_repeated_coordinates(version, newer);
         let before: Vec<_> = [15, 25, 35].map(|time| cells_at(&storage, time)).to_vec();
@@ -190,7 +190,7 @@ fn cells_that_nobody_wrote_are_bounded() {
     assert_eq!(report.steps[0].cells, 100);
 }
 
-/// Two who append, far away from each other.
+/// Writes as two distant appenders.
 fn appended(storage: &Arc<dyn Storage>, count: i32) {
     for number in 0..count {
         let start = if number % 2 == 0 { 0 } else { 60 } + number / 2 * 5;
@@ -201,7 +201,8 @@ fn appended(storage: &Arc<dyn Storage>, count: i32) {
 #[test]
 fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
     let history = |storage: &_| (10..40).map(|time| cells_at(storage, time)).collect::<Vec<_>>();
-    // A group has half of the cells of its fragments' tiles, all together three quarters.
+    // A group has half of the cells of its fragments' tiles. All fragments together have three
+    // quarters.
     let groups = || ConsolidateFragments::new().amplification(0.7);
     let filled = || {
         let storage = simple(22, true);
@@ -220,7 +221,7 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
     assert_eq!(report.refused, refused);
     assert_eq!(history(&storage), before);
     assert!(report.to_string().contains("2 fragments are left.\nNot joined: "), "{report}");
-    // What is left stays the next time, which is no error.
+    // The remaining fragments stay on the next run, without an error.
     let again = groups().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((again.steps.len(), &again.left, &again.refused), (0, &report.left, &report.refused));
     assert!(
@@ -232,7 +233,7 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
         (groups().steps(1), vec![6]),
         (groups().step_max_fragments(4).steps(4), vec![4, 4, 2, 2]),
         (ConsolidateFragments::new().step_max_fragments(4).steps(4), vec![4, 4, 2, 2]),
-        // The tiles of those of 13 and 14 have older fragments.
+        // Older fragments overlap the tiles of the fragments of 13 and 14.
         (groups().between(TimeRange { start: 13, end: 18 }), vec![2, 2]),
         (groups().max_fragment_size(1), vec![6, 6]),
     ] {
@@ -251,7 +252,7 @@ fn groups_of_dense_fragments_change_nothing_for_readers() {
         create(&storage, dense(22, Layout::RowMajor, Layout::RowMajor));
         let mut random = Random(seed);
         for time in 11..11 + 2 * (2 + random.below(5)) {
-            // Some at the same time.
+            // Some writes have the same time.
             let names = Names::new().seeded(time).at(11 + (time - 11) * 2 / 3);
             let (x, y) = (random.number(2) * 9 - 5, 1 + random.number(3) * 4);
             let (to_x, to_y) = (x + random.number(2), (y + random.number(6)).min(10));
@@ -278,7 +279,7 @@ fn groups_of_dense_fragments_change_nothing_for_readers() {
     assert!(joined > 30 && left > 30, "{joined} {left}");
 }
 
-/// How many times as many cells as their tiles the box around two fragments has.
+/// Returns the cells of the common MBR, as a multiple of the cells of the fragments' tiles.
 fn factor_of(one: &NdRange, other: &NdRange, extent: u64) -> f64 {
     let base = Scalar::I32(0).key();
     let sides = |all: &NdRange| -> Vec<(u64, u64)> {
@@ -313,7 +314,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
         create(&storage, builder.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
         let count = 3 + random.below(8);
         for time in 11..11 + count {
-            // Near others, but for one in eight; some at the same time.
+            // One of eight writes is distant, and some have the same time.
             let start = if random.below(8) == 0 { most - 12 } else { 0 };
             let mut write = open(&storage).write().names(Names::new().seeded(time).at(11 + (time - 11) * 3 / 4));
             let mut cells = 1;
@@ -347,7 +348,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
                 assert!(plan.steps().is_empty(), "{seed}: {} and {} fit: {report}", one.name(), other.name());
             }
         }
-        // Once more changes nothing, and is no error.
+        // A second run changes nothing and is no error.
         let again = consolidate.plan(&array).unwrap().run().unwrap();
         assert_eq!((again.steps.len(), again.left.len()), (0, report.left.len()), "{seed}: {again}");
     }
@@ -376,7 +377,7 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
         write(&storage, 13, 2..=3, 2);
         ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
-        // From here on the array is of today's format, where cells have times.
+        // From here on the array has the current format, with cell timestamps.
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
         open(&storage).evolve(&evolution, &Names::new().at(14).seeded(9)).unwrap();
         storage
@@ -394,14 +395,15 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
     assert!(before[2].is_empty() && before[3].len() == 4);
     ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(read(), before);
-    // Written meanwhile: by the first moment it is newer than what is around it, by the last one older.
+    // By start timestamp the fragment is newer than the range around it, and by end timestamp
+    // older.
     let storage = undated();
     later(&storage, 12, 2);
     let why = refused(&ConsolidateFragments::new(), &storage);
     assert!(matches!(why, Refusal::Undated { .. }), "{why}");
 }
 
-/// Drops the attribute `a` and adds another one of its name.
+/// Drops the attribute `a` and adds another one with the same name.
 fn replace(storage: &Arc<dyn Storage>, time: u64, attribute: Attribute) {
     let names = Names::new().seeded(time).at(time);
     open(storage).evolve(&SchemaEvolution::new().drop_attribute("a"), &names).unwrap();
@@ -518,7 +520,7 @@ fn all_cells_may_be_purged() {
     let report = ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(report.steps[0].fragments, []);
     assert!(open(&storage).fragments().unwrap().is_empty());
-    // Nothing stands in their place, and nothing has to: a vacuum removes them.
+    // A vacuum deletes the fragments without a replacement.
     let report = Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
     assert!(report.left.is_empty(), "{:?}", report.left);
     assert!(storage.list("__fragments").unwrap().is_empty());
@@ -526,7 +528,7 @@ fn all_cells_may_be_purged() {
     assert!(!storage.list("__commits").unwrap().iter().any(|entry| entry.name.ends_with(".vac")));
 }
 
-/// A plan is made anew if fragments were written or removed before it runs.
+/// A plan is renewed if fragments were written or deleted before it runs.
 #[test]
 fn plans_follow_fragments_that_come_and_go() {
     let storage = simple(22, false);
@@ -555,7 +557,7 @@ fn steps_are_chosen_by_number_and_size() {
     assert_eq!(why, Refusal::SizeRatio { least: 1.0 });
     let all = two.steps(9).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((all.steps.len(), open(&storage).fragments().unwrap().len()), (2, 1));
-    // Nothing is left to join, and that is no error.
+    // An empty plan is no error.
     assert!(ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap().steps.is_empty());
     let why = refused_list(&storage);
     assert!(matches!(why, Refusal::NoSuchFragment { .. }), "{why}");
@@ -583,7 +585,8 @@ fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
     }
 }
 
-/// Fragments that one outside of the range of time refuses to let be joined: what is left to look at grows with their number.
+/// A fragment outside of the time range prevents all runs. The cost is linear in the number of
+/// fragments.
 #[test]
 fn a_fragment_that_refuses_all_is_looked_at_once() {
     let allocations = |count: u64| {
@@ -605,7 +608,7 @@ fn a_fragment_that_refuses_all_is_looked_at_once() {
     assert!(many < 4 * few, "{few} allocations for 40 fragments, {many} for 120");
 }
 
-/// A storage that counts how often metadata of fragments is opened.
+/// A storage that counts how often fragment metadata is opened.
 #[derive(Clone, Debug)]
 struct Watched {
     inner: Arc<dyn Storage>,
@@ -634,7 +637,7 @@ impl Storage for Watched {
     }
 }
 
-/// However many steps there are, and however often a step looks at its fragments.
+/// Applies to any number of steps and checks per step.
 #[test]
 fn metadata_of_fragments_is_opened_once() {
     for is_dense in [false, true] {

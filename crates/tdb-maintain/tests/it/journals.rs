@@ -1,4 +1,4 @@
-//! Journals of joined fragments that say what no run of this library can have meant, or what would lose something.
+//! Journals that this library cannot have written, or that would lose data.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tdb_types::{Datatype, Layout, TimestampedName};
 const TITLE: &str = "tdb journal of joined fragments 1\n";
 const JOURNAL: &str = ".tdb-journal-abc.tmp";
 
-/// Three fragments, of the times 11, 12 and 13.
+/// An array with three fragments, of the times 11, 12 and 13.
 fn array(version: u32) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
@@ -29,7 +29,7 @@ fn name(times: &str, version: u32) -> String {
     format!("__{times}_0123456789abcdef0123456789abcdef_{version}")
 }
 
-/// The paths of a fragment, of the file that commits it, and of its vacuum file.
+/// Returns the paths of a fragment, its commit and its vacuum file.
 fn paths(name: &str) -> [String; 3] {
     match name.ends_with("_9") {
         true => [name.to_owned(), format!("{name}.ok"), format!("{name}.vac")],
@@ -37,7 +37,7 @@ fn paths(name: &str) -> [String; 3] {
     }
 }
 
-/// A journal of a vacuum file for the first of these names, with these new fragments, and the fragments that they replace.
+/// Returns a journal of a vacuum file, with new fragments and the fragments that they replace.
 fn journal(vacuum: &str, outputs: &[&str], replaced: &[&str]) -> String {
     let mut text = format!("{TITLE}vacuum {}\n", paths(vacuum)[2]);
     for output in outputs {
@@ -49,14 +49,14 @@ fn journal(vacuum: &str, outputs: &[&str], replaced: &[&str]) -> String {
     format!("{text}\n{}", lines.collect::<String>())
 }
 
-/// All that lies there, but for the journal.
+/// Returns all file names except the journal.
 fn files(storage: &Arc<dyn Storage>) -> Vec<String> {
     let list = |folder: &str| storage.list(folder).unwrap_or_default().into_iter().map(move |entry| entry.name);
     let all = list("").chain(list("__fragments")).chain(list("__commits"));
     all.filter(|name| name != JOURNAL).collect()
 }
 
-/// Nothing is done about a journal: it is told, and stays.
+/// Checks that a journal is reported and stays untouched.
 fn is_left(storage: &Arc<dyn Storage>, journal: &str) {
     let (before, cells) = (files(storage), cells_at(storage, 50));
     storage.create_new(JOURNAL, journal.as_bytes()).unwrap();
@@ -67,7 +67,8 @@ fn is_left(storage: &Arc<dyn Storage>, journal: &str) {
     assert_eq!((files(storage), cells_at(storage, 50)), (before, cells), "{journal}");
 }
 
-/// A purge that has left no cell names no new fragment. Whether there was one nobody knows: what it wanted is forgotten.
+/// A purge without remaining cells lists no new fragment. Its journal is deleted, as the outcome is
+/// unknown.
 #[test]
 fn without_new_fragments_nothing_is_hidden() {
     for version in [22, 9] {
@@ -98,13 +99,13 @@ fn only_what_lies_elsewhere_too_is_undone() {
         let one = name("12_12", version);
         is_left(&storage, &journal(lost, &[lost], &[&one]));
         storage.remove_file(JOURNAL).unwrap();
-        // One fragment is joined by nobody, and those of other times aren't joined to this.
+        // A single fragment, or fragments of other times, cannot be the sources.
         let other = [all[0].name.as_str(), all[2].name.as_str()];
         is_left(&storage, &journal(lost, &[lost], &other));
         storage.remove_file(JOURNAL).unwrap();
         is_left(&storage, &journal(lost, &[lost], &[&one, &one]));
         storage.remove_file(JOURNAL).unwrap();
-        // New ones of which one of the fragments that they come from is gone.
+        // A source of the new fragments is missing.
         let joined = name("11_13", version);
         storage.create_folder(&paths(&joined)[0]).unwrap();
         is_left(&storage, &journal(&joined, &[&joined], &[other[0], lost, other[1]]));
@@ -117,7 +118,7 @@ fn only_what_lies_elsewhere_too_is_undone() {
     }
 }
 
-/// A fragment that counts hides no others of which one is gone, or which weren't joined to it.
+/// A visible fragment hides no others if a source is missing or was not consolidated into it.
 #[test]
 fn only_all_that_was_joined_is_hidden() {
     for version in [22, 9] {
@@ -140,8 +141,8 @@ fn only_all_that_was_joined_is_hidden() {
     }
 }
 
-/// A vacuum file that names what it is named after says that no cell was left of the others. It isn't believed: somebody may
-/// have put it there.
+/// A vacuum file that lists its own fragment claims that no cell was left. The claim is checked, as
+/// anyone may have written the file.
 #[test]
 fn what_has_cells_is_not_replaced_by_nothing() {
     let storage = array(22);

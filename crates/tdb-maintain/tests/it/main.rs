@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-maintain`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-maintain`, in one binary.
+#![allow(clippy::unwrap_used)] // test helpers
 
 mod alone;
 mod bytes;

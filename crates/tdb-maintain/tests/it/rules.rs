@@ -1,4 +1,4 @@
-//! What is left alone and why, and what comes out where the obvious way would lose something.
+//! Files that are kept, with reasons, and results where the obvious approach would lose data.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{ByteReader, ByteWriter, Datatype, Scalar, TimestampedName};
 
-/// A consolidated sparse fragment beside what it replaces.
+/// A consolidated sparse fragment and its original fragments.
 const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated";
 const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
 const DELETES: &str = "v22-by-2.30.0-sparse-deletes-in-commits";
@@ -23,14 +23,14 @@ fn vacuum(case: &Case, what: &Vacuum) -> Report {
     what.plan(&case.array()).unwrap().run().unwrap()
 }
 
-/// The name of the consolidated fragment.
+/// Returns the name of the consolidated fragment.
 fn replacement(case: &Case) -> String {
     let files = case.files();
     let list = files.keys().find(|path| path.ends_with(".vac")).unwrap();
     list.strip_prefix("__commits/").unwrap().strip_suffix(".vac").unwrap().to_owned()
 }
 
-/// Nothing is removed because of this, and it is told.
+/// Checks that the vacuum deletes no file and reports the reason.
 fn is_left(case: &Case, is_reason: impl Fn(&Reason) -> bool) {
     let before = case.files();
     let report = vacuum(case, &Vacuum::fragments());
@@ -129,11 +129,11 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
     vacuum(&case, &Vacuum::commits());
     let left = case.files();
     assert!(left.contains_key(&commits[0]) && !left.contains_key(&commits[1]), "{left:?}");
-    // The file of gathered commits still names what is to be ignored.
+    // The consolidated commits file still lists the ignored commit.
     assert!(left.contains_key(ignore));
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
 
-    // While it is ignored it can't be gathered; but what it is ignored in can be replaced, and then it can.
+    // An ignored commit cannot be consolidated again until its consolidated file is replaced.
     assert!(Consolidate::commits().plan(&case.array()).unwrap().is_empty());
     copy_first_fragment(&case, 7);
     let before = case.history();
@@ -149,7 +149,7 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
     }
 }
 
-/// They are removed in no order that a loss of power would keep.
+/// The order of these deletions is not durable.
 #[test]
 fn any_of_the_gathered_commits_may_be_left() {
     let gathered = || {
@@ -171,7 +171,7 @@ fn any_of_the_gathered_commits_may_be_left() {
     }
 }
 
-/// Readers don't look for files of gathered commits in the array's own folder, so that what one there holds isn't held.
+/// Readers ignore consolidated commits files in the root of the array.
 #[test]
 fn files_of_gathered_commits_elsewhere_hold_nothing() {
     let case = Case::named(PLAIN);
@@ -181,7 +181,7 @@ fn files_of_gathered_commits_elsewhere_hold_nothing() {
     let before = case.files();
     assert!(vacuum(&case, &Vacuum::commits()).steps.is_empty());
     assert_eq!(case.files(), before);
-    // It doesn't keep others from being gathered, either.
+    // The file does not prevent a new consolidation, either.
     Consolidate::commits().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(vacuum(&case, &Vacuum::commits()).steps.len(), 2);
 }
@@ -204,7 +204,7 @@ fn files_that_say_different_things_of_a_delete_stay() {
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
 }
 
-/// Puts another fragment into the array, of the same cells.
+/// Copies the first fragment under another name.
 fn copy_first_fragment(case: &Case, time: u64) {
     let copy = case.array().directory().fragments[0].clone();
     let name = format!("__{time}_{time}_{time:032x}_22");
@@ -216,7 +216,7 @@ fn copy_first_fragment(case: &Case, time: u64) {
     case.storage.create_new(&format!("__commits/{name}.wrt"), b"").unwrap();
 }
 
-/// By their names `__9_…` comes after `__10_…`.
+/// Sorted as text, `__9_...` comes after `__10_...`.
 #[test]
 fn names_go_from_the_least_time_to_the_greatest() {
     let case = Case::named(PLAIN);
@@ -234,7 +234,8 @@ fn names_go_from_the_least_time_to_the_greatest() {
     }
 }
 
-/// An array with this metadata: at each time, keys that get the time as their value, and keys that are deleted.
+/// An array with metadata. Each write has a time, keys with the time as their value, and deleted
+/// keys.
 fn with_metadata(writes: &[(u64, &[&str], &[&str])]) -> Case {
     let case = Case::named(PLAIN);
     let names = Names::new().seeded(1);
@@ -266,7 +267,7 @@ fn what_was_deleted_within_a_range_stays_deleted() {
     assert_eq!(differences(&before, &case.history(), &past), [""; 0]);
     assert_eq!(metadata(&case, TimeRange::ALL).into_keys().collect::<Vec<_>>(), ["b", "d"]);
     assert_eq!(metadata(&case, TimeRange::until(3)).into_keys().collect::<Vec<_>>(), ["b"]);
-    // Also from the beginning on deletions are kept: a writer may still say an earlier time.
+    // Deletions are kept even without older values, as a writer may use an earlier timestamp.
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     vacuum(&case, &Vacuum::metadata());
     let files = case.array().small_files();
@@ -279,7 +280,7 @@ fn what_was_deleted_within_a_range_stays_deleted() {
 #[test]
 fn a_file_that_reaches_out_of_the_range_keeps_its_place() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["a"], &[]), (3, &["a"], &[]), (5, &["b"], &[])]);
-    // What joins 2 and 5 lies between 1 and 3.
+    // The file consolidated from 2 and 5 sorts between 1 and 3.
     let range = |start, end| TimeRange { start, end };
     Consolidate::metadata().between(range(2, 5)).plan(&case.array()).unwrap().run().unwrap();
     vacuum(&case, &Vacuum::metadata());
@@ -298,13 +299,13 @@ fn metadata_of_which_nothing_is_left() {
     let report = Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(report.steps.len(), 2, "that all was deleted is said, too");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
-    // The reference library writes only the list.
+    // The reference library writes only the vacuum file.
     case.storage.remove_file(&report.steps[0].path).unwrap();
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     vacuum(&case, &Vacuum::metadata());
     assert_eq!(case.storage.list("__meta").unwrap(), []);
     assert!(metadata(&case, TimeRange::ALL).is_empty());
-    // A list whose file was lost looks alike, but for what it lists.
+    // A vacuum file whose consolidated file was lost looks the same, except for the listed files.
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &["a"])]);
     let report = Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     case.storage.remove_file(&report.steps[0].path).unwrap();
@@ -329,7 +330,7 @@ fn metadata_that_was_joined_twice_before_the_vacuum() {
     assert_eq!(metadata(&case, TimeRange::ALL).into_keys().collect::<Vec<_>>(), ["b", "c"]);
 }
 
-/// What is dated in the future isn't mixed with what counts now, unless somebody says so.
+/// Files dated in the future are not consolidated with current ones, unless requested.
 #[test]
 fn the_time_that_was_opened_bounds_what_is_joined() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[]), (u64::MAX - 1, &["c"], &[])]);
@@ -345,7 +346,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     let case = Case::named(PLAIN);
     let plan = Consolidate::commits().plan(&case.array()).unwrap();
     let commits: Vec<String> = case.files().into_keys().filter(|path| path.ends_with(".wrt")).collect();
-    // Somebody deletes a fragment in between.
+    // Another process deletes a fragment in between.
     let time = case.array().directory().fragments[0].name.start();
     case.array().delete_fragments(TimeRange { start: time, end: time }).unwrap();
     let before = case.history();
@@ -353,7 +354,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     assert!(!case.files().contains_key(&commits[0]));
 
-    // The same of footers: a fragment goes, whose footer the array has in memory.
+    // Footers: a fragment is deleted whose footer is in memory.
     let case = Case::named(PLAIN);
     let array = case.array();
     array.fragments().unwrap();
@@ -363,7 +364,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     assert!(plan.run().unwrap().steps.is_empty(), "of one footer there is nothing to join");
     assert!(Consolidate::footers().plan(&array).unwrap().is_empty(), "the array is looked at as it is now");
 
-    // And of metadata, which somebody else has joined.
+    // Metadata: another process has consolidated the files.
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[])]);
     let array = case.array();
     array.metadata().unwrap();
@@ -374,7 +375,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     assert!(plan.run().unwrap().steps.is_empty());
     assert_eq!(metadata(&case, TimeRange::ALL).into_keys().collect::<Vec<_>>(), ["a", "b"]);
 
-    // And of fragments: what somebody else has joined isn't joined again.
+    // Fragments: fragments that another process has consolidated are not consolidated again.
     let case = Case::named(PLAIN);
     let array = case.array();
     array.fragments().unwrap();
@@ -383,7 +384,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     ConsolidateFragments::new().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(plan.run().unwrap().steps, []);
 
-    // Somebody else vacuums at the same time.
+    // Another process vacuums at the same time.
     let case = Case::named(CONSOLIDATED);
     let plan = Vacuum::all().plan(&case.array()).unwrap();
     assert!(!plan.is_empty());
@@ -401,7 +402,7 @@ fn what_a_plan_says() {
     let size = |case: &Case| case.files().values().map(|bytes| bytes.len() as u64).sum::<u64>();
     let before = size(&case);
     let report = plan.run().unwrap();
-    // Metadata files aren't counted twice where they are what commits.
+    // Fragment metadata that serves as the commit is counted once.
     assert_eq!((report.removed(), report.written()), (removed, 0));
     assert_eq!(before - size(&case), removed);
 
@@ -420,7 +421,7 @@ fn what_a_plan_says() {
     assert_eq!((plan.savings().names, plan.savings().reads), (0, 1));
 }
 
-/// Two at once: each sees what the other does, or does it once more.
+/// Two concurrent processes notice each other's changes or repeat their work.
 #[test]
 fn two_at_once() {
     for round in 0..20 {
@@ -433,7 +434,7 @@ fn two_at_once() {
         let seen = case.seen(TimeRange::ALL);
         let work = || {
             for what in [Consolidate::commits(), Consolidate::metadata(), Consolidate::footers()] {
-                // The other may have taken away what was to be read.
+                // The other process may have deleted the files.
                 let _ = what.plan(&case.array()).and_then(tdb_maintain::Plan::run);
                 let _ = Vacuum::all().plan(&case.array()).and_then(tdb_maintain::Plan::run);
             }
@@ -448,7 +449,7 @@ fn two_at_once() {
     }
 }
 
-/// Commits that one gathers while another removes them would count for good.
+/// Otherwise, commits could be consolidated while another process deletes them.
 #[test]
 fn one_maintains_an_array_at_a_time() {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
@@ -460,7 +461,7 @@ fn one_maintains_an_array_at_a_time() {
     for row in 1..4i32 {
         open().write().cells([("row", &[row]), ("a", &[row])]).unwrap();
     }
-    // This process lives, and doesn't do anything.
+    // This process is alive and idle.
     let owner = format!("process {}\non elsewhere\n", std::process::id());
     storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
     let busy = Consolidate::commits().plan(&open()).unwrap().run().unwrap_err();
@@ -468,12 +469,12 @@ fn one_maintains_an_array_at_a_time() {
     let report = Consolidate::commits().plan(&open()).unwrap().take_over(true).run().unwrap();
     assert_eq!(report.steps.len(), 1);
     assert!(!storage.exists(".tdb-maintain.tmp").unwrap());
-    // Where there is nothing to do nobody is in the way.
+    // A run without steps needs no lock.
     storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
     assert!(Consolidate::commits().plan(&open()).unwrap().run().unwrap().steps.is_empty());
 }
 
-/// A vacuum that can't be finished isn't begun.
+/// A vacuum that cannot finish does not start.
 #[cfg(unix)]
 #[test]
 fn nothing_behind_links_is_vacuumed() {
@@ -501,7 +502,7 @@ fn nothing_behind_links_is_vacuumed() {
     }
 }
 
-/// A joined file that can be read, but isn't what was joined.
+/// A readable consolidated file with other content.
 #[test]
 fn joined_metadata_have_what_was_joined() {
     for is_other in [false, true] {
@@ -521,7 +522,7 @@ fn joined_metadata_have_what_was_joined() {
         let joined = joined.filter(|path| path.to_str().unwrap().contains("__11_13_"));
         let joined = joined.min_by_key(|path| path.to_str().unwrap().len()).unwrap();
         if is_other {
-            // Of all that was joined it has what was said first.
+            // The file has only the first of the consolidated values.
             let first = std::fs::read_dir(path.join("__meta")).unwrap().map(|entry| entry.unwrap().path());
             let first = first.into_iter().find(|path| path.to_str().unwrap().contains("__11_11_")).unwrap();
             std::fs::copy(first, &joined).unwrap();

@@ -1,5 +1,5 @@
-//! A consolidation that breaks at each of its operations: who copies, moves or migrates the array then has every cell as often
-//! as it was written.
+//! Consolidations that fail at each operation: a later copy, move or migration has every cell
+//! exactly as often as written.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tdb_types::names::MAINTENANCE_LOCK;
 use tdb_types::{Datatype, Layout};
 use tdb_verify::{FindingKind, Verify};
 
-/// Fragments of an array with duplicates.
+/// Writes fragments of an array with duplicates.
 fn fill(storage: &Arc<dyn Storage>, version: u32) {
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
     create(storage, sparse(kind));
@@ -33,7 +33,7 @@ fn consolidate(storage: &Arc<dyn Storage>, size: Option<u64>) -> Result<()> {
         .map(|_| ())
 }
 
-/// The lock of whoever died goes, as it does by itself when a process has.
+/// Deletes a dead process's lock, as the next process would.
 fn unlock(storage: &Arc<dyn Storage>) {
     if storage.exists(MAINTENANCE_LOCK).unwrap() {
         storage.remove_file(MAINTENANCE_LOCK).unwrap();
@@ -45,7 +45,7 @@ fn journals(storage: &Arc<dyn Storage>) -> Vec<String> {
     names.filter(|name| name.starts_with(".tdb-journal-")).collect()
 }
 
-/// What is in a copy, or in a migration with or without history.
+/// Returns the cells of a copy, or of a migration with or without history.
 fn copied(storage: &Arc<dyn Storage>, way: usize) -> Result<Vec<String>> {
     let new = elsewhere();
     if way == 0 {
@@ -59,7 +59,7 @@ fn copied(storage: &Arc<dyn Storage>, way: usize) -> Result<Vec<String>> {
     Ok(cells_at(&new, 50))
 }
 
-/// A storage with a place of its own, where lists of old formats name it.
+/// A storage with another URI, for old formats with absolute URIs.
 #[derive(Debug)]
 struct At(&'static str, Arc<dyn Storage>);
 
@@ -88,7 +88,8 @@ fn check(version: u32, size: Option<u64>) {
     let mut twice = 0;
     for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
         for n in 0..sound.changes() {
-            // With its history no array is migrated in which several fragments of old formats wait for a vacuum.
+            // Several consolidated fragments of old formats prevent a migration with history before
+            // a vacuum.
             for way in (0..3).filter(|way| size.is_none() || *way != 1) {
                 let storage = disk();
                 let _ = consolidate(&(Arc::new(FaultyStorage::new(storage.clone(), fault, n)) as _), size);
@@ -118,7 +119,8 @@ fn copies_after_a_crash() {
     check(11, Some(1));
 }
 
-/// The state between the commit of the new fragment and its vacuum file, with the cells that there were before.
+/// Creates the state between the commit of the new fragment and the vacuum file. Returns the
+/// original cells.
 fn interrupted(storage: &Arc<dyn Storage>) -> Vec<String> {
     fill(storage, 22);
     let cells = cells_at(storage, 50);
@@ -135,7 +137,7 @@ fn interrupted(storage: &Arc<dyn Storage>) -> Vec<String> {
     cells
 }
 
-/// The source, and its journal with it, is removed after a copy of every byte.
+/// The source and its journal are removed after a complete copy.
 #[test]
 fn moves_after_a_crash() {
     for by_copying in [false, true] {
@@ -148,7 +150,7 @@ fn moves_after_a_crash() {
     }
 }
 
-/// Arrays in a group, too.
+/// Arrays inside of a group are included.
 #[test]
 fn what_lies_below_is_finished_before_it_is_copied() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +180,7 @@ fn nobody_copies_while_fragments_are_joined() {
     assert_eq!(cells_at(&storage, 50), cells);
 }
 
-/// A storage that can't be written.
+/// A read-only storage.
 #[derive(Debug)]
 struct ReadOnly(Arc<dyn Storage>);
 
@@ -202,7 +204,7 @@ fn is_unsettled<T: std::fmt::Debug>(result: &Result<T>, why: &str) {
     );
 }
 
-/// Not what is as it should be, but what can't be made so.
+/// Only interrupted consolidations that cannot be completed are refused.
 #[test]
 fn what_can_t_be_finished_is_refused() {
     let storage = storage_of(&MemoryStorage::new());
@@ -214,7 +216,7 @@ fn what_can_t_be_finished_is_refused() {
     interrupted(&storage);
     let fixed: Arc<dyn Storage> = Arc::new(ReadOnly(storage.clone()));
     (0..3).for_each(|way| is_unsettled(&copied(&fixed, way), ""));
-    // What somebody else has left there is nothing to be lost either.
+    // Foreign leftovers are not lost, either.
     let storage = storage_of(&MemoryStorage::new());
     fill(&storage, 22);
     storage.create_new(".tdb-journal-x.tmp", b"tdb journal of something else\n\n").unwrap();
@@ -222,7 +224,8 @@ fn what_can_t_be_finished_is_refused() {
     assert_eq!(journals(&storage).len(), 1);
 }
 
-/// What a run has left that was killed before its journal was written: the next one says so, and the doctor sees to it.
+/// Leftovers of a run killed before its journal was written: the next run reports them, and the
+/// doctor repairs them.
 #[test]
 fn what_was_never_committed_is_told() {
     let mut told = 0;
@@ -249,7 +252,7 @@ fn what_was_never_committed_is_told() {
             let stem = path.trim_start_matches("__fragments/");
             commits.iter().any(|entry| entry.name == format!("{stem}.wrt"))
         };
-        // With a journal it is undone first.
+        // With a journal, the consolidation is rolled back first.
         let left: Vec<String> = match journals(&storage).is_empty() {
             true => fragments.iter().filter(|path| !is_committed(path)).cloned().collect(),
             false => Vec::new(),

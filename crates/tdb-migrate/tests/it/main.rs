@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-migrate`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-migrate`, in one binary.
+#![allow(clippy::unwrap_used)] // test helpers
 
 #[path = "../../../tdb-maintain/tests/it/fragments_support/mod.rs"]
 mod fragments_support;

@@ -1,4 +1,4 @@
-//! Arrays of all releases in every format: the same cells at every time, or a reason.
+//! Arrays of all releases in every format: the same cells at every time, or an obstacle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 
-/// Options to open a fixture, and to make others like it.
+/// Returns options to open a fixture and to create similar arrays.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
     let key =
         fixture.expected().encryption_key.as_ref().map(|key| EncryptionKey::new(key.as_bytes().try_into().unwrap()));
@@ -28,7 +28,7 @@ fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
     }
 }
 
-/// All times at which something happened, and those just before.
+/// Returns all timestamps and the milliseconds before.
 fn times(array: &Array) -> BTreeSet<u64> {
     let inventory = array.commit_inventory(&array.listing().unwrap()).unwrap();
     let fragments = inventory.fragments.iter().map(|fragment| fragment.entry.name.clone());
@@ -116,7 +116,7 @@ fn every_array_in_every_format() {
     assert!(counts.migrated > 5000 && counts.times > 10_000, "{counts:?}");
 }
 
-/// The fixture of that name, in memory.
+/// Returns the named fixture, in memory.
 fn fixture(name: &str) -> Arc<dyn Storage> {
     fixtures::all()
         .into_iter()
@@ -176,7 +176,7 @@ fn all_reasons_are_told_at_once() {
     assert!(against.iter().any(|one| matches!(one, Obstacle::NoSuchField { .. })), "{against:?}");
 }
 
-/// What its metadata ever said, a format has to be able to say; without history, what it says now.
+/// The format must support all past metadata, or only the current metadata without history.
 #[test]
 fn metadata_that_came_later() {
     let put = |names: &Names, storage: &Arc<dyn Storage>, value: Option<MetadataValue>| {
@@ -203,7 +203,7 @@ fn metadata_that_came_later() {
     for flatten in [false, true] {
         assert!(refused(&storage, 20, flatten).contains(&later), "{:?}", refused(&storage, 20, flatten));
     }
-    // Deleted, it still belongs to the past.
+    // A deleted key remains part of the history.
     put(&Names::new().at(1_750_000_000_001), &storage, None);
     assert_eq!(refused(&storage, 20, false), [later]);
     assert_eq!(refused(&storage, 20, true), []);
@@ -212,7 +212,7 @@ fn metadata_that_came_later() {
     assert!(refused(&storage, 3, false).contains(&Obstacle::Metadata));
 }
 
-/// What the new array is encrypted with is up to whoever makes it.
+/// The caller chooses the encryption key of the new array.
 #[test]
 fn other_keys() {
     let key = |byte: u8| EncryptionKey::new([byte; 32]);
@@ -242,7 +242,8 @@ fn other_keys() {
     }
 }
 
-/// What was joined and is gone in part shows to readers of earlier times, but can't be told apart in a copy.
+/// Readers of earlier times see the rest of partly deleted originals. A copy cannot represent this
+/// state.
 #[test]
 fn joined_fragments_of_which_one_is_gone() {
     let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
@@ -259,7 +260,7 @@ fn joined_fragments_of_which_one_is_gone() {
     assert!(Migrate::new().flatten().plan(&open()).is_ok());
 }
 
-/// Releases with format 2 divide by the size of dates, which they don't know.
+/// Releases of format 2 divide by the size of datetimes, which they do not support.
 #[test]
 fn dates_came_with_format_3() {
     let dimension = tdb_schema::Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
@@ -274,7 +275,7 @@ fn dates_came_with_format_3() {
     assert!(to(3).is_ok());
 }
 
-/// A copy of a fixture in a folder.
+/// Copies a fixture into a folder.
 fn on_disk(name: &str, folder: &Path) {
     fn copy(storage: &dyn Storage, path: &str, folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
@@ -300,7 +301,7 @@ fn in_place_and_interrupted() {
     let array = Array::open(&place).unwrap();
     let plan = Migrate::new().to(FormatVersion::DEFAULT).plan(&array).unwrap();
     assert_eq!(recover_migration(&place).unwrap(), InPlace::Nothing);
-    // Somebody else maintains it.
+    // Another job holds the lock.
     std::fs::write(place.join(".tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
     assert!(matches!(plan.in_place(&place, &CreateOptions::new(), false), Err(MaintainError::Busy { .. })));
     std::fs::remove_file(place.join(".tdb-maintain.tmp")).unwrap();
@@ -310,7 +311,7 @@ fn in_place_and_interrupted() {
     assert_eq!(difference(&before, &after), None);
     assert!(!new.exists() && !journal.exists() && !old.join(".tdb-maintain.tmp").exists());
     assert!(plan.into_folder(&place, &CreateOptions::new()).is_err());
-    // After each step of the two renames.
+    // Tests the state after each step of the two renames.
     let text = "tdb journal of a migration 1\n";
     let version = || Array::open(&place).unwrap().schema().version().number();
     std::fs::rename(&place, &new).unwrap();
@@ -325,7 +326,7 @@ fn in_place_and_interrupted() {
     assert!(!new.exists() && !journal.exists());
 }
 
-/// Between the two renames nothing is at the place, and links that lead to it lead nowhere.
+/// Between the two renames, the folder is missing and links to it are dangling.
 #[cfg(unix)]
 #[test]
 fn interrupted_behind_links() {
@@ -355,7 +356,7 @@ fn interrupted_behind_links() {
     assert!(!is_migration_interrupted(&at("nothing")));
 }
 
-/// What comes while a migration is planned and written isn't lost, whatever it is.
+/// No write is lost during planning and writing.
 #[test]
 fn written_to_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
@@ -383,7 +384,7 @@ fn written_to_meanwhile() {
     assert!(Array::open(&place).unwrap().schema().field("later").is_some());
 }
 
-/// Nothing behind a link is touched, and nothing is put into arrays.
+/// Files behind links are not touched, and no array is written into an array.
 #[cfg(unix)]
 #[test]
 fn in_the_way() {
@@ -409,7 +410,7 @@ fn in_the_way() {
         let error = plan.into_folder(&beside(inside), &options).unwrap_err();
         assert!(matches!(error, MaintainError::Place { why: PlaceProblem::InArray, .. }), "{error}");
     }
-    // Somebody is between the two renames, alive.
+    // A living process is between the two renames.
     let (old, new) = (beside("array.before-migration"), beside(".array.tdb-migrating"));
     plan.in_place(&beside("array"), &options, false).unwrap();
     std::fs::rename(beside("array"), &new).unwrap();
@@ -421,7 +422,7 @@ fn in_the_way() {
     assert_eq!(std::fs::read_to_string(beside("own/notes.txt")).unwrap(), "somebody's");
 }
 
-/// Whatever operation fails, the error is told, and the old array is as it was.
+/// Every failed operation is reported, and the old array is unchanged.
 #[test]
 fn faults() {
     for (name, version) in [("v22-by-2.30.0-sparse-2d", 4), ("v4-by-1.7.7-dense", 22)] {

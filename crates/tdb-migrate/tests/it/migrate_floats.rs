@@ -1,4 +1,5 @@
-//! Dimensions of floats whose domain is all that there are: its width is infinite, and so may be the tile extent.
+//! Float dimensions with the maximum domain: the width is infinite, and the tile extent may be
+//! infinite.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ fn all_floats() {
     }
 }
 
-/// Where the domain's width is finite, an infinite extent exceeds it, as the reference library says, too.
+/// An infinite extent exceeds a domain of finite width, as in the reference library.
 #[test]
 fn finite_domains_have_finite_tiles() {
     let of = |high: f32, extent: f32| {

@@ -1,4 +1,4 @@
-//! Groups are migrated with all arrays in them, at once or not at all.
+//! Groups are migrated atomically with all their arrays.
 
 use crate::support;
 
@@ -25,7 +25,7 @@ fn group_at(folder: &Path, key: Option<&EncryptionKey>, time: TimeRange) -> Grou
     key.map_or(options.clone(), |key| options.key(key.clone())).open(folder).unwrap()
 }
 
-/// What a group has at each time at which its files say something: members by kind and name, and metadata.
+/// Describes a group at each time: members by kind and name, and metadata.
 fn history(folder: &Path, key: Option<&EncryptionKey>, times: &BTreeSet<u64>) -> Vec<String> {
     let at = |time: &u64| {
         let group = group_at(folder, key, TimeRange::until(*time));
@@ -56,14 +56,15 @@ fn groups_of_all_releases() {
                 let migrate = to.map_or(Migrate::new(), |to| Migrate::new().to(version(to)));
                 let plan = match migrate.plan_group(&group, key.as_ref()) {
                     Ok(plan) => plan,
-                    // Strings as dimensions and the like.
+                    // String dimensions and similar obstacles.
                     Err(MaintainError::CannotMigrateMembers { .. }) if to == Some(5) => continue,
                     Err(error) => panic!("{context}: {error}"),
                 };
                 let new = folder.path().join("new");
                 plan.into_folder(&new, new_key).unwrap_or_else(|error| panic!("{context}: {error}"));
                 assert_eq!(history(&new, new_key, &times), before, "{context}");
-                // Releases of formats 12 to 17 know whole lists, whose names have no version.
+                // Releases of formats 12 to 17 support only complete lists, whose file names have
+                // no version.
                 let lists = || std::fs::read_dir(new.join("__group")).into_iter().flatten();
                 let is_change = |name: String| name.ends_with("_2");
                 if matches!(to, Some(12 | 17)) {
@@ -75,8 +76,8 @@ fn groups_of_all_releases() {
     }
 }
 
-/// A group with an array, a group with an array of an old format, a member elsewhere, one that is missing, an array that is no
-/// member, and a file of somebody's.
+/// A group with members of all kinds: an array, a nested group with an old array, an external and a
+/// missing member. The folder also has an array without membership and a foreign file.
 struct Nested {
     folder: tempfile::TempDir,
 }
@@ -119,7 +120,7 @@ impl Nested {
         self.folder.path().join(path)
     }
 
-    /// All files in the folder, with their bytes.
+    /// Returns all files below a path.
     fn files(&self, path: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
         support::files(&LocalStorage::new(self.at(path)))
     }
@@ -158,12 +159,12 @@ fn all_that_is_in_a_group() {
         }
         let new_group = group_at(&new, key, TimeRange::ALL);
         let place = |name: &str| new_group.member(name).unwrap().place.clone();
-        // Where it lay in the group's folder by its whole path, it lies in the new one's.
+        // Members inside of the old group's folder are inside of the new one.
         assert_eq!(place("whole"), MemberPlace::Inside("sub/b".to_owned()));
         assert!(new_group.member("whole").unwrap().relative && new_group.member("first").unwrap().relative);
         assert!(matches!(place("far"), MemberPlace::Outside(_)));
         assert_eq!(std::fs::read(new.join("notes.txt")).unwrap(), b"of somebody");
-        // Who isn't a member stays as it is.
+        // Arrays without membership are unchanged.
         assert_eq!(nested.files("new/no-member"), nested.files("group/no-member"));
         if key.is_some() {
             assert!(Group::open(&new).is_err() && Group::open(new.join("sub")).is_err());
@@ -188,11 +189,11 @@ fn in_place() {
     };
     let listed = names();
     let plan = Migrate::new().to(version(21)).plan_group(&group, None).unwrap();
-    // Somebody maintains an array in it.
+    // A job holds the lock of an array in the group.
     std::fs::write(nested.at("group/sub/b/.tdb-maintain.tmp"), "process 1\non elsewhere\n").unwrap();
     assert!(matches!(plan.in_place(&nested.root(), None, false), Err(MaintainError::Busy { .. })));
     std::fs::remove_file(nested.at("group/sub/b/.tdb-maintain.tmp")).unwrap();
-    // Somebody writes.
+    // A file is added.
     std::fs::write(nested.at("group/more.txt"), "").unwrap();
     assert!(matches!(plan.in_place(&nested.root(), None, false), Err(MaintainError::Conflict { .. })));
     std::fs::remove_file(nested.at("group/more.txt")).unwrap();
@@ -204,15 +205,15 @@ fn in_place() {
         assert_eq!(Array::open(nested.root().join(path)).unwrap().schema().version(), version(21));
         assert_same_cells(&nested.at("group.before-migration").join(path), &nested.root().join(path), None);
     }
-    // What names its members by whole paths does so as before.
+    // Absolute members stay absolute.
     assert_eq!(Group::open(nested.root()).unwrap().members(), group.members());
     assert_eq!(nested.files("group/__group"), nested.files("group.before-migration/__group"));
-    // Once more, and without what was there before.
+    // Repeats the migration and removes the old group.
     std::fs::remove_dir_all(nested.at("group.before-migration")).unwrap();
     let group = Group::open(nested.root()).unwrap();
     let plan = Migrate::new().plan_group(&group, None).unwrap();
     plan.in_place(&nested.root(), None, true).unwrap();
-    // What no group names stays there, too.
+    // Files without membership also remain in the old folder.
     let left = |path: &str| nested.files("group.before-migration").keys().all(|file| !file.starts_with(path));
     assert!(left("a/") && left("sub/") && left("__group/"));
     assert!(nested.at("group.before-migration/notes.txt").exists() && nested.at("group/notes.txt").exists());
@@ -220,7 +221,7 @@ fn in_place() {
     assert_eq!(names(), listed);
 }
 
-/// All that stands against it in any of the arrays is told before anything is written.
+/// Obstacles in all arrays are reported before any file is written.
 #[test]
 fn refusals_name_the_arrays() {
     let nested = Nested::new();
@@ -241,11 +242,11 @@ fn refusals_name_the_arrays() {
         "{text}"
     );
     assert_eq!(nested.files(""), before);
-    // A key that isn't theirs.
+    // The key does not fit.
     assert!(Migrate::new().plan_group(&group, Some(&EncryptionKey::new([1; 32]))).is_err());
 }
 
-/// What a group of before release 2.8 has by lying in its folder, later releases are told.
+/// A group from before release 2.8 has implicit members, which are listed for later releases.
 #[test]
 fn groups_without_a_list() {
     let nested = Nested::new();
@@ -269,13 +270,13 @@ fn groups_without_a_list() {
         assert_eq!(Group::open(new.join("sub")).unwrap().members().len(), 1);
         std::fs::remove_dir_all(new).unwrap();
     }
-    // For releases that know no lists it stays what it is.
+    // The group stays unchanged for releases without lists.
     let new = nested.at("new");
     std::fs::remove_dir_all(nested.at("group/a")).unwrap();
     let old = Group::open(nested.root()).unwrap();
     Migrate::new().to(version(5)).plan_group(&old, None).unwrap().into_folder(&new, None).unwrap();
     assert!(Group::open(&new).unwrap().is_legacy());
-    // What is made anew has its history.
+    // A group without its marker file gets a new one.
     CreateOptions::new().create_group(nested.at("empty")).unwrap();
     let empty = Group::open(nested.at("empty")).unwrap();
     std::fs::remove_file(nested.at("empty/__tiledb_group.tdb")).unwrap();

@@ -1,4 +1,4 @@
-//! The arrays of dimension labels are migrated as the array itself: with all of their history, or with what they say at a time.
+//! Arrays of dimension labels are migrated like the array, with history or at a given time.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use tdb_types::{Datatype, FormatVersion};
 
 type Disk = Arc<dyn Storage>;
 
-/// When the fixture was written.
+/// Timestamp of the fixture.
 const BEGAN: u64 = 1_700_000_000_000;
-/// When its schemas were made, which is later.
+/// Later timestamp of the fixture's schemas.
 const MADE: u64 = 1_795_176_056_677;
 
 fn open(storage: &Disk, time: TimeRange) -> Array {
@@ -28,7 +28,8 @@ fn label(array: &Array) -> DimensionLabel {
     labels.find(|label| label.datatype == Datatype::Float64).unwrap().clone()
 }
 
-/// The fixture; its label of numbers has new values, metadata twice, and an attribute that came later.
+/// The fixture with changes to its numeric label: new values, metadata at two times, and a new
+/// attribute.
 fn labelled() -> Disk {
     let storage: Disk = fixtures::named("v22-by-2.30.0-dense-labels").array_storage();
     let array = open(&storage, TimeRange::ALL);
@@ -50,7 +51,7 @@ fn migrated(migrate: &Migrate, array: &Array) -> Disk {
     storage
 }
 
-/// What differs but for the format.
+/// Returns all differences except the format.
 fn differences(a: &Array, b: &Array) -> Vec<Difference> {
     let mut all = Vec::new();
     let told = |difference| {
@@ -102,7 +103,7 @@ fn without_history_they_are_as_of_the_time() {
     }
 }
 
-/// What the format can't say of them is told before anything is written.
+/// Obstacles in labels are reported before any file is written.
 #[test]
 fn what_stands_against_them() {
     let storage = labelled();
@@ -128,7 +129,7 @@ fn in_place() {
     let array = Array::open(&place).unwrap();
     let own = array.array_of_label(&label(&array)).unwrap();
     let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&array).unwrap();
-    // Somebody else maintains the array of the label.
+    // Another job holds the lock of the label's array.
     let lock = place.join(&label(&array).uri).join(".tdb-maintain.tmp");
     std::fs::write(&lock, "process 1\non elsewhere\n").unwrap();
     assert!(matches!(plan.in_place(&place, &CreateOptions::new(), false), Err(MaintainError::Busy { .. })));

@@ -1,4 +1,4 @@
-//! What a migration holds at its peak: its budget and a constant, however large the array is.
+//! Peak memory of a migration: the budget and a constant, for arrays of any size.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use tdb_testkit::allocations::peak_while;
 use tdb_types::{FormatVersion, Scalar};
 
 const BUDGET: usize = 4 << 20;
-/// What reading and writing take beside it; most of it are tables of the comparison of old and new cells.
+/// Constant in bytes, mostly for tables that compare old and new cells.
 const CONSTANT: u64 = 28 << 20;
-/// Cells of the smallest array: 24 bytes each. The largest has a hundred times as many.
+/// Number of cells in the smallest array, 24 bytes each. The largest has a hundred times as many.
 const CELLS: i64 = 30_000;
 
 fn check(what: &str, make: impl Fn(&Path, Size), migrate: &Migrate) {

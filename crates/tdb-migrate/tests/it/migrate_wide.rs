@@ -1,4 +1,4 @@
-//! What lies far apart in a dense array is written without what lies between, which nobody wrote.
+//! Distant subarrays of a dense array are written without the cells in between.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tdb_types::{Datatype, FormatVersion, Layout, Scalar};
 /// First and last row, first and last column.
 type Write = (i64, i64, i64, i64);
 
-/// A dense array of `side` times `side` cells, in which boxes were written one after the other.
+/// Creates a dense array of `side` by `side` cells with one fragment per subarray.
 fn dense(side: i64, tile: i64, writes: &[Write]) -> Array {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let dimension = |name: &str| {
@@ -69,13 +69,13 @@ fn cells_in_the_corners() {
         assert_eq!(report.fragments, 3);
         assert!(report.cells <= 3 * 128 * 16, "{report:?}");
     }
-    // At a time, what came later isn't there.
+    // A migration at an earlier time leaves out later cells.
     let early = array.reopened_between(TimeRange::until(1)).unwrap();
     let (report, _) = flattened(&early, Migrate::new());
     assert_eq!((report.fragments, report.cells), (1, 1));
 }
 
-/// The box around a row and a column is nearly all empty; what lies near each other is one fragment.
+/// The MBR of a row and a column is mostly empty. Adjacent subarrays become one fragment.
 #[test]
 fn crosses_and_neighbours() {
     let side = 1 << 13;
@@ -86,12 +86,13 @@ fn crosses_and_neighbours() {
     let near = [(0, 9, 0, 9), (0, 9, 20, 39), (8000, 8010, 8000, 8010), (8000, 8010, 8020, 8025)];
     let (report, _) = flattened(&dense(side, 10, &near), Migrate::new());
     assert_eq!(report.fragments, 2);
-    // Little is in between.
+    // Few cells are in between.
     let (report, _) = flattened(&dense(100, 10, &[(0, 0, 0, 0), (99, 99, 99, 99)]), Migrate::new());
     assert_eq!((report.fragments, report.cells), (1, 10_000));
 }
 
-/// Rows and columns cut each other into pieces, of which there may be a few for each: or larger boxes are taken.
+/// Crossing rows and columns cut each other into pieces. Larger subarrays bound the number of
+/// pieces.
 #[test]
 fn pieces_are_bounded() {
     let side = 1 << 11;
@@ -117,7 +118,8 @@ fn boxes_by_chance() {
             })
             .collect();
         let (report, _) = flattened(&dense(side, 8, &writes), Migrate::new());
-        // Tiles of 8 by 8 around boxes of at most 70 by 70, twice at most; or one box of less than a mebicell.
+        // Tiles of 8 by 8 around subarrays of up to 70 by 70, with amplification 2, or one subarray
+        // below 2^20 cells.
         let most = 2 * 80 * 80 * writes.len() as u64;
         assert!(report.cells <= most.max(1 << 20), "{report:?} {writes:?}");
     }

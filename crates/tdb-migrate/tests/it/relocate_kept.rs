@@ -1,4 +1,4 @@
-//! What copies, moves and removals keep: what was set aside, what is no file of the format, what somebody else is at.
+//! Files that copies, moves and removals keep: quarantined files, foreign files, and locked arrays.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,14 +14,14 @@ use tdb_testkit::fixtures;
 use tdb_types::FormatVersion;
 use tdb_verify::Doctor;
 
-/// An array at a place.
+/// Creates an array at a path.
 fn array(root: &Path, place: &str) {
     let staging = tempfile::tempdir_in(root).unwrap();
     fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
     std::fs::rename(staging.path().join("array"), root.join(place)).unwrap();
 }
 
-/// All that a folder holds.
+/// Returns all files of a folder.
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files(&LocalStorage::new(folder))
 }
@@ -33,7 +33,7 @@ fn why<T: std::fmt::Debug>(result: Result<T, MaintainError>) -> PlaceProblem {
     }
 }
 
-/// Moves a temporary file and a fragment that was never committed aside.
+/// Quarantines a temporary file and an uncommitted fragment.
 fn set_aside(folder: &Path) -> Vec<String> {
     let fragment = "__fragments/__1_1_0123456789abcdef0123456789abcdef_22";
     std::fs::write(folder.join(".tdb-4711-0.tmp"), "half of a file").unwrap();
@@ -42,13 +42,13 @@ fn set_aside(folder: &Path) -> Vec<String> {
     let array = Array::open(folder).unwrap();
     let found = Doctor::new().plan(&array).unwrap().found().to_vec();
     assert_eq!(Doctor::new().plan(&array).unwrap().run().unwrap().done.len(), 2, "{found:?}");
-    // Temporary files in what was moved aside are none that somebody is writing.
+    // Temporary files in quarantine are not in use.
     std::fs::write(folder.join(".tdb-aside/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
         .unwrap();
     vec![fragment.to_owned(), ".tdb-4711-0.tmp".to_owned()]
 }
 
-/// A migration that leaves nothing of the old array is as careful with what lies in it as a removal.
+/// A migration with removal of the old array checks foreign and quarantined files like a removal.
 #[test]
 fn migrations_remove_no_more_than_removals() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,14 +63,14 @@ fn migrations_remove_no_more_than_removals() {
     };
     assert!(matches!(why(in_place(21)), PlaceProblem::Aside));
     assert_eq!(all(&root.join("a")), before);
-    // What isn't of the format stays.
+    // Foreign files stay.
     std::fs::remove_dir_all(root.join("a/.tdb-aside")).unwrap();
     std::fs::write(root.join("a/notes.txt"), "mine").unwrap();
     in_place(21).unwrap();
     let old = root.join("a.before-migration");
     assert_eq!(all(&old), BTreeMap::from([("notes.txt".to_owned(), b"mine".to_vec())]));
     std::fs::remove_dir_all(&old).unwrap();
-    // A removal that was interrupted goes on.
+    // An interrupted removal is resumed.
     array(&root, "b");
     std::fs::rename(root.join("b"), &old).unwrap();
     std::fs::rename(old.join("__schema"), old.join(".tdb-removed.tmp")).unwrap();
@@ -79,7 +79,7 @@ fn migrations_remove_no_more_than_removals() {
     assert_eq!(Array::open(root.join("a")).unwrap().schema().version().number(), 22);
 }
 
-/// Whoever wants back what the doctor has moved aside finds it where the array is.
+/// Quarantined files move with the array.
 #[test]
 fn what_was_set_aside_goes_along() {
     for by_copying in [false, true] {
@@ -102,7 +102,7 @@ fn what_was_set_aside_goes_along() {
     }
 }
 
-/// It may be the only copy of something: who removes it has to say so.
+/// Quarantined files may be the only copy, and their removal needs a request.
 #[test]
 fn what_was_set_aside_is_not_removed_without_a_word() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn what_was_set_aside_is_not_removed_without_a_word() {
     let before = all(&root.join("a"));
     assert_eq!(why(Remove::new().plan_folder(root.join("a"))), PlaceProblem::Aside);
     assert_eq!(all(&root.join("a")), before);
-    // The same of one that is to go with its group, and of the array of a label.
+    // The same applies to a member of a group and to a label's array.
     Group::create(root.join("g")).unwrap();
     std::fs::rename(root.join("a"), root.join("g/a")).unwrap();
     Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
@@ -126,7 +126,7 @@ fn what_was_set_aside_is_not_removed_without_a_word() {
     assert!(!root.join("g").exists() && !root.join("b").exists());
 }
 
-/// What no listing shows would go with its folder: names that aren't UTF-8, links that lead nowhere.
+/// Unlisted entries would be deleted with their folder: names that are not UTF-8, dangling links.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_not_listed_is_not_removed() {
@@ -157,11 +157,11 @@ fn what_is_not_listed_is_not_removed() {
             assert_eq!(why(moving), PlaceProblem::Foreign, "{name} {place}");
             assert!(foreign.symlink_metadata().is_ok() && !root.join("moved").exists());
             assert_eq!(all(&root.join(&name)), before);
-            // A copy leaves it out, and says so.
+            // A copy leaves the entry out and reports the path.
             let copied = CopyTo::new().folder(root.join(&name), root.join("copy")).unwrap();
             assert_eq!(copied.left_out.len(), 1, "{copied:?}");
             std::fs::remove_dir_all(root.join("copy")).unwrap();
-            // At once all of it goes along.
+            // A rename moves everything.
             MoveTo::new().folder(root.join(&name), root.join("moved")).unwrap();
             let below = foreign.strip_prefix(root.join(&name)).unwrap();
             assert!(root.join("moved").join(below).symlink_metadata().is_ok());
@@ -170,7 +170,7 @@ fn what_is_not_listed_is_not_removed() {
     }
 }
 
-/// The same where the folder around has such a name, so that no URI names it.
+/// Parent folders may have such a name, too. Then the folder has no URI.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
@@ -189,7 +189,7 @@ fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
     assert!(!around.join("a").exists() && !around.join("b").exists());
 }
 
-/// The folder in which a copy grows leads nowhere else.
+/// The staging folder of a copy must not be a link.
 #[cfg(unix)]
 #[test]
 fn copies_do_not_grow_behind_links() {
@@ -216,7 +216,7 @@ fn copies_do_not_grow_behind_links() {
     assert!(!root.join("nothing").exists() && !root.join("b").exists());
 }
 
-/// A source that goes away while it is copied leaves no copy of nothing.
+/// A source that disappears during the copy leaves no empty copy.
 #[test]
 fn nothing_is_no_copy() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn nothing_is_no_copy() {
     }
 }
 
-/// A storage whose folder is removed before it is listed for the nth time.
+/// A storage whose folder is deleted before the nth listing.
 #[derive(Clone, Debug)]
 struct Vanishing {
     inner: Arc<dyn Storage>,
@@ -260,7 +260,7 @@ impl Storage for Vanishing {
     }
 }
 
-/// What can't be removed afterwards isn't copied before.
+/// A move checks the removal of the source before copying.
 #[cfg(unix)]
 #[test]
 fn a_move_that_could_not_end_does_not_begin() {
@@ -281,12 +281,12 @@ fn a_move_that_could_not_end_does_not_begin() {
     assert_eq!(why(moving), PlaceProblem::Link);
     assert!(!seen.load(std::sync::atomic::Ordering::Relaxed), "nothing was copied");
     assert_eq!(all(&root), before);
-    // At once the link goes along.
+    // A rename moves the link.
     MoveTo::new().folder(root.join("a"), root.join("b")).unwrap();
     assert!(Array::open(root.join("b")).is_ok());
 }
 
-/// A group isn't moved or removed while somebody maintains one of its arrays, and nothing of it changes.
+/// The lock of an array inside of a group prevents moves and removals of the group.
 #[test]
 fn members_that_are_maintained_hold_their_group() {
     let folder = tempfile::tempdir().unwrap();
@@ -310,7 +310,7 @@ fn members_that_are_maintained_hold_their_group() {
         };
         is_busy(MoveTo::new().folder(root.join("g"), root.join("h")).map(drop));
         is_busy(MoveTo::new().by_copying(true).folder(root.join("g"), root.join("h")).map(drop));
-        // What isn't removed needn't be left alone by others.
+        // An array without membership is not removed, so its lock does not matter.
         if held != "g/no-member" {
             is_busy(Remove::new().recursive(true).plan_folder(root.join("g")).and_then(RemovalPlan::run).map(drop));
         }
@@ -327,7 +327,7 @@ fn members_that_are_maintained_hold_their_group() {
     assert!(!root.join("i/a").exists() && root.join("i/no-member").exists());
 }
 
-/// A group that can't be read says nothing of its members: that is told, and it goes along.
+/// An unreadable group is moved and reported, because its members are unknown.
 #[test]
 fn groups_that_cannot_be_read_are_told() {
     for by_copying in [false, true] {
@@ -343,7 +343,7 @@ fn groups_that_cannot_be_read_are_told() {
     }
 }
 
-/// Journals lie in arrays. What is called so elsewhere keeps nobody from moving.
+/// Journals outside of arrays have no meaning.
 #[test]
 fn what_is_no_journal_holds_nothing() {
     for by_copying in [false, true] {

@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-relocate`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-relocate`, in one binary.
+#![allow(clippy::unwrap_used)] // test helpers
 
 mod relocate;
 #[path = "../../../tdb-maintain/tests/it/support/mod.rs"]

@@ -1,4 +1,4 @@
-//! Arrays and groups of all releases are copied, moved and removed as a whole or not at all.
+//! Arrays and groups of all releases are copied, moved and removed atomically.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tdb_testkit::{Fault, FaultyStorage, fixtures};
 type Files = BTreeMap<String, Vec<u8>>;
 type Disk = Arc<dyn Storage>;
 
-/// A disk on which all files lie in `array`.
+/// A storage with files below `array`.
 fn on(files: &Files) -> Disk {
     let storage = MemoryStorage::new();
     for (path, bytes) in files {
@@ -39,7 +39,7 @@ fn arrays_of_all_releases_are_copied() {
                     let copy = disk.sub("copy").unwrap();
                     assert_eq!(files(&*copy), before, "{}", case.name);
                     assert_eq!((copied.files, copied.left_out.len()), (before.len() as u64, 0), "{}", case.name);
-                    // With URIs, files that have some are others, and readers find the same.
+                    // Files with URIs are rewritten, and readers find the same cells.
                     let seen = case.seen(TimeRange::ALL);
                     let disk: Disk = Arc::new(Elsewhere(Arc::new(MemoryStorage::new())));
                     let copied = CopyTo::new().run(&case.storage, &disk, "copy").unwrap();
@@ -54,7 +54,7 @@ fn arrays_of_all_releases_are_copied() {
     assert!(all.len() > 500);
 }
 
-/// A storage that lies in another folder than those of the fixtures.
+/// A storage with other URIs than the fixtures.
 #[derive(Clone, Debug)]
 struct Elsewhere(Disk);
 
@@ -84,7 +84,7 @@ fn groups_of_all_releases_are_copied() {
     }
 }
 
-/// What is left where a copy was to go.
+/// Checks that the copy is complete, if it exists.
 fn check_copy(disk: &Disk, before: &Files, what: &str) {
     if disk.exists("copy").unwrap() {
         assert_eq!(files(&*disk.sub("copy").unwrap()), *before, "{what}");
@@ -119,7 +119,7 @@ fn copies_that_break() {
     }
 }
 
-/// While it goes, an array is whole or none.
+/// An array is complete or hidden during a removal.
 #[test]
 fn removals_that_break() {
     for fixture in ["v22-by-2.30.0-sparse-2d", "v4-by-1.7.7-sparse-appended", "v9-by-2.3.3-sparse-joined-footers"] {
@@ -189,7 +189,7 @@ fn what_is_refused() {
     assert!(Array::open(&target).is_ok() && !folder.path().join(".tdb-copy-x.tmp").exists());
 }
 
-/// A group with members of every kind: relative, absolute, nested, elsewhere.
+/// Creates a group with relative, absolute, nested and external members.
 fn groups(root: &Path) {
     let group = root.join("g");
     Group::create(&group).unwrap();
@@ -231,7 +231,7 @@ fn members_of_copies_lie_in_the_copy() {
     assert!(Array::open(root.join("h/inner/b")).is_ok() && root.join("h/notes.txt").exists());
 }
 
-/// Whether the groups of `groups` find all their members when they lie at `name`.
+/// Returns `true` if the groups of `groups` find all members at `name`.
 fn reaches_all(root: &Path, name: &str) -> bool {
     if Group::open(root.join(name)).is_err() || Group::open(root.join(name).join("inner")).is_err() {
         return false;
@@ -261,11 +261,11 @@ fn moved_at_once_and_by_copying() {
         assert!(places(&root.join("h")).contains(&("a".to_owned(), MemberPlace::Inside("a".to_owned()))));
         assert_eq!(moved.repointed, if by_copying { vec![] } else { vec!["sibling"] });
         assert!(reaches_all(&root, "h"), "{:?}", places(&root.join("h/inner")));
-        // What isn't of the format stays.
+        // Unknown files stay.
         assert_eq!(moved.left, if by_copying { vec!["notes.txt".to_owned()] } else { Vec::new() });
         assert_eq!(root.join("g").exists(), by_copying);
         assert!(root.join("h/notes.txt").exists());
-        // A member that is moved out of its group.
+        // Moves a member out of its group.
         let moved = MoveTo::new().by_copying(by_copying).folder(root.join("h/a"), root.join("h/z")).unwrap();
         assert_eq!(moved.held_by, [root.join("h").display().to_string()]);
         assert!(Array::open(root.join("h/z")).is_ok() && Array::open(root.join("h/a")).is_err());
@@ -294,7 +294,8 @@ fn removed_with_and_without_members() {
     assert!(Group::open(root.join("g")).is_err() && root.join("g/notes.txt").exists());
 }
 
-/// Whatever breaks, all of an array is at its old place or at its new one, and the next run finishes.
+/// After any failure, the complete array is at its old or new path. The next run completes the
+/// move.
 #[test]
 fn moves_that_break() {
     let mut broken = 0;
@@ -320,7 +321,7 @@ fn moves_that_break() {
                     }
                 };
                 assert!(is_whole("array") || is_whole("new"), "{what}");
-                // What looks like an array has all its cells.
+                // A visible array has all its cells.
                 let case = Case::on(disk.sub("array").unwrap());
                 assert!(case.at(TimeRange::ALL).is_err() || case.seen(TimeRange::ALL) == seen, "{what}");
                 if disk.exists("array").unwrap() {
@@ -336,14 +337,14 @@ fn moves_that_break() {
     assert!(broken > 300, "{broken}");
 }
 
-/// The same of groups, whose members are named anew; on a disk, where these can be looked at.
+/// Moves of groups, whose members are updated. Uses local folders, which allow members to be read.
 #[test]
 fn moves_of_groups_that_break() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     std::fs::create_dir(&root).unwrap();
     groups(&root);
-    // Each file takes the disk its time, hundreds of times.
+    // Fewer files make hundreds of runs faster.
     for (array, folder) in
         ["g/a", "g/inner/b", "elsewhere"].into_iter().flat_map(|array| [(array, "__fragments"), (array, "__commits")])
     {
@@ -368,7 +369,8 @@ fn moves_of_groups_that_break() {
         for (fault, n, turn) in
             all.flat_map(|(fault, number)| (0..sound.changes()).map(move |n| (fault, n, (n + number) % 3)))
         {
-            // Each operation of a copy breaks in one of the ways. Above all break in all ways.
+            // Each operation of a copy fails in one of three ways. Each operation of a rename fails
+            // in all three ways.
             if by_copying && turn != 0 {
                 continue;
             }
@@ -387,11 +389,11 @@ fn moves_of_groups_that_break() {
             assert!(!root.join("h/.tdb-moving.tmp").exists(), "{what}");
         }
     }
-    // Renamed, and members not named anew yet: only that is neither whole here nor there.
+    // Incomplete moves are renamed folders with old member URIs.
     assert!((1..20).contains(&unsettled), "{unsettled}");
 }
 
-/// Nothing was left to do.
+/// Accepts the errors of a repeated job without work.
 fn gone(error: MaintainError) -> Result<(), MaintainError> {
     match error {
         MaintainError::Storage(error) if error.is_not_found() => Ok(()),
@@ -400,7 +402,7 @@ fn gone(error: MaintainError) -> Result<(), MaintainError> {
     }
 }
 
-/// What has been written to the old place since isn't lost.
+/// Later writes to the old path are not lost.
 #[test]
 fn a_move_that_was_overtaken_is_left() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
@@ -408,7 +410,7 @@ fn a_move_that_was_overtaken_is_left() {
     let job = |disk: &Disk| MoveTo::new().take_over(true).by_copying(true).run(disk, "array", "new");
     let sound = FaultyStorage::sound(on(&Case::of(&fixture).files()));
     job(&(Arc::new(sound.clone()) as _)).unwrap();
-    // The last moment at which both are whole.
+    // The last moment at which both folders are complete.
     let n = (0..sound.changes()).rev().find(|n| {
         let disk = on(&Case::of(&fixture).files());
         let _ = job(&(Arc::new(FaultyStorage::new(disk.clone(), Fault::Stops, *n)) as _));
@@ -425,7 +427,7 @@ fn a_move_that_was_overtaken_is_left() {
     assert!(Case::on(disk.sub("array").unwrap()).array().metadata().unwrap().get("k").is_some());
 }
 
-/// What somebody has put into the folders of an array doesn't go with them.
+/// Foreign files in an array are not deleted.
 #[test]
 fn what_is_not_of_the_format_is_not_removed() {
     let folder = tempfile::tempdir().unwrap();
@@ -447,7 +449,7 @@ fn what_is_not_of_the_format_is_not_removed() {
     assert!(!array.exists());
 }
 
-/// What lies elsewhere stays, whatever leads there.
+/// Files outside of the array stay, even behind links.
 #[cfg(unix)]
 #[test]
 fn nothing_behind_links_is_removed() {
@@ -469,14 +471,14 @@ fn nothing_behind_links_is_removed() {
     symlink(root.join("outside"), root.join("link")).unwrap();
     is_refused(Remove::new().plan_folder(root.join("link")).map(drop));
     assert_eq!(all("outside"), outside);
-    // One folder of an array lies elsewhere: it isn't begun.
+    // The removal does not start if one folder is a link.
     array("half");
     std::fs::rename(root.join("half/__fragments"), root.join("away")).unwrap();
     symlink(root.join("away"), root.join("half/__fragments")).unwrap();
     let half = all("half");
     is_refused(Remove::new().plan_folder(root.join("half")).map(drop));
     assert_eq!(all("half"), half);
-    // A member that is a link, and one behind a link that isn't of the group's.
+    // A member that is a link, and a member behind another link.
     for by_moving in [false, true] {
         Group::create(root.join("g")).unwrap();
         symlink(root.join("outside"), root.join("g/m")).unwrap();

@@ -1,4 +1,4 @@
-//! What is fuzzed of maintenance: bodies that take any bytes and assert what must hold whatever they are.
+//! Fuzz targets of maintenance: functions that accept any bytes and assert their invariants.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -10,14 +10,14 @@ use tdb_testkit::fixtures;
 use tdb_verify::{MaintainError, Rebuild, RebuildPlan};
 
 const METADATA: &str = "/__fragment_metadata.tdb";
-/// Larger arrays would only make each run slow.
+/// Larger arrays would slow down each run.
 const MOST_BYTES: usize = 64 << 10;
 
-/// A fragment whose metadata are gone.
+/// A fragment without metadata.
 struct Lost {
-    /// The files of its array that are left.
+    /// The remaining files of the array.
     files: BTreeMap<String, Arc<[u8]>>,
-    /// Those with its cells.
+    /// The data files of the fragment.
     data: Vec<String>,
     key: Option<EncryptionKey>,
     name: String,
@@ -32,7 +32,7 @@ static LOST: LazyLock<Vec<Lost>> = LazyLock::new(|| {
     fixtures::all().iter().filter(|fixture| small(fixture)).flat_map(lost_of).collect()
 });
 
-/// The fragments of an array, each without its metadata.
+/// Returns the fragments of an array, each without metadata.
 fn lost_of(fixture: &fixtures::Fixture) -> Vec<Lost> {
     let key = fixture.expected().key().map(EncryptionKey::new);
     let files: BTreeMap<String, Arc<[u8]>> =
@@ -69,10 +69,12 @@ fn open(storage: Arc<dyn Storage>, key: Option<&EncryptionKey>) -> Result<Array,
     .open_on(storage)
 }
 
-/// A fragment without metadata, one of whose data files is damaged, is rebuilt or refused. If it is refused nothing has
-/// changed; if it is rebuilt readers find as many cells as it says, or an error. The first bytes choose the fragment (two),
-/// the file, and whether what comes before the damage is saved; then come edits of five bytes: which half of the file,
-/// place, what to do there, and by what.
+/// Damages a data file of a fragment without metadata, and rebuilds the fragment.
+///
+/// A refused rebuild changes no file. After a rebuild, readers find the reported number of cells,
+/// or an error. The first bytes select the fragment (two bytes), the file, and whether to keep
+/// tiles before the damage. Edits of five bytes follow: half of the file, position (two bytes),
+/// action and value.
 pub fn rebuild(data: &[u8]) {
     let Some((&[low, high, file, salvage], edits)) = data.split_first_chunk() else { return };
     let lost = &LOST[usize::from(u16::from_le_bytes([low, high])) % LOST.len()];
@@ -98,7 +100,7 @@ pub fn rebuild(data: &[u8]) {
     }
 }
 
-/// What was rebuilt is a fragment of so many cells, and reading it comes to an end.
+/// Checks the number of cells in the rebuilt fragment. Reading must end.
 fn check(storage: &Arc<dyn Storage>, lost: &Lost, cells: u64) {
     let array = open(Arc::clone(storage), lost.key.as_ref()).expect("what was rebuilt can be opened");
     let fragments = array.fragments().expect("its metadata can be read");
@@ -112,7 +114,7 @@ fn check(storage: &Arc<dyn Storage>, lost: &Lost, cells: u64) {
     }
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files_of(storage: &dyn Storage, folder: &str) -> BTreeMap<String, Arc<[u8]>> {
     let mut files = BTreeMap::new();
     for entry in storage.list(folder).expect("folders can be listed") {
@@ -130,7 +132,7 @@ fn files_of(storage: &dyn Storage, folder: &str) -> BTreeMap<String, Arc<[u8]>> 
 
 fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
     let place = usize::from(u16::from_le_bytes([low, high]));
-    // Later tiles lie at the end.
+    // Later tiles are at the end.
     let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
     if place >= bytes.len() {
         return;

@@ -1,4 +1,4 @@
-//! What interrupted writes leave in an array: files and folders that no reader looks at.
+//! Leftovers of interrupted writes in an array: files and folders that readers ignore.
 
 use tdb_array::Array;
 use tdb_storage::{EntryKind, is_temporary};
@@ -42,7 +42,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             what: leftover.what,
             why: why.to_owned(),
             remedy: Remedy::SetAside,
-            // Somebody may miss the cells of a fragment.
+            // A user may miss the cells of a fragment.
             severity: if leftover.kind == EntryKind::File { Severity::Note } else { Severity::Finding },
             files: leftover.files,
             bytes: leftover.bytes,

@@ -1,8 +1,8 @@
-//! Moving things aside, with a text that says where they came from, and moving them back.
+//! Quarantine: moving files aside and back, with a list of former paths.
 //!
-//! What is moved aside lies in a folder of the array or group itself, so that it stays on the same disk and goes along with it.
-//! The folder's name begins with a dot and has no underscore: no release takes it for anything. Nothing in it has the name that
-//! makes an array, a group or a fragment of a folder.
+//! The quarantine folder is in the array or group. Files stay on the same disk and move with the
+//! array. The folder name starts with a dot and has no underscore, and all releases ignore it.
+//! Names of quarantined files never mark a folder as an array, group or fragment.
 
 use sha2::{Digest, Sha256};
 use tdb_metadata::CommitKind;
@@ -12,20 +12,20 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, GROUP_FOLDER, file_nam
 use super::outdated::is_outdated;
 use tdb_job::{MaintainError, Result};
 
-/// The folder of what was moved aside.
+/// The quarantine folder.
 pub const ASIDE: &str = ".tdb-aside";
-/// The text in each of its folders.
+/// The list of former paths in each quarantine folder.
 const TEXT: &str = "where-from.txt";
 const TITLE: &str = "tdb doctor has moved these here; tdb doctor --undo moves them back, and so does mv.";
-/// More than this no text of ours has.
+/// Maximum size of a list.
 const TEXT_BYTES: u64 = 64 << 20;
 
-/// One thing that is done, and can be undone.
+/// An action that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
-    /// The file or folder at a path is moved aside.
+    /// A file or folder moved to quarantine.
     Moved(String),
-    /// A file is written, whose bytes have this SHA-256: what else has come to lie there isn't ours.
+    /// A written file and its SHA-256. Undo keeps a file with another digest.
     Wrote(String, String),
 }
 
@@ -39,7 +39,7 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A folder for what is moved aside now.
+/// The quarantine folder of one repair.
 #[derive(Debug)]
 pub(super) struct Aside<'s> {
     storage: &'s dyn Storage,
@@ -48,7 +48,7 @@ pub(super) struct Aside<'s> {
 }
 
 impl<'s> Aside<'s> {
-    /// Makes the folder, and the text that says what is going to be done.
+    /// Creates the folder and writes the list of planned actions.
     pub(super) fn begin(storage: &'s dyn Storage, deeds: &[Deed]) -> Result<Self> {
         let mut number = folders(storage)?.last().map_or(1, |last| last + 1);
         let mut text = format!("{TITLE}\n");
@@ -68,14 +68,14 @@ impl<'s> Aside<'s> {
             storage.create_folder(&folder)?;
             match storage.create_new(&format!("{folder}/{TEXT}"), text.as_bytes()) {
                 Ok(()) => return Ok(Self { storage, folder, moved: 0 }),
-                // Somebody else was faster.
+                // Another process has created the list.
                 Err(StorageError::AlreadyExists { .. }) => number += 1,
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Moves the next of what was said to be moved. Whether it was still there.
+    /// Moves the next planned file. Returns `false` if the file no longer exists.
     pub(super) fn take(&mut self, path: &str) -> Result<bool> {
         self.moved += 1;
         match self.storage.rename(path, &format!("{}/{}", self.folder, name(self.moved, path))) {
@@ -90,12 +90,12 @@ impl<'s> Aside<'s> {
     }
 }
 
-/// What something is called aside. The number keeps it apart from others, and from names that mean something.
+/// Returns the name in quarantine. The number makes the name unique and meaningless for readers.
 fn name(number: usize, path: &str) -> String {
     format!("{number}-{}", file_name(path))
 }
 
-/// The numbers of the folders of what was moved aside, in order.
+/// Returns the numbers of the quarantine folders, sorted.
 fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
     let entries = match storage.list(ASIDE) {
         Err(StorageError::NotFound { .. }) => return Ok(Vec::new()),
@@ -107,29 +107,29 @@ fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// What was moved back, or couldn't be.
+/// Result of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undone {
-    /// The paths of what lies again where it lay.
+    /// Paths of restored files.
     pub restored: Vec<String>,
-    /// The paths of files that the doctor had written, and that are removed.
+    /// Paths of files written by the doctor and now deleted.
     pub removed: Vec<String>,
-    /// Paths where something else lies by now: what lay there stays aside.
+    /// Paths of files still in quarantine, because a new file occupies the path.
     pub occupied: Vec<String>,
-    /// Paths of commits of fragments that are gone by now, on which readers would fail: what was moved aside stays there, and what
-    /// was written to take such commits back stays where it is.
+    /// Paths of commits and ignore files for missing fragments. Readers would fail after an undo.
+    /// The files stay unchanged.
     pub outdated: Vec<String>,
 }
 
-/// Moves everything back, what was moved last first.
+/// Undoes all repairs, last action first.
 pub(super) fn undo(storage: &dyn Storage) -> Result<Undone> {
     let mut undone = Undone::default();
     for number in folders(storage)?.into_iter().rev() {
         let folder = format!("{ASIDE}/{number}");
         let text = format!("{folder}/{TEXT}");
         let bytes = match storage.read_up_to(&text, TEXT_BYTES) {
-            // Nothing was moved before the text was there.
+            // Without a list, no file was moved.
             Err(error) if error.is_not_found() => Vec::new(),
             other => other?,
         };
@@ -169,7 +169,7 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
                 undone.outdated.push(path);
                 return Ok(());
             }
-            // A storage that can't move at once may have been interrupted.
+            // A storage without atomic moves may have been interrupted.
             storage.create_folder(path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
             match storage.rename(&from, &path) {
                 Ok(()) => undone.restored.push(path),
@@ -181,16 +181,16 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
     Ok(())
 }
 
-/// Whether a file that lies aside commits fragments that are gone by now.
+/// Returns `true` if a quarantined file commits missing fragments.
 fn is_outdated_file(storage: &dyn Storage, from: &str, path: &str) -> Result<bool> {
-    // What takes commits back does no harm.
+    // Restoring an ignore file is harmless.
     if !matches!(CommitKind::of(path), Some(CommitKind::Consolidated | CommitKind::Write)) {
         return Ok(false);
     }
     is_outdated(storage, path, &storage.read_up_to(from, TEXT_BYTES)?)
 }
 
-/// What a text says, with the names of what was moved; none if it is none of ours.
+/// Parses a list into actions and names in quarantine. Returns `None` if the list is invalid.
 fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
     let text = std::str::from_utf8(bytes).ok()?;
     if text.is_empty() {
@@ -206,14 +206,14 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
             _ => return None,
         };
         let (Deed::Moved(path) | Deed::Wrote(path, _)) = &deed.0;
-        // A path that leads out of the array, or to nothing, is none that we wrote.
+        // The doctor never writes an empty path or a path out of the array.
         (parts.next().is_none() && !path.is_empty() && check_path(path).is_ok()).then_some(deed)
     };
     text.strip_prefix(TITLE)?.strip_prefix('\n')?.lines().map(deed).collect()
 }
 
-/// Whether it is something that is written here: a list of commits that don't count, the members of a group, metadata of a
-/// fragment that were made anew. Undoing removes nothing else.
+/// Returns `true` if the doctor writes files of this kind: ignore files, members of a group, and
+/// rebuilt fragment metadata. Undo deletes no files of other kinds.
 fn is_written_here(path: &str) -> bool {
     match path.split_once('/') {
         _ if file_name(path) == FRAGMENT_METADATA => true,
@@ -250,7 +250,7 @@ mod tests {
         let mut aside = Aside::begin(&storage, &deeds).unwrap();
         assert_eq!(paths.map(|path| aside.take(path).unwrap()), [true, false, true]);
         assert!(storage.exists(".tdb-aside/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
-        // Something else has come to lie there.
+        // Another file occupies the path.
         storage.insert("__commits/a.vac", *b"b").unwrap();
         let undone = undo(&storage).unwrap();
         assert_eq!(undone.restored, ["__fragments/f"]);

@@ -1,4 +1,4 @@
-//! Commits of fragments that aren't there.
+//! Commits of missing fragments.
 
 use tdb_array::{Array, CommittedFragment};
 
@@ -15,7 +15,8 @@ const WHY: &str = "its deletion was interrupted, or it was lost; readers fail on
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
-    // Commits first: what is committed meanwhile has its folder, and what is removed meanwhile is looked for once more.
+    // Commits are read first. A fragment committed later has a folder by then. A deletion in the
+    // meantime causes another round.
     let inventory = array.commit_inventory(&array.listing()?)?;
     let mut gone: Vec<(&CommittedFragment, &str)> = Vec::new();
     for fragment in &inventory.fragments {

@@ -1,4 +1,4 @@
-//! What the doctor says of something that it found.
+//! Diagnosis of a problem.
 
 use std::fmt;
 
@@ -6,59 +6,62 @@ use tdb_storage::{Entry, EntryKind};
 
 use crate::Severity;
 
-/// Something in the folder of an array or group that isn't as it should be, and what may be done about it.
+/// A problem in the folder of an array or group, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnosis {
-    /// Its path below the folder; of a member of a group, the group's folder of members.
+    /// Path below the folder. For a member of a group, the key of the member.
     pub path: String,
-    /// Whether it is a file or a folder.
+    /// File or folder.
     pub kind: EntryKind,
-    /// What it is.
+    /// Description of the file or folder.
     pub what: &'static str,
-    /// How it came about, and what follows from it.
+    /// Cause and consequences.
     pub why: String,
-    /// What may be done about it.
+    /// The remedy.
     pub remedy: Remedy,
-    /// Whether something is wrong. What only takes room is a note, and so is what the doctor doesn't know.
+    /// Severity. Wasted space and unknown files are notes.
     pub severity: Severity,
-    /// The files that it consists of, by their paths.
+    /// Paths of the affected files.
     pub files: Vec<String>,
-    /// Bytes of the files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
 }
 
-/// What may be done about something.
+/// A remedy for a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Moving it aside. Readers find what they found before.
+    /// Quarantines the file, without an effect on readers.
     SetAside,
-    /// Moving it aside, after which readers find something else: only for those who [ask for it](crate::Doctor::only).
+    /// Quarantines the file, with an effect on readers. Runs only on
+    /// [request](crate::Doctor::only).
     Reveal,
-    /// Writing a file that takes back gathered commits whose fragments are gone. Readers find something else then.
+    /// Writes an ignore file for consolidated commits of missing fragments, with an effect on
+    /// readers.
     Ignore {
-        /// The commits, as they are gathered.
+        /// The commits, as the consolidated file lists them.
         commits: Vec<String>,
     },
-    /// Finishing what was interrupted, or undoing it.
+    /// Completes or rolls back an interrupted job.
     Finish,
-    /// Taking over a lock of somebody who may live: only for those who [ask for it](crate::Doctor::only), being certain that
-    /// nobody is at it.
+    /// Takes over a lock with a possibly living owner. Runs only on [request](crate::Doctor::only),
+    /// and is only safe after the owner has ended.
     TakeOver,
-    /// Naming a member of a group by its path below the group's folder.
+    /// Changes a member of a group to a path relative to the group's folder.
     Relative {
-        /// What it is known by: its name, or its URI.
+        /// Key of the member: its name or URI.
         key: String,
-        /// The path; none if another member has it already, so that this one goes.
+        /// The relative path. `None` if another member already has the path. Then this member is
+        /// removed.
         path: Option<String>,
     },
-    /// Nothing that the doctor could do.
+    /// The doctor has no remedy.
     None,
 }
 
 impl Remedy {
-    /// Whether readers find something else afterwards, so that it is done only for those who ask for it by its path.
+    /// Returns `true` if the remedy affects readers. These remedies run only on request.
     #[must_use]
     pub fn changes_what_is_read(&self) -> bool {
         matches!(self, Self::Reveal | Self::Ignore { .. })
@@ -87,7 +90,7 @@ impl fmt::Display for Diagnosis {
 }
 
 impl Diagnosis {
-    /// A file that may be moved aside.
+    /// Creates a finding about a file, with quarantine as the remedy.
     pub(super) fn file(path: impl Into<String>, bytes: u64, what: &'static str, why: impl Into<String>) -> Self {
         let path = path.into();
         Self {
@@ -102,30 +105,30 @@ impl Diagnosis {
         }
     }
 
-    /// The same of what only takes room: no reader looks at it, and nobody is kept from anything.
+    /// Lowers the severity to a note, for files that only take up space.
     pub(super) fn harmless(self) -> Self {
         Self { severity: Severity::Note, ..self }
     }
 
-    /// The same of a file or a folder.
+    /// Sets whether the path is a file or a folder.
     pub(super) fn of(self, kind: EntryKind) -> Self {
         let files = if kind == EntryKind::File { self.files } else { Vec::new() };
         Self { kind, files, ..self }
     }
 
-    /// The same with another remedy.
+    /// Sets the remedy.
     pub(super) fn with(self, remedy: Remedy) -> Self {
         Self { remedy, ..self }
     }
 
-    /// Something that nothing is wrong with, as far as the doctor knows.
+    /// Creates a note about a file or folder without a known problem.
     pub(super) fn note(path: String, entry: &Entry, what: &'static str, why: &str) -> Self {
         let of_file = Self::file(path, entry.size, what, why);
         let files = if entry.kind == EntryKind::File { of_file.files.clone() } else { Vec::new() };
         Self { kind: entry.kind, remedy: Remedy::None, severity: Severity::Note, files, ..of_file }
     }
 
-    /// Whether both say the same of the same.
+    /// Returns `true` if path, description and remedy are equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         (&self.path, self.what, &self.remedy) == (&other.path, other.what, &other.remedy)
     }

@@ -1,5 +1,5 @@
-//! The arrays of dimension labels, which lie in the array whose dimensions they label: what is found there has paths below
-//! that array, and what is moved aside stays in the label's own.
+//! Dimension labels. Label arrays are inside of the labeled array. Problems have paths below the
+//! labeled array, and files are quarantined in the label's array.
 
 use tdb_array::ErrorCategory;
 use tdb_storage::{EntryKind, check_path};
@@ -8,8 +8,7 @@ use tdb_types::names::LABELS_FOLDER;
 use super::diagnosis::{Diagnosis, Remedy};
 use tdb_job::{Result, Target, list};
 
-/// The arrays of an array's labels, with their paths; and what is the matter with those that can't be opened, and with
-/// folders that no label of the array has.
+/// The label arrays by path, and problems with finding label arrays.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     pub(super) arrays: Vec<(String, Target)>,
@@ -17,7 +16,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Groups have none.
+    /// Finds the label arrays of a target. Groups have none.
     pub(super) fn of(target: &Target) -> Result<Self> {
         let mut all = Self::default();
         let Target::Array(array) = target else { return Ok(all) };
@@ -53,14 +52,14 @@ impl Labels {
 }
 
 impl Diagnosis {
-    /// The same of something in an array that lies at `folder`.
+    /// Prefixes the paths with `folder`.
     pub(super) fn in_folder(mut self, folder: &str) -> Self {
         self.path = format!("{folder}/{}", self.path);
         self.files.iter_mut().for_each(|file| *file = format!("{folder}/{file}"));
         self
     }
 
-    /// What it is in the array at `folder`, if it lies there.
+    /// Strips the prefix `folder` from the paths. Returns `None` for a path outside of `folder`.
     pub(super) fn below(&self, folder: &str) -> Option<Self> {
         let path = below(&self.path, folder)?.to_owned();
         let files = self.files.iter().map(|file| below(file, folder).unwrap_or(file).to_owned()).collect();
@@ -68,7 +67,7 @@ impl Diagnosis {
     }
 }
 
-/// A path from a folder on, if it lies there.
+/// Strips the prefix `folder` from a path.
 pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }

@@ -1,4 +1,4 @@
-//! Files that name other files, of which some are gone or lie elsewhere by now.
+//! Files that list missing or moved files.
 
 use tdb_array::{Array, ArrayError};
 use tdb_metadata::PathList;
@@ -25,8 +25,8 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     look_at_footers(array, found)
 }
 
-/// Gathered commits that others stand for, then what takes back commits that nothing gathers any more: without the former the
-/// latter would count again.
+/// Reports superseded consolidated commits first, then superfluous ignore files. In the opposite
+/// order, ignored commits would become visible again.
 fn look_at_commits(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     for step in Vacuum::commits().plan(array)?.steps() {
         let why = match step.path.rsplit_once('.').map(|(_, extension)| extension) {
@@ -46,7 +46,7 @@ fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         match &list.verdict {
             Ok(()) if list.targets > 0 => {}
             Ok(()) if storage.exists(&list.folder)? && !is_committed(array, &list.folder)? => {
-                // Only the owner can know whether it is whole.
+                // Only the owner can know if the fragment is complete.
                 let why = format!(
                     "what it names is gone, and {}, which would stand in its place, was never committed: it may be the only copy",
                     list.folder
@@ -90,7 +90,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     Ok(())
 }
 
-/// The lists of metadata that was joined, in arrays and groups.
+/// Reports vacuum files of metadata, in arrays and groups.
 pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
     for MetadataList { path, bytes, targets, verdict, .. } in metadata_lists(target)? {
         let one = |why: String| Diagnosis::file(path.clone(), bytes, "the vacuum file of metadata", why);
@@ -110,7 +110,8 @@ pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> R
     Ok(())
 }
 
-/// A list that names files by where they lay before a move. Of arrays that makes no difference: only the end of it is looked at.
+/// Reports a vacuum file with the URIs of a moved group. In arrays, only the end of the URI
+/// matters.
 fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     let (Target::Group(group), Some(here)) = (target, target.storage().uri("")) else { return Ok(None) };
     let content = group.small_files().read_list(path)?;
@@ -124,7 +125,7 @@ fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     }))
 }
 
-/// Whether a file among metadata, members or commits has a name that means something.
+/// Returns `true` if the name of a file in the metadata or group folder is valid.
 pub(super) fn is_known_list(folder: &str, name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     let is_vacuum = folder == METADATA_FOLDER && extension == Some(VACUUM_EXTENSION);

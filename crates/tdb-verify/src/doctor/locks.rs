@@ -1,4 +1,4 @@
-//! Locks of maintenance, and whether those are dead for certain who have them.
+//! Locks and the state of the owners.
 
 use tdb_storage::{Entry, Storage};
 
@@ -13,7 +13,7 @@ const OF_OTHERS: &str = "whoever maintains this is at it, or was killed where th
 
 const NO_LOCK: &str = "it isn't a lock, but has the name of one, so that nobody can maintain this: look whose it is, and move it elsewhere";
 
-/// What is to be said of a lock.
+/// Returns the diagnosis of a lock.
 pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {
     if let Some(what) = is_none(entry) {
         return Ok(Diagnosis::file(entry.name.clone(), entry.size, what, NO_LOCK).with(Remedy::None).of(entry.kind));
@@ -23,6 +23,6 @@ pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {
         false => (OF_OTHERS, Remedy::TakeOver),
     };
     let one = Diagnosis::file(entry.name.clone(), entry.size, WHAT, why);
-    // The next one takes a lock of the dead over by itself.
+    // The next job takes over the lock of a dead process.
     Ok(if remedy == Remedy::SetAside { one.harmless() } else { one.with(remedy) })
 }

@@ -1,4 +1,4 @@
-//! Members of groups that can't be reached, or won't be when the group is moved.
+//! Members of groups without a valid path, now or after a move of the group.
 
 use tdb_array::{Group, Member, MemberKind, MemberPlace};
 use tdb_storage::{EntryKind, check_path, is_temporary};
@@ -63,7 +63,7 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
         })),
         MemberPlace::Inside(_) => Ok(Some(missing(member))),
         MemberPlace::Outside(_) => {
-            // Only on a machine can such a place be reached.
+            // Only local storages reach places outside of the group.
             let Ok(storage) = group.member_storage(member) else { return Ok(None) };
             if kind_of(&storage)? != MemberKind::Invalid {
                 return Ok(None);
@@ -85,13 +85,15 @@ fn missing(member: &Member) -> Diagnosis {
     of(member, "a member that isn't there", why, Remedy::None)
 }
 
-/// How a member is named by its path; it goes if another one without a name is known by that.
+/// Returns the remedy for an absolute member. The member is removed if the path is already a
+/// member's key.
 fn relative(group: &Group, member: &Member, path: &str) -> Remedy {
     let is_taken = member.name.is_none() && group.member(path).is_some_and(|other| other != member);
     Remedy::Relative { key: member.key().to_owned(), path: (!is_taken).then(|| path.to_owned()) }
 }
 
-/// Where in the group's folder something of the member's kind has the end of its old path: the longest that is there.
+/// Finds the new path of a moved member. Returns the longest suffix of the old path with an array
+/// or group of the same kind.
 fn moved_to(group: &Group, member: &Member) -> Result<Option<String>> {
     let path = member.uri.split_once("://").map_or(member.uri.as_str(), |(_, path)| path);
     let components: Vec<&str> = path.split('/').filter(|component| !component.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Commits of fragments that have gone since: readers fail on these.
+//! Commits of missing fragments. Readers fail on commits of missing fragments.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use tdb_job::Result;
 use tdb_job::journal::folder_of;
 use tdb_job::list;
 
-/// More than this no list of commits has.
+/// Maximum size of a list of commits.
 const LIST_BYTES: u64 = 256 << 20;
 
-/// Whether a file of commits, be they gathered or taken back, is about a fragment that isn't there. What is taken back by
-/// another file doesn't count.
+/// Returns `true` if a commit, consolidated commits file or ignore file refers to a missing
+/// fragment. Commits in another ignore file do not count.
 pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Result<bool> {
     let mut names: HashSet<String> = HashSet::new();
     let mut take = |name: &str| {
@@ -33,7 +33,7 @@ pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Re
             Ok(())
         }
     };
-    // What can't be read says nothing to readers either.
+    // Readers ignore an invalid file, too.
     if read.is_err() {
         return Ok(false);
     }
@@ -53,12 +53,12 @@ pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Re
     Ok(false)
 }
 
-/// What files say that gathered commits don't count.
+/// Calls `take` with each ignored commit.
 fn taken_back(storage: &dyn Storage, mut take: impl FnMut(&str)) -> Result<()> {
     for entry in list(storage, COMMITS_FOLDER)? {
         if CommitKind::of(&entry.name) == Some(CommitKind::Ignore) {
             let bytes = storage.read_up_to(&format!("{COMMITS_FOLDER}/{}", entry.name), LIST_BYTES)?;
-            // Those that can't be read count for nobody.
+            // Readers skip invalid ignore files.
             let _ = PathList::for_each(&mut ByteReader::new(&bytes), |name| take(&name));
         }
     }

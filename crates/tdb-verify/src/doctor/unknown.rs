@@ -1,4 +1,4 @@
-//! What the doctor doesn't know, and leaves alone.
+//! Unknown files, which the doctor leaves untouched.
 
 use tdb_metadata::{CommitKind, MemberKind};
 use tdb_storage::{Entry, EntryKind, Storage, is_temporary};
@@ -30,7 +30,7 @@ pub(super) fn look(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
     Ok(())
 }
 
-/// The first thing in the folders of an array or group that nobody of the format has put there.
+/// Returns the first path in an array or group that is not part of the format.
 pub fn first_unknown(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     for folder in folders(kind) {
         if let Some((path, _)) = unknown_in(storage, kind, folder)?.into_iter().next() {
@@ -40,7 +40,7 @@ pub fn first_unknown(storage: &dyn Storage, kind: MemberKind) -> Result<Option<S
     Ok(None)
 }
 
-/// The folders that are looked into.
+/// Returns the folders to search.
 fn folders(kind: MemberKind) -> &'static [&'static str] {
     match kind {
         MemberKind::Group => &[GROUP_FOLDER, METADATA_FOLDER],
@@ -51,7 +51,7 @@ fn folders(kind: MemberKind) -> &'static [&'static str] {
 fn unknown_in(storage: &dyn Storage, kind: MemberKind, folder: &str) -> Result<Vec<(String, Entry)>> {
     let entries = list(storage, folder)?.into_iter().filter(|entry| {
         let is_temporary = entry.kind == EntryKind::File && is_temporary(&entry.name);
-        // Of what has the name of a lock more is to be said.
+        // A file with the name of the lock is reported elsewhere.
         let is_lock = folder.is_empty() && entry.name == MAINTENANCE_LOCK;
         !is_temporary && !is_lock && !is_known(kind, folder, entry)
     });
@@ -65,7 +65,7 @@ fn is_known(kind: MemberKind, folder: &str, entry: &Entry) -> bool {
     let has_time = TimestampedName::is_one(name);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     match (kind, folder) {
-        // Members may lie in folders of any name.
+        // Members may be in folders of any name.
         (MemberKind::Group, "") if !is_file => true,
         (MemberKind::Group, "") => name == GROUP_MARKER,
         (MemberKind::Array, "") if is_file => {

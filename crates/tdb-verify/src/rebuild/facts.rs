@@ -1,4 +1,4 @@
-//! What the cells of a fragment say: statistics, boxes, first and last coordinates.
+//! Facts computed from the cells of a fragment: statistics, MBRs, first and last coordinates.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, TileSummary};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
@@ -9,18 +9,18 @@ use super::files::Walked;
 use crate::verify::facts_of;
 use tdb_job::Result;
 
-/// What metadata say of cells.
+/// Facts that the metadata records about cells.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// For each field and tile.
+    /// Statistics by field and tile.
     pub(super) summaries: Vec<Vec<TileSummary>>,
-    /// Of sparse fragments, for each tile.
+    /// MBRs by tile, for sparse fragments.
     pub(super) boxes: Vec<NdRange>,
-    /// For each tile the coordinates of its first and its last cell, which formats 1 and 2 keep.
+    /// Coordinates of the first and the last cell by tile, which formats 1 and 2 store.
     pub(super) ends: Vec<Vec<u8>>,
 }
 
-/// What the coordinates of a tile say of one dimension.
+/// Facts about the coordinates of a tile along one dimension.
 struct Coordinates {
     range: Option<DimRange>,
     first: Vec<u8>,
@@ -45,7 +45,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// A field with a file of its own.
+    /// Adds the facts of a field with a separate file.
     fn field(&mut self, array: &Array, fragment: &Fragment, field: FragmentField, dense: bool) -> Result<()> {
         let schema = fragment.schema();
         let tiles = fragment.stored_tiles(field)?;
@@ -69,7 +69,7 @@ impl Facts {
         Ok(())
     }
 
-    /// All dimensions, which lie in one file.
+    /// Adds the facts of all dimensions in a combined file.
     fn coordinates(&mut self, array: &Array, fragment: &Fragment) -> Result<()> {
         let mut lasts = vec![Vec::new(); self.ends.len()];
         for (index, dimension) in fragment.schema().dimensions().iter().enumerate() {

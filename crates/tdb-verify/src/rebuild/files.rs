@@ -1,4 +1,4 @@
-//! What the data files of a fragment say by themselves.
+//! Facts read from the data files of a fragment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,46 +15,46 @@ use tdb_job::RebuildProblem;
 use tdb_job::Result;
 use tdb_job::list;
 
-/// The schema of a fragment, and which fields it has.
+/// The schema and the stored fields of a fragment.
 pub(super) struct Shape {
     pub(super) schema: Arc<ArraySchema>,
     pub(super) schema_path: String,
-    /// Other schemas that have the same fields.
+    /// Other schemas with the same fields.
     pub(super) others: Vec<String>,
     pub(super) dense: bool,
     pub(super) timestamps: bool,
     pub(super) deletes: bool,
-    /// The fields that have files.
+    /// Fields with data files.
     pub(super) fields: Vec<FragmentField>,
 }
 
-/// One tile of one field.
+/// A tile of a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FieldTile {
     pub(super) fixed: Stored,
     pub(super) var: Stored,
     pub(super) validity: Stored,
-    /// How many cells it has, if that shows.
+    /// Number of cells, if known.
     pub(super) cells: Option<u64>,
 }
 
-/// What the files say: for each field its tiles.
+/// The tiles of each field.
 pub(super) struct Walked {
     pub(super) shape: Shape,
     pub(super) tiles: Vec<Vec<FieldTile>>,
-    /// Cells of each tile.
+    /// Number of cells by tile.
     pub(super) cells: Vec<u64>,
     pub(super) lost: Option<String>,
 }
 
-/// The names of the data files in a folder.
+/// Returns the names of the data files in a folder.
 fn data_files(array: &Array, folder: &str) -> Result<BTreeSet<String>> {
     let files = list(&**array.storage(), folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
     let is_data = |name: &String| name.ends_with(&format!(".{DATA_EXTENSION}")) && !is_temporary(name);
     Ok(files.map(|entry| entry.name).filter(|name| is_data(name) && name != FRAGMENT_METADATA).collect())
 }
 
-/// The parts that a field has.
+/// Returns whether a field has fixed, variable and validity parts.
 fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
     let (is_var, is_nullable) = match field {
         FragmentField::Attribute(index) => {
@@ -68,7 +68,8 @@ fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
 }
 
 impl Shape {
-    /// The newest schema, not younger than the fragment if there is one, whose fields are those of the data files.
+    /// Returns the newest schema with the fields of the data files. Prefers schemas no younger than
+    /// the fragment.
     pub(super) fn find(
         array: &Array,
         folder: &str,
@@ -85,7 +86,7 @@ impl Shape {
             let name = shape.schema_path.rsplit('/').next().unwrap_or_default();
             tdb_types::TimestampedName::parse(name).map_or(0, |name| name.end())
         };
-        // Names may say a later time than that at which the schema was there.
+        // The timestamp in a schema name may be later than the actual creation.
         let index = found.iter().rposition(|shape| name(shape) <= end).or(found.len().checked_sub(1));
         let Some(index) = index else {
             let files = files.into_iter().collect::<Vec<_>>().join(", ");
@@ -99,7 +100,7 @@ impl Shape {
     fn of(schema: &Arc<ArraySchema>, path: &str, version: FormatVersion, files: &BTreeSet<String>) -> Option<Self> {
         let scheme = NameScheme::of(version);
         let has = |field| scheme.data_file(schema, field, Part::Fixed).is_ok_and(|name| files.contains(&name));
-        // Where files have the names of fields, any attribute may be called so.
+        // In older formats, file names are field names, and any attribute may have this name.
         let may_have = version.has(Feature::IndexedFileNames);
         let timestamps = may_have && has(FragmentField::Timestamps);
         let deletes = may_have && has(FragmentField::DeleteTimestamps);
@@ -128,7 +129,7 @@ impl Shape {
         (wanted == *files).then_some(Self { schema, schema_path, others, dense, timestamps, deletes, fields })
     }
 
-    /// The tiles of a field, up to the first that isn't whole in each of its files; and that one.
+    /// Reads the tiles of a field up to the first incomplete one. Also returns the problem, if any.
     pub(super) fn walk(
         &self,
         array: &Array,
@@ -168,14 +169,14 @@ impl Shape {
         let size = self.cell_size(field);
         let is_var = parts(&self.schema, field)[1];
         for tile in &mut tiles {
-            // Strings may carry their offsets, whose own tile has no chunks then.
+            // Strings may contain their offsets. The separate tile of offsets is then empty.
             let is_known = !is_var || tile.fixed.unfiltered > 0;
             tile.cells = is_known.then(|| tile.fixed.unfiltered / size.max(1));
         }
         Ok((tiles, problem))
     }
 
-    /// Bytes of a cell, or of the offset of one.
+    /// Returns the size of a cell or of its offset in bytes.
     fn cell_size(&self, field: FragmentField) -> u64 {
         match field {
             FragmentField::Attribute(index) => self.schema.attributes()[index].cell_size().unwrap_or(8),

@@ -1,4 +1,4 @@
-//! The fragment whose metadata are made anew.
+//! A fragment without metadata.
 
 use tdb_array::Array;
 use tdb_storage::EntryKind;
@@ -7,19 +7,19 @@ use tdb_types::{Feature, FormatVersion, TimestampedName};
 use tdb_job::RebuildProblem;
 use tdb_job::{MaintainError, Result};
 
-/// Where it lies, and what its name says.
+/// Location of the fragment and facts from the name.
 #[derive(Clone, Debug)]
 pub(super) struct Lost {
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// Names of formats 1 to 4 stand for two of them: then it is the later one.
+    /// Format version. Names of formats 1 to 4 fit two versions. The field has the later version.
     pub(super) version: FormatVersion,
-    /// Whether it counts now. In formats 1 to 4 it is its metadata that make it count.
+    /// `true` if the fragment is visible now. In formats 1 to 4, the metadata is the commit.
     pub(super) counts: bool,
 }
 
 impl Lost {
-    /// The fragment of this name: a committed one, or one of a format in which nothing else commits it.
+    /// Finds a committed fragment by name, or an uncommitted one of formats 1 to 4.
     pub(super) fn find(array: &Array, name: &str) -> Result<Self> {
         let inventory = array.commit_inventory(&array.listing()?)?;
         let committed = inventory.fragments.into_iter().find(|fragment| fragment.entry.name.as_str() == name);

@@ -1,4 +1,4 @@
-//! Metadata of what is known so far.
+//! Serialization of the facts as metadata.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::overlay::Overlay;
 use tdb_job::RebuildProblem;
 use tdb_job::{MaintainError, Result};
 
-/// The bytes of the metadata, with what the cells say. Without it the tiles of sparse fragments have all of the domain.
+/// Serializes the metadata. Without facts, the MBR of each sparse tile is the whole domain.
 pub(super) fn build(
     entry: &Lost,
     walked: &Walked,
@@ -71,7 +71,7 @@ fn whole_domain(schema: &ArraySchema) -> NdRange {
     NdRange(schema.dimensions().iter().map(range).collect())
 }
 
-/// The fragment, by metadata that say where its tiles lie, and that nobody has written.
+/// Opens the fragment with provisional metadata, held in memory.
 pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Array, Fragment)> {
     let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
     let storage = Arc::new(Overlay::new(Arc::clone(whole.storage()), path, metadata)?);
@@ -86,7 +86,7 @@ pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Ar
         };
         Ok(found.map(|fragment| (array, fragment)))
     };
-    // Others may be damaged, too. If it is this one, it is said how.
+    // Other fragments may be damaged. Opens the array again to return the error of this fragment.
     if let Some(found) = find(options().skip_damaged(true))? {
         return Ok(found);
     }

@@ -1,11 +1,11 @@
-//! A storage with one file that isn't there, or another one than is there, and without consolidated footers.
+//! A storage with one additional or replaced file, and without consolidated footers.
 
 use std::sync::Arc;
 
 use tdb_storage::{Entry, EntryKind, MemoryStorage, ReadAt, Result, Storage, StorageError, WriteFile, forward_storage};
 use tdb_types::names::FOOTERS_EXTENSION;
 
-/// Nothing can be written into it.
+/// The read-only overlay.
 #[derive(Debug)]
 pub(super) struct Overlay {
     below: Arc<dyn Storage>,
@@ -34,7 +34,7 @@ impl Storage for Overlay {
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let mut entries = self.below.list(folder)?;
-        // Footers of what was there before would be believed.
+        // Consolidated footers would describe the old metadata.
         entries.retain(|entry| !entry.name.ends_with(&format!(".{FOOTERS_EXTENSION}")));
         if let Some((parent, name)) = self.path.rsplit_once('/')
             && parent == folder

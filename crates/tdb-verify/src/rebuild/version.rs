@@ -1,4 +1,4 @@
-//! The format version of a fragment whose name stands for two.
+//! Choice between two format versions with the same fragment names.
 
 use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::tdb_rtree::DimRange;
@@ -13,8 +13,11 @@ use super::metadata::{build, open};
 use tdb_job::RebuildProblem;
 use tdb_job::{MaintainError, Result};
 
-/// The schema's version, if the name stands for that; else the earlier of the two, which more releases read. The cells have to
-/// tell where they lie otherwise in both: only in format 1 all coordinates of a cell may lie together.
+/// Returns the format version of a fragment.
+///
+/// If the name fits the schema's version, returns that version. Otherwise prefers the earlier
+/// version, readable by more releases. If the layouts differ, the cells decide. Only format 1 may
+/// store all coordinates of a cell together.
 pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<FormatVersion> {
     let (later, schema) = (entry.version, &walked.shape.schema);
     let earlier = later.number().checked_sub(1).and_then(|number| FormatVersion::new(number).ok());
@@ -31,7 +34,7 @@ pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<For
         let encoder = &mut array.small_files().encoder(version).ok()?;
         let metadata = build(&entry, walked, None, None, encoder).ok()?;
         let (array, fragment) = open(array, &entry, metadata).ok()?;
-        // Where it can't be read in this way, it is none of this format.
+        // If reading fails, the fragment has another version.
         make_sense(&array, &fragment).ok()?.then(|| Facts::of(&array, &fragment, walked).ok())?
     };
     match (attempt(earlier), attempt(later)) {
@@ -45,7 +48,8 @@ pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<For
     }
 }
 
-/// Whether all cells lie in the domain, and in global order, where writers of the format kept to that.
+/// Returns `true` if all cells are in the domain and, where promised by the format, in global
+/// order.
 fn make_sense(array: &Array, fragment: &Fragment) -> Result<bool> {
     let (schema, check) = (fragment.schema(), fragment.order_check()?);
     let dimensions: Vec<StoredTiles> = (0..schema.dim_count())

@@ -1,28 +1,28 @@
-//! Where the tiles of a data file lie: found by walking from chunk to chunk, without unfiltering any.
+//! Offsets of the tiles in a data file, found by walking the chunk headers without unfiltering.
 
 use tdb_array::tdb_filters::ChunkHeader;
 use tdb_storage::{ReadAt, StorageError};
 
-/// So many tiles of a file are believed, for each is kept in memory.
+/// Maximum number of tiles per file, to bound memory.
 const MOST_TILES: usize = 1 << 24;
 
-/// A tile as it is stored.
+/// Sizes of a stored tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stored {
-    /// Its bytes in the file.
+    /// Size in the file, in bytes.
     pub(super) stored: u64,
-    /// Its bytes before the filters.
+    /// Size before filtering, in bytes.
     pub(super) unfiltered: u64,
 }
 
-/// The first tile that isn't whole.
+/// The first incomplete tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) offset: u64,
     pub(super) what: &'static str,
 }
 
-/// The tiles of a file, up to one that isn't whole.
+/// Returns the tiles of a file up to the first incomplete one.
 pub(super) fn walk(file: &dyn ReadAt) -> Result<(Vec<Stored>, Option<Cut>), StorageError> {
     let (mut tiles, mut offset) = (Vec::new(), 0);
     while offset < file.size() {
@@ -40,7 +40,7 @@ pub(super) fn walk(file: &dyn ReadAt) -> Result<(Vec<Stored>, Option<Cut>), Stor
     Ok((tiles, None))
 }
 
-/// The tile that begins at an offset, or what is wrong with it.
+/// Reads the chunk headers of the tile at an offset. Returns the problem if the tile is incomplete.
 fn tile(file: &dyn ReadAt, offset: u64) -> Result<Result<Stored, &'static str>, StorageError> {
     const ENDS: &str = "the file ends within it";
     let size = file.size();
@@ -109,7 +109,7 @@ mod tests {
         assert!(walked(&[0xff; 100]).1.is_some());
     }
 
-    /// Whatever the bytes say, it ends, within the file.
+    /// The walk ends within the file for any bytes.
     #[test]
     fn any_bytes() {
         let mut random = tdb_testkit::hostile::SplitMix64::new(5);

@@ -1,4 +1,4 @@
-//! One array: its schemas, commits, metadata and fragments.
+//! Verification of one array: schemas, commits, metadata and fragments.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use super::unfinished::{check_commits, check_journals};
 use tdb_job::Result;
 use tdb_job::{Target, list};
 
-/// What was seen of fragments that are sound, by their folders: a fragment never changes.
+/// Reports of sound fragments by folder, kept because fragments never change.
 type Sound = HashMap<String, VerifyReport>;
 
 impl Verify {
-    /// Looks at all of an array. `is_root` says whether it is what the caller has named.
+    /// Verifies an array. `is_root` is `true` for the caller's path.
     pub(super) fn check_array(
         &self,
         storage: &Arc<dyn Storage>,
@@ -35,13 +35,13 @@ impl Verify {
         self.check_labels(storage, report)
     }
 
-    /// Looks at an array as it is now.
+    /// Verifies the current state of an array.
     fn look_at_array(&self, storage: &Arc<dyn Storage>, is_root: bool, sound: &mut Sound) -> Result<VerifyReport> {
         let mut report = VerifyReport { arrays: 1, ..VerifyReport::default() };
         let options = self.array.clone().between(TimeRange::ALL).skip_damaged(true);
         let array = match options.open_on(storage.clone()) {
             Ok(array) => array,
-            // Without the key nothing is known.
+            // Verification is impossible without the key.
             Err(error) if is_root && error.category() == ErrorCategory::Key => return Err(error.into()),
             Err(error) => {
                 report.push(unreadable(&storage.describe(""), &error));
@@ -76,7 +76,7 @@ impl Verify {
         };
         let mut found: Vec<Finding> =
             array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
-        // A list that can't be read is met by whoever looks for either kind of fragments.
+        // An unreadable list appears in the errors of both kinds of fragments.
         found.dedup();
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
@@ -100,7 +100,7 @@ impl Verify {
         Ok(())
     }
 
-    /// The arrays of dimension labels, which lie in that of the array.
+    /// Verifies the arrays of dimension labels inside of an array.
     fn check_labels(&self, storage: &Arc<dyn Storage>, report: &mut VerifyReport) -> Result<()> {
         let entries = match list(&**storage, LABELS_FOLDER) {
             Ok(entries) => entries,
@@ -123,12 +123,13 @@ impl Verify {
     }
 }
 
-/// What of an array was left out because it can't be read.
+/// Reports damaged data that was left out when opening.
 fn lost(array: &Array, damaged: &Damaged) -> Finding {
     unreadable(&array.storage().describe(&damaged.path), &damaged.error)
 }
 
-/// Checks that the values of an enumeration consist of whole elements of its datatype, and that booleans are 0 or 1.
+/// Checks the values of an enumeration: whole elements of the datatype, and only 0 and 1 as
+/// booleans.
 fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
     let wrong = |what| Some(Finding::wrong(FindingKind::Counts, file, what));
     let is_boolean = |value: &[u8]| value.iter().all(|byte| *byte <= 1);
@@ -149,7 +150,7 @@ fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
     wrong(what)
 }
 
-/// All schemas, the enumerations and labels that they name.
+/// Checks all schemas with their enumerations and labels.
 fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
     let mut enumerations = HashSet::new();
     for path in array.schema_paths() {
@@ -188,7 +189,7 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
-/// Deletes, metadata, and what no commit knows.
+/// Checks deletes, metadata, and files without a commit.
 fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     found.extend(array.damaged_deletes().iter().map(|damaged| lost(array, damaged)));
     if let Err(error) = array.metadata() {
@@ -201,7 +202,7 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
         unread(array.storage().describe(""), &error.into(), found);
         Vec::new()
     });
-    // What is damaged was said already, or will be.
+    // Damaged fragments are reported elsewhere.
     for leftover in leftovers.iter().filter(|leftover| leftover.kind == EntryKind::File) {
         let file = array.storage().describe(&leftover.path);
         found.push(Finding::note(FindingKind::Unused, file, leftover.what));

@@ -1,4 +1,4 @@
-//! The boxes around cells: of tiles, of the nodes above them, of the fragment.
+//! Verification of MBRs: of tiles, of inner nodes, and the non-empty domain.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
 use super::report::Found;
 
-/// How a stored range relates to the one that the cells give.
+/// Relation of a stored range to the range of the cells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
     Same,
-    /// Not the same, but of a kind that writers are known to have stored, and that nobody relies on.
+    /// A known deviation of some writers. Readers do not rely on the range.
     Known,
     Wrong,
 }
 
-/// The stored boxes, compared tile after tile with what the coordinates give.
+/// Stored MBRs, compared tile by tile with those of the coordinates.
 pub(super) struct Boxes {
     file: String,
     kinds: Vec<DimensionKind>,
     tree: Arc<RTree>,
-    /// How many tiles there were so far, and how many boxes that are known not to be right.
+    /// Number of tiles so far, and number of MBRs with known deviations.
     taken: u64,
     known: u64,
-    /// Around all cells; whether all tiles could be read.
+    /// MBR of all cells, and `true` if all tiles were readable.
     own: Option<NdRange>,
     is_complete: bool,
     found: Found,
 }
 
 impl Boxes {
-    /// Those of a fragment; none if they can't be read, which is said.
+    /// Reads the MBRs of a fragment. Reports unreadable ones and returns `None`.
     pub(super) fn of(checked: &mut Checked<'_>) -> Option<Self> {
         let file = checked.metadata_file();
         let kinds = checked.fragment.schema().domain().kinds();
@@ -49,7 +49,7 @@ impl Boxes {
         }
     }
 
-    /// Compares the box of the next tile; there is none if it couldn't be read.
+    /// Compares the MBR of the next tile. `None` is an unreadable tile.
     pub(super) fn take(&mut self, own: Option<&NdRange>) {
         let tile = self.taken;
         self.taken += 1;
@@ -70,7 +70,7 @@ impl Boxes {
         }
     }
 
-    /// Looks at what follows from the boxes of all tiles.
+    /// Checks the facts that follow from all MBRs.
     pub(super) fn finish(self, checked: &mut Checked<'_>) {
         let Self { file, kinds, tree, known, own, is_complete, found, .. } = self;
         checked.found.append(found);
@@ -109,7 +109,7 @@ fn differs(stored: &NdRange, own: &NdRange, kinds: &[DimensionKind]) -> String {
     format!("stored is {}, but the cells give {}", stored.display(kinds), own.display(kinds))
 }
 
-/// The nodes above the tiles, which follow from the tiles' boxes.
+/// Checks the inner nodes, which follow from the MBRs of the tiles.
 fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
     let Ok(built) = tree.rebuilt() else { return };
     if built == *tree {
@@ -130,7 +130,8 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
 }
 
-/// Whether a box begins at the empty string, of which old writers lose the other end.
+/// Returns `true` if an MBR starts at the empty string. Old writers lose the end of a range from
+/// the empty string.
 fn is_uncertain(checked: &Checked<'_>, one: &NdRange) -> bool {
     let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
     checked.fragment.footer().version().has(Feature::UncertainStringRanges) && one.0.iter().any(begins_empty)

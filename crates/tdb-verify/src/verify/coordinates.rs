@@ -1,4 +1,4 @@
-//! The coordinates of a sparse fragment: their order, the boxes around them, their statistics.
+//! Verification of the coordinates of a sparse fragment: order, MBRs and statistics.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind};
 use tdb_array::tdb_rtree::{DimRange, DimensionKind, NdRange};
@@ -66,7 +66,8 @@ impl Checked<'_> {
     }
 }
 
-/// Unfilters the coordinates of a tile, and works out what is compared; also says how many cells there were.
+/// Unfilters the coordinates of a tile and computes the facts to compare. Also returns the number
+/// of cells.
 fn read_tile(
     fragment: &Fragment,
     fields: &[StoredTiles],

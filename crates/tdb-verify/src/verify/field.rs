@@ -1,4 +1,4 @@
-//! The tiles of one field: each is unfiltered, and its statistics are computed again.
+//! Verification of the tiles of a field: unfilters each tile and recomputes the statistics.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummariser, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
@@ -11,7 +11,7 @@ use super::statistics::{Compared, Comparison, TileFacts};
 use super::visible::visible_runs;
 use tdb_job::Result;
 
-/// What a tile's cells give.
+/// Computes the statistics of a tile.
 pub(crate) fn facts_of(
     kind: StatisticsKind,
     tiles: &Tiles,
@@ -26,7 +26,7 @@ pub(crate) fn facts_of(
     TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummariser::whole(kind, cells)) }
 }
 
-/// Cells that differ in length consist of whole values, or nobody can read them.
+/// Checks that variable-length cells consist of whole values.
 fn check_lengths(
     schema: &ArraySchema,
     field: FragmentField,
@@ -46,7 +46,7 @@ fn check_lengths(
 }
 
 impl<'a> Checked<'a> {
-    /// Unfilters all tiles of a field that isn't a dimension, and compares their statistics with what is stored.
+    /// Unfilters all tiles of an attribute or similar field and compares the statistics.
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
         let (fragment, workers) = (self.fragment, self.workers);
@@ -76,10 +76,10 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    /// Compares what is stored of a field without tiles with what writers store there.
+    /// Compares the statistics of a field without tiles with the values stored by writers.
     pub(super) fn check_empty(&mut self, field: FragmentField) {
         let Ok(stored) = self.fragment.stored_statistics(field) else { return };
-        // A number of tiles that nothing of the field's own confirms may be any number.
+        // The number of tiles is not confirmed by data of the field and may be arbitrary.
         let listed = stored.mins.len().max(stored.maxs.len()).max(stored.sums.len()).max(stored.null_counts.len());
         drop(stored);
         let tiles = self.fragment.tile_count().min(listed.max(1) as u64);
@@ -92,7 +92,7 @@ impl<'a> Checked<'a> {
         self.finish(comparison);
     }
 
-    /// Notes which tiles can't be read, from the `first` of some on.
+    /// Reports unreadable tiles. `first` is the number of the first tile.
     pub(super) fn take_tiles<T>(
         &mut self,
         tiles: &StoredTiles,
@@ -116,7 +116,8 @@ impl<'a> Checked<'a> {
         facts
     }
 
-    /// The comparison of the statistics of a field's tiles with what is stored; none of a field that has none.
+    /// Creates the comparison of a field's statistics. Returns `None` for a field without
+    /// statistics.
     pub(super) fn comparison(&self, field: FragmentField, name: &str) -> Option<Comparison<'a>> {
         let fragment = self.fragment;
         let (footer, schema) = (fragment.footer(), fragment.schema());
@@ -126,7 +127,7 @@ impl<'a> Checked<'a> {
             FragmentField::Dimension(index) => schema.dimensions()[index].datatype(),
             _ => Datatype::UInt64,
         };
-        // What can't be read was said.
+        // Unreadable statistics are already reported.
         let has_statistics = footer.version().has(Feature::TileStatistics);
         let stored = fragment.stored_statistics(field).ok().filter(|_| has_statistics);
         let totals = self.totals.as_ref().and_then(|totals| totals.0.get(slot)).cloned();
@@ -141,7 +142,7 @@ impl<'a> Checked<'a> {
         Some(Comparison::new(of, StatisticsKind::of(schema, field), stored, totals))
     }
 
-    /// Takes what a comparison has found, all tiles being known.
+    /// Adds the findings of a comparison after all tiles.
     pub(super) fn finish(&mut self, comparison: Option<Comparison<'_>>) {
         if let Some(comparison) = comparison {
             self.found.append(comparison.finish());

@@ -1,82 +1,82 @@
-//! What is said of something that isn't as it should be.
+//! Findings of a verification.
 
 use std::fmt;
 
 use tdb_array::ArrayError;
 
-/// Something that isn't as it should be.
+/// A problem, or a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is about.
+    /// Subject of the finding.
     pub kind: FindingKind,
-    /// Whether something is wrong.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// The whole path of the file or folder.
+    /// Full path of the file or folder.
     pub file: String,
-    /// The field, if it is about one.
+    /// Name of the field, if any.
     pub field: Option<String>,
-    /// The tile's number in its fragment, if it is about one.
+    /// Number of the tile within the fragment, if any.
     pub tile: Option<u64>,
-    /// What was expected, and what was found.
+    /// Expected and found values.
     pub what: String,
 }
 
-/// Whether something is wrong.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It is: bytes were changed or lost, or were never right.
+    /// Data was changed, lost or never correct.
     Finding,
-    /// Nothing is wrong with it: some releases are known to write it so, or it takes room for nothing.
+    /// Harmless: a known quirk of some releases, or wasted space.
     Note,
 }
 
-/// What a finding is about.
+/// Subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// A file, or a part of it, that is missing or can't be read, unfiltered or understood.
+    /// A missing or damaged file, or part of a file.
     Unreadable,
-    /// A file of another size than the metadata says.
+    /// A file with a different size than in the metadata.
     FileSize,
-    /// Numbers of tiles or cells that can't be.
+    /// Impossible numbers of tiles or cells.
     Counts,
     /// A fragment without a commit.
     Uncommitted,
-    /// A journal: fragments were being joined when that was interrupted, or are just being joined.
+    /// A journal of an interrupted or running consolidation of fragments.
     Interrupted,
-    /// Fragments, or files of metadata, that readers leave out for the sake of another one, which is lost or damaged.
+    /// Superseded fragments or metadata with a lost or damaged consolidated file.
     Replacement,
-    /// What no reader looks at.
+    /// Unused files.
     Unused,
-    /// Two copies of the same that differ.
+    /// Two copies that differ.
     Copies,
-    /// The least value of a tile, or of all of them.
+    /// The minimum of a tile, or of the whole fragment.
     Least,
-    /// The greatest value.
+    /// The maximum of a tile, or of the whole fragment.
     Greatest,
     /// The sum.
     Sum,
     /// The number of nulls.
     NullCount,
-    /// The smallest box around a tile's cells.
+    /// The MBR of a tile.
     Mbr,
-    /// The nodes above these boxes.
+    /// Inner nodes of the R-tree.
     RTree,
-    /// The smallest box around a fragment's cells.
+    /// The non-empty domain of a fragment.
     NonEmptyDomain,
     /// The order of cells.
     CellOrder,
-    /// Cells of equal coordinates in one fragment of an array that does not allow them.
+    /// Cells with equal coordinates in a fragment of an array without duplicates.
     Duplicates,
     /// A member of a group.
     Member,
-    /// More of the same that isn't listed.
+    /// Further, unlisted findings.
     More,
 }
 
 impl FindingKind {
-    /// A word for it, for programs.
+    /// Returns a machine-readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl FindingKind {
 }
 
 impl Severity {
-    /// A word for it.
+    /// Returns a machine-readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -115,23 +115,23 @@ impl Severity {
 }
 
 impl Finding {
-    /// Something wrong with a file.
+    /// Creates a finding about a file.
     pub(super) fn wrong(kind: FindingKind, file: impl Into<String>, what: impl Into<String>) -> Self {
         let (file, what) = (file.into(), what.into());
         Self { kind, severity: Severity::Finding, file, field: None, tile: None, what }
     }
 
-    /// Something to be known of a file.
+    /// Creates a note about a file.
     pub(super) fn note(kind: FindingKind, file: impl Into<String>, what: impl Into<String>) -> Self {
         Self { severity: Severity::Note, ..Self::wrong(kind, file, what) }
     }
 
-    /// The same of a field.
+    /// Sets the field.
     pub(super) fn of_field(self, field: &str) -> Self {
         Self { field: Some(field.to_owned()), ..self }
     }
 
-    /// The same of a tile.
+    /// Sets the tile.
     pub(super) fn of_tile(self, tile: impl Into<Option<u64>>) -> Self {
         Self { tile: tile.into(), ..self }
     }
@@ -150,7 +150,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Keeps an error with its tile, unless it is one that ends everything.
+/// Keeps the error of a tile, except a cancellation.
 pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayError>, ArrayError> {
     match result {
         Err(ArrayError::Cancelled) => Err(ArrayError::Cancelled),
@@ -158,7 +158,7 @@ pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayEr
     }
 }
 
-/// What can't be read.
+/// Reports an unreadable file.
 pub(super) fn unreadable(file: &str, error: &ArrayError) -> Finding {
     Finding::wrong(FindingKind::Unreadable, file, error.to_string())
 }

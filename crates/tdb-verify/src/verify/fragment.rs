@@ -1,4 +1,4 @@
-//! One fragment: its files, its metadata, its tiles.
+//! Verification of one fragment: files, metadata and tiles.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::report::{Found, VerifyReport};
 use tdb_job::Result;
 
-/// A fragment that is looked at, and what was found so far.
+/// A fragment under verification, and the findings so far.
 pub(super) struct Checked<'a> {
     pub(super) array: &'a Array,
     pub(super) fragment: &'a Fragment,
@@ -21,10 +21,10 @@ pub(super) struct Checked<'a> {
     pub(super) found: Found,
 }
 
-/// Looks at all of a fragment.
+/// Verifies a fragment.
 ///
 /// # Errors
-/// It was cancelled.
+/// [`Cancelled`](tdb_array::ArrayError::Cancelled) if the verification was canceled.
 pub(super) fn check_fragment(
     array: &Array,
     fragment: &Fragment,
@@ -34,7 +34,7 @@ pub(super) fn check_fragment(
     let folder = array.storage().describe(fragment.folder());
     report.fragments += 1;
     workers.check()?;
-    // What counts is the fragment's own file of metadata; what consolidated metadata says has to be the same.
+    // The fragment's metadata file is authoritative, and consolidated footers must agree.
     let own = match fragment.reread() {
         Ok(own) => own,
         Err(error) => {
@@ -53,32 +53,32 @@ pub(super) fn check_fragment(
     Ok(())
 }
 
-/// Whether the two footers say the same, but for numbers that mean nothing.
+/// Returns `true` if the footers differ only in file offsets.
 fn differs_in_places_only(own: &Fragment, copy: &Fragment) -> bool {
     let (own, copy) = (own.footer(), copy.footer());
     own.header() == copy.header() && own.lists() == copy.lists() && own.optional_sections() == copy.optional_sections()
 }
 
-/// So many tiles are looked at before what they give is compared, and let go.
+/// Number of tiles per comparison, to bound memory.
 const STRETCH: u64 = 1024;
 
-/// Tiles, in stretches that follow each other.
+/// Splits tiles into consecutive ranges.
 pub(super) fn stretches(tiles: u64) -> impl Iterator<Item = Range<u64>> {
     (0..tiles.div_ceil(STRETCH)).map(move |stretch| stretch * STRETCH..tiles.min((stretch + 1) * STRETCH))
 }
 
 impl Checked<'_> {
-    /// The whole path of the fragment's folder.
+    /// Returns the full path of the fragment's folder.
     pub(super) fn folder(&self) -> String {
         self.array.storage().describe(self.fragment.folder())
     }
 
-    /// The whole path of the fragment's file of metadata.
+    /// Returns the full path of the fragment's metadata file.
     pub(super) fn metadata_file(&self) -> String {
         self.array.storage().describe(&format!("{}/{FRAGMENT_METADATA}", self.fragment.folder()))
     }
 
-    /// A field as people call it.
+    /// Returns the display name of a field.
     pub(super) fn name_of(&self, field: FragmentField) -> String {
         let schema = self.fragment.schema();
         let name = match field {
@@ -93,7 +93,7 @@ impl Checked<'_> {
         let file = self.metadata_file();
         let damaged = self.fragment.damaged_sections();
         damaged.iter().for_each(|(_, error)| self.found.push(unreadable(&file, error)));
-        // What can't be read was said.
+        // Unreadable totals are already reported.
         self.totals = self.fragment.stored_totals().ok().flatten();
         self.check_files();
         self.check_counts();
@@ -111,7 +111,8 @@ impl Checked<'_> {
         Ok(())
     }
 
-    /// Numbers of tiles and cells that a dense fragment states, though they follow from its non-empty domain.
+    /// Checks the stored numbers of tiles and cells against the non-empty domain of a dense
+    /// fragment.
     fn check_counts(&mut self) {
         let (footer, header) = (self.fragment.footer(), self.fragment.footer().header());
         let Tiles::Dense(grid) = footer.tiles() else { return };
@@ -126,7 +127,7 @@ impl Checked<'_> {
         expect("the number of cells of the last tile", header.last_tile_cells, grid.cells_per_tile());
     }
 
-    /// Whether the data files are as large as the metadata says, and whether there are others.
+    /// Checks the sizes of data files, and looks for additional files.
     fn check_files(&mut self) {
         let entries = match self.array.storage().list(self.fragment.folder()) {
             Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! Files that list others, and those that stand in place of others.
+//! Verification of vacuum files and other lists of files.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tdb_job::{Target, list};
 use tdb_maintain::{Left, Reason};
 use tdb_maintain::{Vacuum, metadata_lists};
 
-/// What of an array or group isn't read any more, since other files or fragments stand in its place.
+/// Checks the superseded fragments and files of an array or group.
 pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
     if let Target::Array(array) = target {
         check_drafted(array, found);
@@ -29,7 +29,7 @@ pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
     }
 }
 
-/// Whether consolidated fragments are there and sound.
+/// Checks that consolidated fragments exist and are sound.
 fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
     match Vacuum::fragments().plan(array) {
         Ok(plan) => {
@@ -40,7 +40,7 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
-/// Whether consolidated metadata is there and sound.
+/// Checks that consolidated metadata exists and is sound.
 fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
     let lists = match metadata_lists(target) {
         Ok(lists) => lists,
@@ -59,18 +59,18 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
     }
 }
 
-/// A file that hides others, and doesn't replace them.
+/// Reports a vacuum file with hidden files but no replacement.
 fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
     let what = format!("it takes others out of sight, and {why}");
     Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
 }
 
-/// A folder that may be there, and can't be listed.
+/// Reports a folder that exists but cannot be listed.
 pub(super) fn unlisted(storage: &dyn Storage, folder: &str, error: &MaintainError) -> Finding {
     Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
 }
 
-/// What can't be read, unless that was said already.
+/// Reports an unreadable file, unless it is already reported.
 pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Finding>) {
     let what = error.to_string();
     if !found.iter().any(|finding| finding.what == what) {
@@ -78,8 +78,8 @@ pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Findin
     }
 }
 
-/// Whether each line of the vacuum files in a folder names something. Readers pass over the others, so that what these
-/// named counts again.
+/// Checks that each line of the vacuum files in a folder is valid. Readers skip invalid lines, and
+/// the files in these lines become visible again.
 fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
     let entries = match list(&**files.storage(), folder) {
         Ok(entries) => entries,
@@ -96,7 +96,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         let file = files.storage().describe(&path);
         let bytes = match files.read_list(&path) {
             Ok(bytes) => bytes,
-            // It is replaced, and gone since.
+            // The vacuum file was deleted meanwhile.
             Err(ArrayError::Storage(error)) if error.is_not_found() => continue,
             Err(error) => {
                 unread(file, &error.into(), found);
@@ -106,7 +106,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         let (mut lines, mut first_wrong) = (0_u64, None);
         let look = |line: std::borrow::Cow<'_, str>| {
             lines += 1;
-            // Zeros in place of the end of a line make one of two.
+            // Zeros instead of a line break merge two lines.
             let is_one = !line.contains('\0') && TimestampedName::is_one(file_name(PathList::target(&line)));
             if !is_one && first_wrong.is_none() {
                 first_wrong = Some(lines);

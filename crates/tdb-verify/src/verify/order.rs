@@ -1,4 +1,4 @@
-//! Whether cells come in global order, within tiles and from one tile to the next.
+//! Verification of global order, within tiles and between them.
 
 use tdb_array::CellOrderCheck;
 use tdb_array::tdb_fragment::GlobalOrderBounds;
@@ -10,20 +10,20 @@ use super::fragment::Checked;
 use super::report::Found;
 use super::tile::{OrderFound, TileCoordinates};
 
-/// The order of a fragment's cells, looked at tile after tile.
+/// The order of a fragment's cells, checked tile by tile.
 ///
-/// Writers may have been told not to look, and readers here sort what isn't in order. So disorder is something to know, and no
-/// proof of damage, which shows in other ways.
+/// Some writers skip the check of the order, and readers sort unordered cells. Unordered cells are
+/// therefore a note and no proof of damage.
 pub(super) struct CellOrder<'c> {
     check: &'c CellOrderCheck,
     kinds: Vec<DimensionKind>,
-    /// The last tile, unless it couldn't be read: what comes next decides as well whether it is in order.
+    /// The previous tile, if readable. The next tile decides if the last cell is in order.
     last: Option<TileCoordinates>,
     taken: u64,
     disordered: u64,
-    /// The first of these.
+    /// The first unordered tile.
     first: Option<u64>,
-    /// Whether cells may have equal coordinates that should not.
+    /// `true` if coordinates may repeat although duplicates are not allowed.
     may_repeat: bool,
 }
 
@@ -32,7 +32,7 @@ impl<'c> CellOrder<'c> {
         Self { check, kinds, last: None, taken: 0, disordered: 0, first: None, may_repeat: false }
     }
 
-    /// Takes the next tile; there is none if it couldn't be read.
+    /// Takes the next tile. `None` is an unreadable tile.
     pub(super) fn take(&mut self, next: Option<TileCoordinates>) {
         self.judge_last(next.as_ref());
         self.taken += 1;
@@ -50,7 +50,7 @@ impl<'c> CellOrder<'c> {
         }
     }
 
-    /// How the last cell of a tile and the first one of the next follow each other.
+    /// Compares the last cell of a tile with the first cell of the next.
     fn order_between(&self, tile: &TileCoordinates, next: &TileCoordinates) -> OrderFound {
         if tile.ends.is_empty() || next.ends.is_empty() {
             return OrderFound::Ascending;
@@ -64,7 +64,8 @@ impl<'c> CellOrder<'c> {
         order_of(self.check, &columns.collect::<Vec<_>>())
     }
 
-    /// Says which tiles weren't in order; whether cells may have equal coordinates that should not.
+    /// Reports unordered tiles. Returns `true` if coordinates may repeat although duplicates are
+    /// not allowed.
     pub(super) fn finish(mut self, checked: &mut Checked<'_>) -> bool {
         self.judge_last(None);
         let Some(first) = self.first else { return self.may_repeat };
@@ -81,7 +82,7 @@ impl<'c> CellOrder<'c> {
     }
 }
 
-/// How cells follow each other.
+/// Returns the order of consecutive cells.
 pub(super) fn order_of(check: &CellOrderCheck, coordinates: &[Cells<'_>]) -> OrderFound {
     match check.holds(coordinates) {
         true => OrderFound::Ascending,
@@ -90,14 +91,14 @@ pub(super) fn order_of(check: &CellOrderCheck, coordinates: &[Cells<'_>]) -> Ord
     }
 }
 
-/// Two cells one after the other, and where they begin and end.
+/// Joins two cells. Returns the bytes and the offsets.
 fn pair(first: &[u8], second: &[u8]) -> (Vec<u8>, [u64; 3]) {
     let bytes = [first, second].concat();
     let offsets = [0, first.len() as u64, bytes.len() as u64];
     (bytes, offsets)
 }
 
-/// The first and last cells of tiles along one dimension, where the fragment says them.
+/// Stored first and last cells of tiles along one dimension.
 pub(super) struct Ends {
     file: String,
     name: String,
@@ -108,7 +109,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Those of a fragment along all of its dimensions. What can't be read is said.
+    /// Reads the stored cells of a fragment along all dimensions. Reports unreadable ones.
     pub(super) fn of(checked: &mut Checked<'_>, names: &[String]) -> Vec<Self> {
         let mut all = Vec::new();
         for (dimension, name) in names.iter().enumerate() {
@@ -124,7 +125,7 @@ impl Ends {
         all
     }
 
-    /// Compares those of the next tile; there is none if it couldn't be read.
+    /// Compares the first and last cell of the next tile. `None` is an unreadable tile.
     pub(super) fn take(&mut self, own: Option<&TileCoordinates>) {
         let tile = self.taken;
         self.taken += 1;

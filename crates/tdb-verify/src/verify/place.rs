@@ -1,4 +1,4 @@
-//! What lies somewhere: an array, a group, or a folder that has some.
+//! Verification of a path: an array, a group, or a folder with arrays and groups.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tdb_job::Result;
 use tdb_job::{DEEPEST, Target};
 
 impl Verify {
-    /// Looks at whatever lies at the root of a storage, which is this local folder if it is one.
+    /// Verifies the root of a storage. `folder` is the path of a local storage.
     pub(super) fn check_place(
         &self,
         storage: &Arc<dyn Storage>,
@@ -73,7 +73,7 @@ impl Verify {
         Ok(())
     }
 
-    /// Looks at a group, and at all below it.
+    /// Verifies a group and all members below it.
     fn check_group(
         &self,
         storage: &Arc<dyn Storage>,
@@ -119,7 +119,7 @@ impl Verify {
         Ok(())
     }
 
-    /// Looks at the metadata of a group.
+    /// Verifies the metadata of a group.
     fn look_at_metadata(&self, storage: &Arc<dyn Storage>) -> VerifyReport {
         let mut report = VerifyReport { groups: 1, ..VerifyReport::default() };
         let place = storage.describe("");
@@ -137,7 +137,7 @@ impl Verify {
     }
 }
 
-/// Whether a member is what its group says.
+/// Checks a member against the kind recorded in the group.
 fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     let at = || match &node.storage {
         Some(storage) => storage.describe(""),
@@ -160,7 +160,7 @@ fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     }
 }
 
-/// What to say of a member that isn't of the kind that its group says.
+/// Describes a member of a different kind than recorded in the group.
 fn other_kind(node: &TreeNode) -> Option<String> {
     let stated = node.member.as_ref()?.kind;
     let there = match node.kind {
@@ -172,7 +172,7 @@ fn other_kind(node: &TreeNode) -> Option<String> {
     (stated != there).then(what)
 }
 
-/// Whether a folder is one that only arrays have.
+/// Returns `true` if only arrays have a folder of this name.
 fn is_part_of_array(storage: &dyn Storage, name: &str) -> bool {
     let is_fragment = || {
         TimestampedName::parse(name).is_some()

@@ -1,19 +1,19 @@
-//! What was looked at already.
+//! Paths that are already verified.
 
 use std::collections::HashSet;
 
 use tdb_storage::Storage;
 
-/// Places that were looked at: none is twice, though a group and its folder may both lead there.
+/// Verified paths. Each path is verified once, even if both a group and a folder lead there.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     seen: HashSet<String>,
 }
 
 impl Places {
-    /// Whether nobody has looked at this place before.
+    /// Returns `true` the first time a path is seen.
     pub(super) fn is_new(&mut self, storage: &dyn Storage) -> bool {
-        // A URI is the place without links, of which one may lead back to a folder around it.
+        // A URI has no links, and a link may lead to a parent folder.
         self.seen.insert(storage.uri("").unwrap_or_else(|| storage.describe("")))
     }
 }

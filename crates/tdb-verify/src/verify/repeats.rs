@@ -1,4 +1,4 @@
-//! Cells of equal coordinates in a fragment of an array that does not allow them.
+//! Cells with equal coordinates in a fragment of an array without duplicates.
 
 use tdb_array::tdb_schema::Dimension;
 use tdb_array::{Array, ArrayError, Coordinate, Order};
@@ -8,17 +8,17 @@ use super::finding::{Finding, FindingKind};
 use super::fragment::Checked;
 use tdb_job::Result;
 
-/// Cells that have the coordinates of another one.
+/// Cells that repeat coordinates.
 #[derive(Default)]
 struct Repeats {
     cells: u64,
-    /// The first of these coordinates.
+    /// The first repeated coordinates.
     first: Option<String>,
 }
 
 impl Checked<'_> {
-    /// Looks for cells of equal coordinates, wherever in the fragment they are stored: they are read in order. Where each cell has a
-    /// time, those of equal coordinates are versions.
+    /// Looks for cells with equal coordinates anywhere in the fragment, by reading in global order.
+    /// Cells with timestamps may have equal coordinates, as versions.
     pub(super) fn check_repeats(&mut self) -> Result<()> {
         let is_allowed = self.fragment.schema().allows_duplicates() || self.fragment.footer().header().has_timestamps;
         if is_allowed {
@@ -26,7 +26,7 @@ impl Checked<'_> {
         }
         let repeats = match repeats_in(&self.array.of_fragment(self.fragment)) {
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
-            // What cannot be read is a finding already.
+            // Unreadable tiles are already reported.
             Err(_) => return Ok(()),
             Ok(repeats) => repeats,
         };
@@ -41,7 +41,7 @@ impl Checked<'_> {
     }
 }
 
-/// Reads the coordinates of an array of one fragment.
+/// Reads the coordinates of an array with one fragment.
 fn repeats_in(array: &Array) -> Result<Repeats, ArrayError> {
     let names: Vec<&str> = array.schema().dimensions().iter().map(Dimension::name).collect();
     let (mut repeats, mut last) = (Repeats::default(), Vec::new());
@@ -61,7 +61,7 @@ fn repeats_in(array: &Array) -> Result<Repeats, ArrayError> {
     Ok(repeats)
 }
 
-/// Coordinates as people write them.
+/// Formats coordinates.
 fn text_of(array: &Array, coordinates: &[Vec<u8>]) -> String {
     let dimensions = array.schema().dimensions().iter().zip(coordinates);
     let texts = dimensions.map(|(dimension, bytes)| {

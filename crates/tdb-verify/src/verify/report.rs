@@ -1,40 +1,40 @@
-//! What a verification has looked at, and what it has found.
+//! The report of a verification.
 
 use tdb_storage::Counters;
 
 use super::finding::{Finding, FindingKind, Severity};
 
-/// What a verification has looked at, and what it has found.
+/// The report of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// How many groups were looked at.
+    /// Number of groups.
     pub groups: u64,
-    /// How many arrays, those of dimension labels included.
+    /// Number of arrays, including those of dimension labels.
     pub arrays: u64,
-    /// How many committed fragments, those included that others replace.
+    /// Number of committed fragments, including superseded ones.
     pub fragments: u64,
-    /// How many tiles of fields.
+    /// Number of field tiles.
     pub tiles: u64,
-    /// How many cells were unfiltered, counted once for each field.
+    /// Number of unfiltered cells, counted once per field.
     pub cells: u64,
-    /// Bytes of data files.
+    /// Total size of the data files in bytes.
     pub bytes: u64,
-    /// What was asked of the storages of the arrays.
+    /// I/O counters of the arrays' storages.
     pub counters: Counters,
-    /// What was found, in the order in which it was met.
+    /// The findings, in order of discovery.
     pub findings: Vec<Finding>,
 }
 
-/// So many findings are listed of one fragment, or of the rest of an array: where all is wrong, more don't say more.
+/// Maximum number of listed findings per fragment, and for the rest of an array.
 const MOST: usize = 1000;
 
-/// What was found of one thing: as much as is listed, and how much more there was.
+/// Findings with a common subject, up to the maximum.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     listed: Vec<Finding>,
     left_out: usize,
-    /// The gravest of what isn't listed.
+    /// The highest severity among unlisted findings.
     gravest: Option<Severity>,
 }
 
@@ -46,7 +46,7 @@ impl Found {
         }
     }
 
-    /// What was found of a part of it.
+    /// Adds the findings about a part.
     pub(super) fn append(&mut self, part: Self) {
         part.listed.into_iter().for_each(|finding| self.push(finding));
         self.leave_out(part.left_out, part.gravest);
@@ -67,25 +67,25 @@ impl From<Vec<Finding>> for Found {
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong; there may be notes.
+    /// Returns `true` if the report has no findings except notes.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.wrong().next().is_none()
     }
 
-    /// How many findings, and how many notes.
+    /// Returns the numbers of findings and notes.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let notes = self.findings.iter().filter(|finding| finding.severity == Severity::Note).count();
         (self.findings.len() - notes, notes)
     }
 
-    /// What isn't a note.
+    /// Returns the findings without notes.
     pub(super) fn wrong(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Finding)
     }
 
-    /// Adds the report on a part.
+    /// Adds the report of a part.
     pub(super) fn absorb(&mut self, part: Self) {
         self.groups += part.groups;
         self.arrays += part.arrays;
@@ -97,7 +97,7 @@ impl VerifyReport {
         self.findings.extend(part.findings);
     }
 
-    /// Adds what was asked of a storage.
+    /// Adds I/O counters.
     pub(super) fn count(&mut self, counters: Counters) {
         self.counters.lists += counters.lists;
         self.counters.opens += counters.opens;
@@ -109,14 +109,14 @@ impl VerifyReport {
         self.findings.push(finding);
     }
 
-    /// The same of what may have been met before.
+    /// Adds a finding, unless the same finding is listed.
     pub(super) fn push_new(&mut self, finding: Finding) {
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }
 
-    /// Takes what was found of one thing.
+    /// Adds findings with a common subject.
     pub(super) fn take(&mut self, found: impl Into<Found>, file: &str) {
         let Found { mut listed, left_out, gravest } = found.into();
         if let Some(severity) = gravest {

@@ -1,4 +1,4 @@
-//! Verification of what others write and maintain meanwhile.
+//! Verification of arrays during concurrent writes and jobs.
 
 use tdb_array::Environment;
 use tdb_storage::{Entry, Storage};
@@ -13,15 +13,19 @@ use tdb_job::Result;
 use tdb_job::list;
 use tdb_job::{Looked, until_settled};
 
-/// A fragment that is younger than this may be committed at any moment.
+/// Age in milliseconds below which an uncommitted fragment may still be committed.
 const YOUNG: u64 = 60_000;
-/// Number of looks that wait for commits of young fragments and for unfinished files, and milliseconds before each.
+/// Number of pauses for young fragments and unfinished files, and the length of a pause in
+/// milliseconds.
 const WAITS: usize = 5;
 const PAUSE: u64 = 200;
 
-/// Looks at an array or group until its files stay the same during a look, or nothing new is found wrong. A file that was
-/// removed or replaced on purpose meanwhile is no finding, and its replacement is looked at. A finding about a small file in a local
-/// folder must persist after a pause during which no file has grown: another process may be writing the file.
+/// Repeats a check of an array or group until the files stay the same during a check, or no new
+/// problem is found.
+///
+/// A file deleted or replaced by a job is not reported, and the replacement is checked. A problem
+/// of a file outside of fragments in a local folder must persist after a pause without growth.
+/// Another process may be writing the file.
 pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<VerifyReport>) -> Result<VerifyReport> {
     let mut asked = VerifyReport::default();
     let mut counted = || look().inspect(|report| asked.count(report.counters));
@@ -52,14 +56,14 @@ pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<Ve
         waits += 1;
     };
     if let Some(before) = before {
-        // What isn't found twice was being replaced.
+        // A problem found only once was a replacement in progress.
         report.findings.retain(|finding| finding.severity == Severity::Note || has(&before, finding));
     }
     report.counters = asked.counters;
     Ok(report)
 }
 
-/// Whether a fragment without a commit is so young that its writer may be about to commit it.
+/// Returns `true` if a writer may still commit one of the uncommitted fragments, judged by age.
 fn has_young(report: &VerifyReport) -> bool {
     let Ok(now) = Environment::system().now() else { return false };
     let is_young = |finding: &Finding| {
@@ -69,7 +73,7 @@ fn has_young(report: &VerifyReport) -> bool {
     report.wrong().any(is_young)
 }
 
-/// Waits a moment, if the clock can.
+/// Waits, if the clock supports it.
 fn pause() -> bool {
     let environment = Environment::system();
     environment.now().is_ok_and(|now| environment.wait_until_after(now.saturating_add(PAUSE)).is_ok())
@@ -78,8 +82,8 @@ fn pause() -> bool {
 /// Files outside of fragments with their sizes, by folder.
 type Sizes = Vec<Vec<Entry>>;
 
-/// Whether a finding outside of fragments may come from an unfinished write. Only local folders show unfinished files, and
-/// fragments count once they are committed.
+/// Returns `true` if a finding outside of fragments may come from an unfinished write. Only local
+/// folders show unfinished files, and fragments are visible only after the commit.
 fn may_be_half_written(storage: &dyn Storage, report: &VerifyReport) -> bool {
     let is_of_fragment = |file: &str| {
         let folder = file.rsplit_once('/').map(|(folder, _)| file_name(folder));
@@ -96,7 +100,8 @@ fn sizes_of(storage: &dyn Storage) -> Sizes {
     folders.map(|folder| list(storage, folder).unwrap_or_default()).into()
 }
 
-/// How long ago something was named, in milliseconds: by its time, which a writer may choose, or that of a UUID of version 7.
+/// Returns the age of a name in milliseconds. Uses the younger of two times: the timestamp, which a
+/// writer may choose, and the time in a UUID of version 7.
 fn age(name: &TimestampedName, now: u64) -> u64 {
     let of_uuid = name.uuid().and_then(|uuid| u64::try_from(uuid >> 80).ok());
     let age = now.abs_diff(name.end());

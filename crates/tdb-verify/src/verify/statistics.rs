@@ -1,4 +1,4 @@
-//! Stored statistics, beside those that the cells give.
+//! Comparison of stored statistics with those of the cells.
 
 use tdb_array::tdb_fragment::{
     Distrust, FieldSummariser, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
@@ -9,27 +9,28 @@ use tdb_types::{Datatype, Scalar};
 use super::finding::{Finding, FindingKind, Severity};
 use super::report::Found;
 
-/// What a tile's cells give.
+/// Statistics computed from the cells of a tile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileFacts {
-    /// The statistics of the cells that readers can see.
+    /// Statistics of the visible cells.
     pub(crate) visible: TileSummary,
-    /// Those of all cells, if there are others.
+    /// Statistics of all cells, if some are not visible.
     pub(crate) whole: Option<TileSummary>,
 }
 
-/// One field of a fragment, whose statistics are compared.
+/// A field whose statistics are compared.
 pub(super) struct Compared<'a> {
     pub(super) file: String,
     pub(super) name: String,
     pub(super) datatype: Datatype,
     pub(super) rules: StatisticsRules,
     pub(super) tiles: &'a Tiles,
-    /// Whether cells are read with other values than those that the statistics are of.
+    /// `true` if the filters are lossy. Cells then differ from the values behind the statistics.
     pub(super) is_lossy: bool,
 }
 
-/// What is stored of a field, compared tile after tile with what the cells give, of which only the totals are kept.
+/// Stored statistics of a field, compared tile by tile with those of the cells. Only totals are
+/// kept.
 pub(super) struct Comparison<'a> {
     of: Compared<'a>,
     stored: Option<TileStatistics>,
@@ -37,15 +38,15 @@ pub(super) struct Comparison<'a> {
     kind: StatisticsKind,
     visible: FieldSummariser,
     whole: FieldSummariser,
-    /// How many tiles there were so far.
+    /// Number of tiles so far.
     taken: u64,
-    /// Whether all of them could be read.
+    /// `true` if all tiles were readable.
     is_complete: bool,
     notes: Notes,
     found: Found,
 }
 
-/// The statistics of some cells, as bytes and as what they are worth.
+/// Statistics of some cells, raw and judged.
 struct Side<'a> {
     min: Option<&'a [u8]>,
     max: Option<&'a [u8]>,
@@ -55,7 +56,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// The statistics of a tile stand at this `entry`.
+    /// Returns the statistics of a tile at an entry.
     fn of_tile(statistics: &'a TileStatistics, entry: u64, tile: u64, of: &Compared<'_>) -> Self {
         let at = |values: &[u64]| values.get(usize::try_from(entry).ok()?).copied();
         Self {
@@ -90,7 +91,7 @@ impl<'a> Comparison<'a> {
         Self { of, stored, totals, kind, visible, whole, taken: 0, is_complete: true, notes, found }
     }
 
-    /// Compares the tiles that follow; one without facts couldn't be read.
+    /// Compares the next tiles. `None` is an unreadable tile.
     pub(super) fn take<'f>(&mut self, facts: impl Iterator<Item = Option<&'f TileFacts>>) {
         let unknown = TileSummary::unknown(self.kind);
         let mut read = Vec::new();
@@ -113,7 +114,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares the totals, and gives what was found.
+    /// Compares the totals and returns the findings.
     pub(super) fn finish(mut self) -> Found {
         if let Some(totals) = self.totals.filter(|_| self.is_complete) {
             let ((_, visible), (_, whole)) = (self.visible.finish(), self.whole.finish());
@@ -126,7 +127,8 @@ impl<'a> Comparison<'a> {
 }
 
 impl Compared<'_> {
-    /// The first side is what is stored, the second what the visible cells give, the third what all cells give.
+    /// Compares the stored statistics with those of the visible cells and of all cells. This is
+    /// also the order of `sides`.
     fn compare_sides(&self, sides: &[Side<'_>; 3], tile: Option<u64>, notes: &mut Notes, found: &mut Found) {
         let [stored, visible, whole] = sides;
         let is_lossy = self.is_lossy;
@@ -162,7 +164,7 @@ impl Compared<'_> {
         );
     }
 
-    /// A value as people read it.
+    /// Formats a value.
     fn value(&self, bytes: &[u8]) -> String {
         let text = matches!(self.datatype, Datatype::Char | Datatype::StringAscii);
         match Scalar::from_le_bytes(self.datatype.physical(), bytes).filter(|_| !text) {
@@ -175,24 +177,24 @@ impl Compared<'_> {
     }
 }
 
-/// What is to be said of one statistic.
+/// Verdict on one statistic.
 enum Judged {
     Same,
-    /// It differs, as is known of some writers.
+    /// A known deviation of some writers.
     Known(Distrust),
     Wrong(String),
 }
 
-/// A value as it is stored, and what it is worth.
+/// A stored value and its trust.
 type Bound<'a> = (Option<&'a [u8]>, Statistic<&'a [u8]>);
 
 fn judge(sides: [Bound<'_>; 3], show: impl Fn(&[u8]) -> String) -> Judged {
-    // Where both are empty, neither is there.
+    // An empty value equals a missing one.
     let same = |stored: &Bound<'_>, ours: &Bound<'_>| stored.0.unwrap_or_default() == ours.0.unwrap_or_default();
     judge_values(sides, same, |side| side.1.map(&show))
 }
 
-/// Judges a statistic as it is stored by what the visible cells give, and what all cells give.
+/// Judges a stored statistic by the statistics of the visible cells and of all cells.
 fn judge_values<T: Copy, U: std::fmt::Display>(
     [stored, visible, whole]: [T; 3],
     same: impl Fn(&T, &T) -> bool,
@@ -203,12 +205,13 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
     }
     let (theirs, ours) = (statistic(stored), statistic(visible));
     match (theirs, ours) {
-        // A writer that met no such values stored what readers rely on: they came into the cells later.
+        // The writer met no values of this kind, and readers trust the stored value. The cells have
+        // changed later.
         (
             theirs @ Statistic::Present(_),
             ours @ Statistic::Untrustworthy(_, Distrust::MayHideNan | Distrust::Saturated),
         ) => Judged::Wrong(differs(theirs, ours)),
-        // Whoever counted the cells that can't be seen as well was right above.
+        // Statistics that include invisible cells matched above.
         (_, Statistic::Untrustworthy(_, distrust)) if distrust != Distrust::EdgeTile => Judged::Known(distrust),
         (Statistic::Absent, Statistic::Absent) => Judged::Same,
         (theirs, ours) => Judged::Wrong(differs(theirs, ours)),
@@ -220,11 +223,11 @@ fn differs<U: std::fmt::Display>(theirs: Statistic<U>, ours: Statistic<U>) -> St
     format!("stored is {}, but the cells give {}", show(theirs), show(ours))
 }
 
-/// Floats of dense tiles may have been added up in another order than they lie in; how far apart the sums may be then
-/// depends on how many there are.
+/// Judges sums of floats. In dense tiles, floats may have been added in another order than stored.
+/// The possible deviation grows with the number of cells.
 fn judge_sum(sides: &[(Option<u64>, Statistic<Sum>); 3], tiles: &Tiles) -> Option<Judged> {
     let Some(Sum::F64(stored)) = sides[0].1.stored() else { return None };
-    // Which bits a sum has that is no number depends on the processor, and on what was added first.
+    // The bits of a NaN sum depend on the processor and on the order of additions.
     let is_no_number =
         |ours: &(Option<u64>, Statistic<Sum>)| matches!(ours.1.stored(), Some(Sum::F64(ours)) if ours.is_nan());
     if stored.is_nan() && sides[1..].iter().any(is_no_number) {
@@ -240,10 +243,10 @@ fn judge_sum(sides: &[(Option<u64>, Statistic<Sum>); 3], tiles: &Tiles) -> Optio
     sides[1..].iter().any(near).then_some(Judged::Same)
 }
 
-/// How far apart two sums of the same floats may be, as a part of the sum.
+/// Maximum relative difference of two sums of the same floats.
 const ROUNDING: f64 = 1e-13;
 
-/// What differs as is known of some writers, once for each reason.
+/// Known deviations of writers, one note per reason.
 #[derive(Default)]
 struct Notes(Vec<KnownQuirk>);
 

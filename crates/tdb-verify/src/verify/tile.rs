@@ -1,29 +1,30 @@
-//! What is kept of the coordinates of a tile until it was compared with what is stored, and with the next one.
+//! Facts about the coordinates of a tile, kept until comparison with stored facts and the next
+//! tile.
 
 use tdb_array::tdb_rtree::NdRange;
 
 use super::statistics::TileFacts;
 
-/// How cells follow each other.
+/// Order of consecutive cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum OrderFound {
-    /// Each comes after the one before it.
+    /// Each cell comes after the previous one.
     Ascending,
-    /// Some are equal that should not be.
+    /// Some coordinates repeat although duplicates are not allowed.
     WithEqual,
-    /// Some come before the one before them.
+    /// Some cells come before the previous one.
     None,
 }
 
-/// What the coordinates of a tile give.
+/// Facts about the coordinates of a tile.
 #[derive(Debug)]
 pub(super) struct TileCoordinates {
-    /// The statistics along each dimension.
+    /// Statistics along each dimension.
     pub(super) facts: Vec<TileFacts>,
-    /// The smallest box around the cells.
+    /// MBR of the cells.
     pub(super) mbr: NdRange,
-    /// Whether the cells come in global order.
+    /// Order of the cells.
     pub(super) order: OrderFound,
-    /// The bytes of the first and the last cell along each dimension.
+    /// First and last cell along each dimension.
     pub(super) ends: Vec<[Vec<u8>; 2]>,
 }

@@ -1,4 +1,4 @@
-//! Writes and consolidations that aren't finished: they are going on, or were interrupted.
+//! Unfinished writes and consolidations, either running or interrupted.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use tdb_job::journal::journals;
 use tdb_job::list;
 use tdb_job::lock::{is_held, is_held_here};
 
-/// Journals of consolidations of fragments.
+/// Reports journals of consolidations of fragments.
 pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
     let storage = &**array.storage();
     let journals = journals(storage).unwrap_or_else(|error| {
@@ -22,7 +22,7 @@ pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
     });
     for path in journals {
         let file = storage.describe(&path);
-        // A process that lives finishes it.
+        // A living process will complete the consolidation.
         found.push(match is_held_here(storage) {
             true => Finding::note(FindingKind::Interrupted, file, "fragments are being consolidated"),
             false => {
@@ -34,7 +34,7 @@ pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
-/// Folders of fragments that no commit names.
+/// Reports folders of uncommitted fragments.
 pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
     let storage = &**array.storage();
     let directory = array.directory();
@@ -55,11 +55,11 @@ pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
-/// A fragment that no commit names; none if it is gone by now.
+/// Reports an uncommitted fragment. Returns `None` if it no longer exists.
 fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Finding> {
     let storage = &**array.storage();
     let files = list(storage, path).ok();
-    // Some stores list folders whose files have all gone.
+    // Some object stores still list folders without files.
     let is_empty = files.as_ref().is_some_and(Vec::is_empty);
     if is_empty && (storage.profile().is_remote() || !matches!(storage.exists(path), Ok(true))) {
         return None;
@@ -81,13 +81,14 @@ fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Find
     Some(Finding::wrong(FindingKind::Uncommitted, folder, what))
 }
 
-/// Whether a vacuum file lists a fragment.
+/// Returns `true` if a vacuum file lists the fragment.
 fn is_replaced(array: &Array, path: &str) -> bool {
     let inventory = array.listing().and_then(|listing| array.commit_inventory(&listing));
     inventory.is_ok_and(|inventory| inventory.vacuums.iter().any(|list| list.names.iter().any(|name| name == path)))
 }
 
-/// Whether a fragment's metadata, which is written before the commit, isn't there. In old formats it is the commit.
+/// Returns `true` if the fragment has no metadata yet. Metadata is written before the commit. In
+/// old formats, the metadata is the commit.
 fn is_unwritten(files: &[Entry], name: &TimestampedName) -> bool {
     let has_commit = name.fragment_version().is_ok_and(|version| version.has(Feature::CommitsFolder));
     has_commit && !files.iter().any(|file| file.name == FRAGMENT_METADATA)

@@ -1,4 +1,4 @@
-//! Which cells of a dense tile lie in the non-empty domain.
+//! Visible cells of dense tiles: the cells within the non-empty domain.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use tdb_array::tdb_fragment::{DenseGrid, GridDimension, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_types::Layout;
 
-/// The runs of a tile's cells that readers can see; all of them in one run if the tile has no others.
+/// Returns the runs of visible cells in a tile. A fully visible tile has a single run.
 pub(super) fn visible_runs(tiles: &Tiles, schema: &ArraySchema, tile: u64, cells: usize) -> VisibleRuns {
     match tiles {
         Tiles::Dense(grid) if grid.visible_cells_in(tile) != Some(cells as u64) => VisibleRuns::new(grid, schema, tile),
@@ -14,12 +14,12 @@ pub(super) fn visible_runs(tiles: &Tiles, schema: &ArraySchema, tile: u64, cells
     }
 }
 
-/// Runs of cells, made one after the other: there may be one for each cell of a tile.
+/// An iterator over runs of cells. A tile may have one run per cell.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleRuns {
-    /// The next one.
+    /// The next run.
     run: Range<usize>,
-    /// The dimensions along which one run follows another, the fastest first.
+    /// Dimensions between runs, fastest first.
     slower: Vec<Side>,
     is_done: bool,
 }
@@ -27,9 +27,9 @@ pub(super) struct VisibleRuns {
 /// A dimension of a tile.
 #[derive(Clone, Debug)]
 struct Side {
-    /// How many cells one step goes over.
+    /// Number of cells per step.
     cells: usize,
-    /// How many steps there are, and how many are done.
+    /// Number of steps, and number of completed steps.
     steps: usize,
     done: usize,
 }
@@ -40,7 +40,7 @@ impl VisibleRuns {
             let position = tile / dimension.stride % dimension.count;
             let before = if position == 0 { dimension.before } else { 0 };
             let behind = if position + 1 == dimension.count { dimension.behind } else { 0 };
-            // Tiles are in memory, so that their sides are numbers of it.
+            // Tiles fit in memory, and the sides of tiles in `usize`.
             (dimension.extent as usize, before as usize..(dimension.extent - behind) as usize)
         };
         let mut sides: Vec<(usize, Range<usize>)> = grid.dimensions().iter().map(visible).collect();
@@ -49,7 +49,8 @@ impl VisibleRuns {
         }
         let (mut run, mut slower, mut cells, mut first) = (0..1, Vec::new(), 1, 0);
         for (extent, visible) in sides {
-            // What is seen of a dimension lies together, as long as all is seen of those before.
+            // Visible cells along a dimension are contiguous if all previous dimensions are fully
+            // visible.
             if slower.is_empty() && run == (0..cells) {
                 run = visible.start * cells..visible.end * cells;
             } else {

@@ -1,4 +1,4 @@
-//! What interrupted work leaves: found, moved aside without a difference for readers, and moved back.
+//! Leftovers of interrupted jobs: found, quarantined without an effect on readers, and restored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn look(storage: &Disk) -> Vec<Diagnosis> {
     Doctor::new().plan(&open(storage)).unwrap().found().to_vec()
 }
 
-/// What is found, in short.
+/// Returns path and remedy of each problem.
 fn short(found: &[Diagnosis]) -> Vec<(String, String)> {
     found.iter().map(|one| (one.path.clone(), one.remedy.to_string())).collect()
 }
@@ -40,7 +40,7 @@ fn mend(storage: &Disk, doctor: &Doctor) -> Result<usize, MaintainError> {
     Ok(doctor.plan(&array)?.run()?.done.len())
 }
 
-/// The path that ends so.
+/// Returns the path with this ending.
 fn path(files: &Files, end: &str) -> String {
     files.keys().find(|path| path.ends_with(end)).unwrap_or_else(|| panic!("no {end}")).clone()
 }
@@ -51,13 +51,13 @@ fn without(files: &Files, gone: impl Fn(&str) -> bool) -> Files {
 
 const CONSOLIDATED: &str = "v22-by-2.30.0-dense-consolidated";
 
-/// The consolidated fragment of an array, by its name.
+/// Returns the name of the consolidated fragment.
 fn consolidated(files: &Files) -> String {
     let path = path(files, ".vac");
     path.rsplit('/').next().unwrap().strip_suffix(".vac").unwrap().to_owned()
 }
 
-/// An array on which all that readers don't notice is the matter.
+/// An array with all problems that readers do not notice.
 fn ailing() -> Files {
     let all = Case::named(CONSOLIDATED).files();
     let name = consolidated(&all);
@@ -66,7 +66,8 @@ fn ailing() -> Files {
     temporary.iter().for_each(|path| storage.create_new(path, b"half").unwrap());
     storage.create_folder("__schema/__enumerations").unwrap();
     storage.create_new("__schema/__enumerations/__0123456789abcdef0123456789abcdef_0", b"x").unwrap();
-    // A commit list that names nothing, a vacuum file of which all is gone, a fragment that was never committed.
+    // An ignore file without effect, a vacuum file of missing fragments, and an uncommitted
+    // fragment.
     storage
         .create_new("__commits/__1_2_0123456789abcdef0123456789abcdef_22.ign", b"__commits/__1_1_a_22.wrt\n")
         .unwrap();
@@ -75,7 +76,7 @@ fn ailing() -> Files {
         .unwrap();
     storage.create_folder("__fragments/__5_5_0123456789abcdef0123456789abcdef_22").unwrap();
     storage.create_new("__fragments/__5_5_0123456789abcdef0123456789abcdef_22/a.tdb", b"x").unwrap();
-    // Consolidated footers of fragments that are all gone.
+    // Consolidated footers of missing fragments.
     let array = open(&storage);
     let footers = array.small_files().encode_footers(&[("__1_1_a_22", b"footer")]).unwrap();
     storage.create_folder("__fragment_meta").unwrap();
@@ -96,7 +97,7 @@ fn all_of_it_is_found_and_comes_back() {
     let before = Case::on(storage.clone()).history();
     let found = look(&storage);
     let notes = short_of(&found, Severity::Note);
-    // What takes room only is a note; cells that somebody may miss are none.
+    // Wasted space is a note. Cells that a user may miss are a finding.
     assert_eq!((notes.len(), found.len()), (7, 8), "{notes:?}");
     let grave = short_of(&found, Severity::Finding);
     assert_eq!(grave, ["__fragments/__5_5_0123456789abcdef0123456789abcdef_22"]);
@@ -110,7 +111,8 @@ fn all_of_it_is_found_and_comes_back() {
     assert_eq!(files(&*storage), ailing);
 }
 
-/// What is the matter is seen to, or not, as a whole; readers find the same at every moment, and the next run finishes.
+/// Repairs are atomic. Readers see the same data at every moment, and the next run completes the
+/// repair.
 #[test]
 fn whatever_breaks() {
     let ailing = ailing();
@@ -119,7 +121,7 @@ fn whatever_breaks() {
     assert!(sound.changes() > 8);
     let before = Case::on(on(&ailing)).history();
     for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
-        // The last operation releases the lock, and there is nobody to tell that it can't.
+        // The last operation releases the lock, and a destructor cannot report its error.
         for n in 0..sound.changes() - 1 {
             let storage = on(&ailing);
             let result = mend(&(Arc::new(FaultyStorage::new(storage.clone(), fault, n)) as _), &Doctor::new());
@@ -146,7 +148,7 @@ fn a_consolidated_fragment_without_commit_hides_the_others() {
     let (fragment, list) = (format!("__fragments/{name}"), format!("__commits/{name}.vac"));
     let found = short(&look(&storage));
     assert_eq!(found, [(fragment.clone(), "set aside".to_owned()), (list.clone(), "set aside".to_owned())]);
-    // What changes what readers find is only done for those who ask for it.
+    // Repairs that affect readers run only on request.
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
     assert!(open(&storage).fragments().unwrap().is_empty());
     assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
@@ -154,7 +156,7 @@ fn a_consolidated_fragment_without_commit_hides_the_others() {
     let original = without(&all, |path| path.contains(&name));
     assert_eq!(Case::on(storage.clone()).seen(TimeRange::ALL), Case::on(on(&original)).seen(TimeRange::ALL));
 
-    // Where the others are gone, it may be the only copy.
+    // If the original fragments are missing, the consolidated one may be the only copy.
     let only =
         without(&lost, |path| path.starts_with("__fragments/") && !path.contains(&name) || path.ends_with(".wrt"));
     let storage = on(&only);
@@ -177,7 +179,7 @@ fn commits_of_lost_fragments() {
     assert_eq!(mend(&storage, &Doctor::new().only([commit])).unwrap(), 1);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 
-    // The same where it was gathered with others.
+    // The commit is consolidated.
     let storage = on(&all);
     Consolidate::commits().plan(&open(&storage)).unwrap().run().unwrap();
     Vacuum::commits().plan(&open(&storage)).unwrap().run().unwrap();
@@ -189,12 +191,12 @@ fn commits_of_lost_fragments() {
     assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
     assert!(look(&storage).is_empty());
-    // While the fragment is gone, readers would fail without that file.
+    // Readers would fail without the ignore file as long as the fragment is missing.
     let undone = Doctor::new().undo(&open(&storage)).unwrap();
     assert_eq!((undone.removed.len(), undone.outdated.len()), (0, 1));
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
 
-    // The fragment was found again.
+    // The fragment is restored.
     let storage = on(&gathered);
     let list = path(&gathered, ".con");
     assert_eq!(mend(&storage, &Doctor::new().only([list])).unwrap(), 1);
@@ -207,14 +209,14 @@ fn commits_of_lost_fragments() {
     assert_eq!(open(&storage).fragments().unwrap().len(), 2);
 }
 
-/// Fragments that a list names that was set aside have been joined and vacuumed since.
+/// The fragments of a quarantined list were consolidated and vacuumed later.
 #[test]
 fn what_is_outdated_stays_aside() {
     let storage = on(&Case::named("v22-by-2.30.0-sparse-2d").files());
     let consolidate = || Consolidate::commits().plan(&open(&storage)).unwrap().run().unwrap();
     consolidate();
     let first = path(&files(&*storage), ".con");
-    // A second one that has all that the first one has.
+    // A second file with the same commits.
     let bytes = storage.read(&first).unwrap();
     let second = "__commits/__1_9_0123456789abcdef0123456789abcdef_22.con";
     storage.create_new(second, &bytes).unwrap();
@@ -239,7 +241,7 @@ fn one_at_a_time() {
     assert_eq!(found.iter().filter(|one| is_other(one)).count() + 1, found.len());
     let error = Doctor::new().plan(&open(&storage)).unwrap().retain(is_other).run().unwrap_err();
     assert!(matches!(error, MaintainError::Busy { .. }), "{error}");
-    // Whoever has the lock may live: it is taken over by those who ask for it, and are certain.
+    // The lock of a process that may be alive is taken over only on request.
     let lock = found.iter().find(|one| one.path == ".tdb-maintain.tmp").unwrap();
     assert_eq!(lock.remedy, Remedy::TakeOver);
     assert!(!Doctor::new().plan(&open(&storage)).unwrap().repairs(lock));
@@ -251,7 +253,7 @@ fn one_at_a_time() {
     assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().retain(is_other).run().unwrap().done.len(), 7);
 }
 
-/// The lock of a process that lives is left alone, and that of a dead one isn't.
+/// The lock of a living process stays, and the lock of a dead process is repaired.
 #[cfg(target_os = "linux")]
 #[test]
 fn locks_of_the_living() {
@@ -282,7 +284,7 @@ fn locks_of_the_living() {
     }
 }
 
-/// An array in a folder.
+/// Creates an array in a folder.
 fn array(path: &std::path::Path) {
     let staging = tempfile::tempdir().unwrap();
     fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
@@ -322,7 +324,7 @@ fn members_that_were_moved() {
     assert_eq!(Doctor::new().plan(&group()).unwrap().found().len(), 3);
 }
 
-/// A clock that is asked just before the members of a group are written, when somebody else writes some, too.
+/// A clock that adds members to a group. It is read just before the doctor writes members.
 #[derive(Debug)]
 struct Beside(std::path::PathBuf, Arc<std::sync::atomic::AtomicBool>);
 
@@ -356,7 +358,7 @@ fn what_others_change_beside_is_not_undone() {
     assert!(other.exists());
 }
 
-/// What has the name of a lock and is none keeps everybody away: the doctor says so, and leaves it.
+/// A file with the name of the lock blocks all jobs. The doctor reports the file and keeps it.
 #[test]
 fn what_is_no_lock_is_found() {
     for is_folder in [false, true] {

@@ -1,4 +1,4 @@
-//! What is left over in the arrays of dimension labels is found there, and seen to.
+//! Leftovers in the arrays of dimension labels are found and repaired.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ fn open(storage: &Disk) -> Array {
     ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
 }
 
-/// All values of all labels.
+/// Returns all values of all labels.
 fn values(storage: &Disk) -> Vec<String> {
     let array = open(storage);
     let labels = array.schema().labels().iter();
@@ -69,7 +69,7 @@ fn leftovers_in_labels() {
     let of_fragment = found.iter().find(|one| one.path.ends_with(fragment)).unwrap();
     assert_eq!(of_fragment.files, [format!("{label}/{fragment}/a.tdb")]);
 
-    // Only what is asked for, in the array or in the label.
+    // Repairs only the requested problem, in the array or in the label.
     let one = format!("{label}/__commits/.tdb-9-0.tmp");
     let mended = Doctor::new().only([one.clone()]).plan(&array).unwrap().run().unwrap();
     assert_eq!(short(&mended.done).into_keys().collect::<Vec<_>>(), [one.as_str()]);
@@ -90,7 +90,7 @@ fn leftovers_in_labels() {
     assert!(sound.iter().all(|(path, bytes)| ailing[path] == *bytes));
 }
 
-/// A commit of a label's fragment that is gone: readers of the label fail, until it is taken back for who asks for it.
+/// Readers of a label fail on the commit of a missing fragment until an ignore file is requested.
 #[test]
 fn commits_of_labels_without_their_fragments() {
     let storage: Disk = Arc::new(support::Placed(fixtures::named(LABELLED).array_storage()));
@@ -109,7 +109,7 @@ fn commits_of_labels_without_their_fragments() {
     assert_eq!(open(&storage).array_of_label(&label).unwrap().fragments().unwrap().len(), 0);
 }
 
-/// Without its array a label is told, and nothing else stops.
+/// A label without its array is reported, and the doctor continues.
 #[test]
 fn a_label_without_its_array() {
     let storage: Disk = Arc::new(support::Placed(fixtures::named(LABELLED).array_storage()));

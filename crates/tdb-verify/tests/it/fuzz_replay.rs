@@ -1,4 +1,4 @@
-//! The fuzz bodies over everything that was ever kept for them, and over damaged versions of it.
+//! Runs the fuzz targets on all stored inputs and on damaged versions of them.
 
 #[allow(unreachable_pub, clippy::expect_used)]
 #[path = "../../fuzz/src/lib.rs"]

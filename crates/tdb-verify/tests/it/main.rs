@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-verify`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-verify`, in one binary.
+#![allow(clippy::unwrap_used)] // test helpers
 
 mod corruption;
 mod doctor;

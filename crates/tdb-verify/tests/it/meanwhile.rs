@@ -1,4 +1,4 @@
-//! Verification, and other looks at an array, while somebody writes, consolidates and vacuums it.
+//! Verification and diagnosis of an array while other processes write, consolidate and vacuum.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tdb_testkit::{Fault, FaultyStorage, MeanwhileStorage};
 use tdb_types::{Datatype, Layout};
 use tdb_verify::{Doctor, FindingKind, Severity, Verify, VerifyReport};
 
-/// What somebody else does.
+/// A concurrent job.
 type Job = fn(&Arc<dyn Storage>);
 
 fn kind(version: u32, duplicates: bool) -> Kind {
     Kind { version, order: Layout::RowMajor, duplicates, first: Datatype::Int32 }
 }
 
-/// Writes one more fragment.
+/// Writes a fragment.
 fn write(storage: &Arc<dyn Storage>, time: u64) {
     write_as(storage, time, &Names::new().seeded(time).at(time));
 }
@@ -33,7 +33,7 @@ fn write_as(storage: &Arc<dyn Storage>, seed: u64, names: &Names) {
     let mut random = Random(seed);
     match array.schema().is_dense() {
         true => write_dense(storage, &mut random, names),
-        // The version of the array, which decides nothing here.
+        // The format version has no effect here.
         false => write_sparse(storage, &mut random, kind(22, array.schema().allows_duplicates()), names),
     }
 }
@@ -43,7 +43,8 @@ fn put(storage: &Arc<dyn Storage>, time: u64) {
     open(storage).write_metadata().names(Names::new().seeded(time).at(time)).put("k", value).commit().unwrap();
 }
 
-/// An array with three fragments and metadata of three times; a sparse one of today's format with a delete.
+/// An array with three fragments and metadata of three times. Sparse arrays of the current format
+/// also have a delete.
 fn filled(number: usize) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let schema = match number {
@@ -111,7 +112,7 @@ fn verify(storage: Arc<dyn Storage>) -> VerifyReport {
     Verify::new().threads(1).storage(storage).unwrap()
 }
 
-/// Looks while the job is done at each of the moments of the look. Gives how many there are.
+/// Runs a check, with the job at each of its operations in turn. Returns the number of operations.
 fn at_each_moment(
     number: usize,
     prepare: Job,
@@ -171,7 +172,7 @@ fn copy(from: &dyn Storage, to: &dyn Storage, folder: &str) {
     }
 }
 
-/// The files of a folder and of those in it, but for those of fragments.
+/// Collects the files below a folder, except those of fragments.
 fn small_files_of(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -205,14 +206,14 @@ fn a_file_that_is_being_written_is_no_finding() {
         let bytes = std::fs::read(&path).unwrap();
         let half = || std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         half();
-        // As long as nobody writes it, it is damaged.
+        // A half file without a writer is damaged.
         let damaged = MeanwhileStorage::new(disk.clone(), |_, _| ());
         if verify(Arc::new(damaged.clone())).is_sound() {
             std::fs::write(&path, &bytes).unwrap();
             continue;
         }
         grown += 1;
-        // It takes two looks, and is whole before the second.
+        // The check runs twice, and the file is complete before the second time.
         let operations = damaged.operations();
         for n in [operations / 3, operations / 2 - 2] {
             half();
@@ -223,7 +224,7 @@ fn a_file_that_is_being_written_is_no_finding() {
         }
         std::fs::write(&path, &bytes).unwrap();
     }
-    // Schemas, an enumeration, commits, deletes, footers, metadata and lists of what is replaced.
+    // Schemas, an enumeration, commits, deletes, footers, metadata and vacuum files.
     assert!(grown >= 8, "{grown}");
 }
 
@@ -237,7 +238,7 @@ fn the_doctor_finds_nothing_while_the_array_is_maintained() {
             |n, _, storage| {
                 let shared: Arc<dyn Storage> = Arc::new(storage.clone());
                 let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(shared);
-                // Opening may meet a file that is gone; whoever opens again finds it gone.
+                // Opening may fail on a deleted file, and succeeds when repeated.
                 let Ok(array) = array else { return };
                 let found = Doctor::new().plan(&array).unwrap().found().to_vec();
                 let wrong: Vec<_> = found.iter().filter(|one| one.severity == Severity::Finding).collect();
@@ -264,7 +265,7 @@ fn advice_is_given_while_the_array_is_maintained() {
     }
 }
 
-/// As often as verification looks, everything is done again.
+/// The job repeats during each round of the verification.
 #[test]
 fn verify_ends_while_the_array_is_maintained_without_end() {
     for every in [5, 17, 60] {
@@ -282,7 +283,7 @@ fn verify_ends_while_the_array_is_maintained_without_end() {
     }
 }
 
-/// Removes the values of an attribute of a fragment.
+/// Deletes the data file of an attribute.
 fn damage(storage: &Arc<dyn Storage>, folder: &str) {
     storage.remove_file(&format!("{folder}/a0.tdb")).unwrap();
 }
@@ -325,7 +326,7 @@ fn what_replaces_vanished_fragments_is_verified() {
         },
         |n, _, storage| {
             let report = verify(Arc::new(storage.clone()));
-            // Whoever has read all that there was before needs nothing of what came later.
+            // A check that has read the earlier state completely ignores later states.
             let is_of_before = report.is_sound() && report.fragments == 3;
             let is_found = report.findings.iter().any(|one| one.file.ends_with("a0.tdb"));
             assert!(is_of_before || is_found, "at {n}: {report:#?}");
@@ -335,8 +336,8 @@ fn what_replaces_vanished_fragments_is_verified() {
     assert!(found > 10, "{found}");
 }
 
-/// A write that has stopped at each of its operations looks like one that is going on. One that has stopped between its metadata and
-/// its commit looks like one whose commit is lost.
+/// A write that stopped at any operation looks like a running write. A stop between metadata and
+/// commit looks like a lost commit.
 #[test]
 fn a_write_that_is_going_on_is_a_note() {
     let write = |storage: &Arc<dyn Storage>| {
@@ -367,7 +368,7 @@ fn a_write_that_is_going_on_is_a_note() {
     assert!(findings > 0 && notes > 2 * findings, "{findings} of {notes}");
 }
 
-/// Maintenance that has stopped at each of its operations looks like one that is going on: this process lives, and has the lock.
+/// A stopped job looks like a running job, because this process is alive and holds the lock.
 #[test]
 fn maintenance_that_is_going_on_is_no_finding() {
     let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
@@ -409,7 +410,7 @@ fn maintenance_that_is_going_on_is_no_finding() {
     }
 }
 
-/// Writers, a maintainer and verifications in threads, each with so many rounds.
+/// Threads of writers, a maintainer and verifications, with a fixed number of rounds each.
 #[test]
 fn verify_finds_nothing_in_a_soak() {
     for is_dense in [false, true] {
@@ -448,7 +449,7 @@ fn verify_finds_nothing_in_a_soak() {
     }
 }
 
-/// Does what the writers leave room for.
+/// Runs jobs that do not conflict with the writers.
 fn maintain(storage: &Arc<dyn Storage>) {
     let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
     let jobs: [&dyn Fn() -> Result<(), MaintainError>; 5] = [

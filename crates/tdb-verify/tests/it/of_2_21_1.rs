@@ -1,7 +1,8 @@
-//! An array whose metadata release 2.21.1 has consolidated: the vacuum file has another UUID than the consolidated file.
+//! An array whose metadata was consolidated by release 2.21.1: the UUIDs of the vacuum file and the
+//! consolidated file differ.
 //!
-//! `of_2_21_1` has its files: `tiledb` 0.27.1 wrote metadata three times and one fragment, and consolidated the metadata
-//! (`sm.consolidation.mode=array_meta`).
+//! The folder `of_2_21_1` has its files. `tiledb` 0.27.1 wrote metadata three times and one
+//! fragment, and consolidated the metadata (`sm.consolidation.mode=array_meta`).
 
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ fn a_lost_consolidated_file_is_a_finding() {
     assert!(!Doctor::new().plan(&open(&storage)).unwrap().found().is_empty());
 }
 
-/// A file of the same times that says something else isn't the consolidated one.
+/// A file with the same times and other content is not the consolidated one.
 #[test]
 fn another_file_of_the_same_times_is_a_finding() {
     let storage = array();

@@ -1,4 +1,4 @@
-//! Fragments of all releases whose metadata are gone: rebuilt from the data files, they are what they were.
+//! Fragments of all releases without metadata read the same after a rebuild.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn rebuild_of(fragment: &Fragment) -> Rebuild {
     }
 }
 
-/// Why something wasn't rebuilt.
+/// Returns the reason why a rebuild failed.
 fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
     match result.unwrap_err() {
         MaintainError::Rebuild { why, .. } => why,
@@ -48,9 +48,9 @@ fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
 #[derive(Debug, Default)]
 struct Counts {
     rebuilt: AtomicUsize,
-    /// Byte for byte what it was.
+    /// Identical to the original metadata, byte by byte.
     same: AtomicUsize,
-    /// Of formats 1 to 4.
+    /// Fragments of formats 1 to 4.
     older: AtomicUsize,
     encrypted: AtomicUsize,
     uncounted: AtomicUsize,
@@ -72,7 +72,7 @@ fn fragments_of_all_releases_are_what_they_were() {
     });
     println!("{counts:?}");
     let [rebuilt, same] = [&counts.rebuilt, &counts.same].map(|count| count.load(Ordering::Relaxed));
-    // Compressed otherwise, the same says the same: that is what `Verify` has seen.
+    // Other metadata may differ in compression. `Verify` checks the content.
     assert!(rebuilt > 720 && same > 20, "{counts:?}");
     let [encrypted, older] = [&counts.encrypted, &counts.older].map(|count| count.load(Ordering::Relaxed));
     assert!(encrypted > 20 && older > 20, "{counts:?}");
@@ -101,7 +101,7 @@ fn check(case: &Case, counts: &Counts) {
         let is_older = fragment.version().number() < 5;
         if is_older {
             count(&counts.older);
-            // Nothing else says that it counts.
+            // Without metadata, the fragment is not visible.
             assert!(
                 lossy.array().fragments().unwrap().iter().all(|other| other.name() != fragment.name()),
                 "{context}"
@@ -154,7 +154,7 @@ fn check(case: &Case, counts: &Counts) {
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d";
 const DENSE: &str = "v22-by-2.30.0-dense-2d-row-row";
 
-/// A fragment with several tiles, its array's files, and the path of its metadata.
+/// Returns the files of an array, its fragment with the most tiles, and the path of the metadata.
 fn fragment_of(name: &str) -> (Files, Fragment, String) {
     let case = Case::named(name);
     let array = case.array();
@@ -216,7 +216,7 @@ fn what_is_refused() {
     assert!(matches!(result, RebuildProblem::OtherDomain { expected: 1, .. }), "{result}");
 }
 
-/// What lies before the cut is saved if that is asked for, and what is lost is told.
+/// Tiles before the first damaged one are kept on request, and the loss is reported.
 #[test]
 fn tiles_before_a_cut() {
     let case =
@@ -275,7 +275,8 @@ fn whatever_breaks() {
     }
 }
 
-/// What this library writes in formats 1 to 4, with coordinates together and one dimension after the other.
+/// Fragments of formats 1 to 4 written by this library, with combined coordinates and with separate
+/// ones.
 mod old_formats {
     use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
     use tdb_array::{CreateOptions, NewCells, NewColumn};
@@ -310,7 +311,7 @@ mod old_formats {
         open(disk).write().version(version(format)).cells(cells).unwrap();
     }
 
-    /// The only fragment's name, and what is there without its metadata.
+    /// Returns the name of the only fragment, the files without its metadata, and the metadata.
     fn lost(disk: &Disk) -> (String, Disk, Vec<u8>) {
         let array = open(disk);
         let [fragment] = array.fragments().unwrap() else { panic!() };
@@ -324,7 +325,7 @@ mod old_formats {
         let y: Vec<i32> = (0..40).map(|cell| cell * 7 % 90).collect();
         let x: Vec<i32> = (0..40).map(|cell| cell * 13 % 100).collect();
         for filters in ["no filters", "zstd(3)", "bitshuffle", "double_delta | gzip(2)"] {
-            // An array of format 1 gets fragments of format 2 by the release of that.
+            // The release of format 2 writes fragments of format 2 into arrays of format 1.
             for (of_array, of_fragment) in [(1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4)] {
                 let context = format!("{filters}: {of_fragment} in {of_array}");
                 let disk = made(of_array, filters);
@@ -339,7 +340,8 @@ mod old_formats {
                 assert_eq!((rebuilt.cells, rebuilt.tiles), (40, 10), "{context}");
                 assert_eq!(Case::on(lost.clone()).seen(TimeRange::ALL), before, "{context}");
                 let now = lost.read(&format!("{name}/__fragment_metadata.tdb")).unwrap();
-                // Where the format shows, or the schema says it, the very bytes come back.
+                // The metadata is identical if the cells or the schema determine the format
+                // version.
                 let is_known =
                     of_array == of_fragment || of_fragment == 2 && ["no filters", "bitshuffle"].contains(&filters);
                 assert!(now == metadata || !is_known, "{context}");
@@ -349,7 +351,8 @@ mod old_formats {
 
     #[test]
     fn what_old_files_do_not_say() {
-        // (0, 1), (2, 3) in one format, (0, 2), (1, 3) in the other: both lie in the domain, and in order.
+        // The coordinates are (0, 1), (2, 3) in one format and (0, 2), (1, 3) in the other. Both
+        // are in the domain and in order.
         let disk = made(1, "no filters");
         write(&disk, 1, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
@@ -359,12 +362,12 @@ mod old_formats {
             RebuildProblem::Either(1, 2)
         );
         assert_eq!(files(&*damaged), before);
-        // What is no array's fragment.
+        // The name is not a fragment's.
         assert_eq!(
             why(Rebuild::new().plan(&open(&damaged), &name.replace("__", "__0")).and_then(RebuildPlan::run)),
             RebuildProblem::NoFragment
         );
-        // Without coordinates it isn't taken for a dense one.
+        // A sparse fragment without coordinates is not taken for a dense one.
         let disk = made(4, "zstd(3)");
         write(&disk, 4, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
@@ -375,7 +378,7 @@ mod old_formats {
         ));
     }
 
-    /// A dense one of old releases lies where somebody says.
+    /// A dense fragment of old releases needs a domain from the caller.
     #[test]
     fn dense_ones_want_their_domain() {
         for fixture in ["v2-by-1.5.1-dense", "v4-by-1.7.7-dense"] {
@@ -394,7 +397,7 @@ mod old_formats {
                 "{fixture}"
             );
             let rebuilt = rebuild_of(&fragment).plan(&open(&disk), name).unwrap().run().unwrap();
-            // Damaged metadata still commit it.
+            // Damaged metadata still commits the fragment.
             assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever counted")), "{fixture}");
             assert_eq!(Case::on(disk.clone()).seen(TimeRange::ALL), case.seen(TimeRange::ALL), "{fixture}");
             Doctor::new().undo(&open(&disk)).unwrap();

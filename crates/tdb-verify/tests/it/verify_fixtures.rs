@@ -1,4 +1,4 @@
-//! Nothing is wrong with what releases of the reference library wrote; what is odd about it is noted.
+//! Files of the reference library cause no findings. Known quirks cause notes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What one file says of another: members' kinds in groups, lists of what was replaced, copies of footers.
+//! References between files: kinds of group members, vacuum files, copies of footers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -19,20 +19,20 @@ fn verified(storage: &Arc<MemoryStorage>) -> VerifyReport {
     Verify::new().threads(1).storage(storage.clone()).unwrap()
 }
 
-/// The kinds of what is wrong, without notes.
+/// Returns the kinds of all findings, without notes.
 fn wrong(storage: &Arc<MemoryStorage>) -> Vec<FindingKind> {
     let findings = verified(storage).findings;
     findings.iter().filter(|finding| finding.severity == Severity::Finding).map(|finding| finding.kind).collect()
 }
 
-/// The paths of the files in a folder that end so.
+/// Returns the paths of the files in a folder with this ending.
 fn files(storage: &MemoryStorage, folder: &str, ending: &str) -> Vec<String> {
     let entries = storage.list(folder).unwrap();
     let names = entries.into_iter().map(|entry| entry.name).filter(|name| name.ends_with(ending));
     names.map(|name| format!("{folder}/{name}").trim_start_matches('/').to_owned()).collect()
 }
 
-/// The details with another kind of one member.
+/// Serializes the group details with another kind of one member.
 fn with_kind(sound: &GroupDetails, index: usize, kind: MemberKind) -> Vec<u8> {
     let mut details = sound.clone();
     details.members[index].kind = kind;
@@ -55,7 +55,7 @@ fn a_member_of_another_kind_is_found() {
             let stated = if there == MemberKind::Array { MemberKind::Group } else { MemberKind::Array };
             storage.insert(&path, with_kind(&sound, index, stated)).unwrap();
             let report = verified(&storage);
-            // Of members that newer details take away nothing is said.
+            // Members removed by newer details cause no findings.
             for said in report.findings.iter().filter(|finding| finding.kind == FindingKind::Member) {
                 let says = format!("is of kind {stated}, but it is of kind {there}");
                 assert!(said.what.contains(&says) && !report.is_sound(), "{said}");
@@ -75,7 +75,7 @@ fn lost_metadata_of_a_group_that_stood_for_others_is_found() {
     let list = "__meta/__1700000000000_1700000002000_0123456789abcdef0123456789abcdef.vac";
     storage.insert(list, format!("mem://elsewhere/{file}\n").into_bytes()).unwrap();
     assert_eq!(wrong(&storage), [FindingKind::Replacement]);
-    // What stands for others is there.
+    // The consolidated file exists.
     storage.insert(list.strip_suffix(".vac").unwrap(), storage.read(file).unwrap()).unwrap();
     assert_eq!(wrong(&storage), []);
     storage.insert(list, b"no file of metadata\n".to_vec()).unwrap();
@@ -104,7 +104,7 @@ fn lists_whose_lines_name_nothing_are_found() {
     }
 }
 
-/// Releases 2.0 to 2.25 make one wherever metadata is consolidated that isn't there.
+/// Releases 2.0 to 2.25 write an empty vacuum file when they consolidate missing metadata.
 #[test]
 fn an_empty_list_of_metadata_is_a_finding_only_if_something_was_joined() {
     let array = fixtures::named("v10-by-2.4.3-dense-metadata").array_storage();
@@ -153,7 +153,7 @@ fn altered_copies_of_footers_are_found() {
             let file = ConsolidatedFooters::write_file(&both, &mut GenericTileEncoder::new(FormatVersion::DEFAULT));
             storage.insert(path, file.unwrap()).unwrap();
             let array = open().unwrap();
-            // What can't be a footer is named, and the fragment's own counts.
+            // Invalid footers are reported, and the footers in the fragments are used.
             array.fragments().unwrap();
             let read = cells(&array);
             as_before += usize::from(read.as_ref().is_ok_and(|read| *read == expected));
@@ -170,7 +170,7 @@ fn altered_copies_of_footers_are_found() {
     assert!(not_named.is_empty(), "{not_named:?}");
 }
 
-/// A storage whose vacuum files can be read so often, and not once more.
+/// A storage that fails after a number of reads of vacuum files.
 #[derive(Clone, Debug)]
 struct Fading {
     inner: Arc<dyn Storage>,
@@ -203,7 +203,7 @@ impl Storage for Fading {
     }
 }
 
-/// Whenever a list of what was replaced can't be read, that is said.
+/// Every failed read of a vacuum file is reported.
 #[test]
 fn lists_that_cannot_be_read_are_found() {
     let with_metadata = fixtures::named("v22-by-2.30.0-dense-metadata").array_storage();
@@ -232,7 +232,7 @@ fn lists_that_cannot_be_read_are_found() {
             if let Ok(report) = result {
                 let is_said = report.findings.iter().any(|finding| finding.what.contains("permission denied"));
                 assert!(is_said && !report.is_sound(), "{which}, after {times}: {:?}", report.findings);
-                // Once is enough for one thing that was asked for.
+                // Each problem is reported once.
                 let mut said: Vec<_> = report.findings.iter().map(|finding| (&finding.file, &finding.what)).collect();
                 let count = said.len();
                 said.dedup();

@@ -1,5 +1,5 @@
-//! A verification of a larger array: the same on any number of threads, within memory that doesn't grow with it, watched and
-//! cancelled.
+//! Verification of a larger array: independent of the number of threads, in constant memory, with
+//! progress and cancellation.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Scalar};
 use tdb_verify::{FindingKind, Verify};
 
-/// Cells of a tile.
+/// Number of cells per tile.
 const CAPACITY: u32 = 20_000;
 
-/// An array of one fragment with so many tiles.
+/// Creates an array of one fragment with the given number of tiles.
 fn array(tiles: u32) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
     let schema = SchemaBuilder::sparse()
@@ -32,7 +32,7 @@ fn array(tiles: u32) -> Arc<MemoryStorage> {
     storage
 }
 
-/// The path of a data file.
+/// Returns the path of a data file.
 fn data_file(storage: &MemoryStorage, name: &str) -> String {
     let fragment = storage.list("__fragments").unwrap().remove(0).name;
     format!("__fragments/{fragment}/{name}")
@@ -65,7 +65,7 @@ fn memory_does_not_grow_with_the_array() {
     assert!(many < few + (256 << 10), "{few} bytes for 5 tiles, {many} for 100");
 }
 
-/// An array of one fragment with so many tiles of two cells, with two dimensions and a field of strings.
+/// Creates an array of one fragment with two-cell tiles, two dimensions and a string field.
 fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
     let side = |name: &str| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30));
@@ -79,8 +79,8 @@ fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
     storage
 }
 
-// Of each tile is held what the fragment's metadata says of it: 16 bytes of a box and 40 of statistics along each dimension,
-// those of a field, and where its tiles lie.
+// The verification holds the fragment metadata of each tile. It has 16 bytes of MBR and 40 bytes of
+// statistics per dimension, the statistics of a field, and the tile offsets.
 #[test]
 fn little_is_held_of_each_tile() {
     let peak = |tiles| {
@@ -93,7 +93,7 @@ fn little_is_held_of_each_tile() {
     assert!(each < 500, "{few} bytes for 5000 tiles, {many} for 15000: {each} for each");
 }
 
-/// A storage of which one folder can't be listed.
+/// A storage that fails to list one folder.
 #[derive(Debug)]
 struct Closed {
     inner: Arc<MemoryStorage>,
@@ -176,7 +176,7 @@ fn a_lost_replacement_is_found() {
     let name = report.steps[0].fragments[0].as_str();
     storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
     storage.remove_folder(&format!("__fragments/{name}")).unwrap();
-    // Readers find no cell any more.
+    // Readers no longer find any cell.
     let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
     let found: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
     assert_eq!(found, [FindingKind::Replacement]);

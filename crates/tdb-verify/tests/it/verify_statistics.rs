@@ -1,5 +1,5 @@
-//! Each statistic is compared with the cells: values in sound metadata are altered one by one, where no checksum and no codec
-//! would show it, and each alteration is found as what it is.
+//! Verification of statistics: each statistic in sound metadata is altered, undetectable by
+//! checksums and codecs. Verification finds each alteration as the right kind.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Feature, Limits, Scalar};
 use tdb_verify::{FindingKind, Severity, Verify};
 
-/// How often each kind was altered and found.
+/// Number of detected alterations by kind.
 #[derive(Debug, Default)]
 struct Counts {
     sums: usize,
@@ -25,12 +25,12 @@ struct Counts {
     domains: usize,
 }
 
-/// Makes a sum another one; what is no number becomes one, for it may have many bits.
+/// Alters a sum. A NaN becomes a number, because NaNs have many representations.
 fn alter_sum(sum: &mut u64) {
     *sum = if f64::from_bits(*sum).is_nan() { 0 } else { *sum ^ 1 << 40 };
 }
 
-/// A fragment, and its metadata as it lies there.
+/// A fragment and its stored metadata.
 struct Subject<'a> {
     name: &'a str,
     storage: &'a Arc<MemoryStorage>,
@@ -40,7 +40,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Whether a verification finds this kind, of this field, in metadata that was altered so.
+    /// Returns `true` if a verification finds the given kind in altered metadata.
     fn finds(&self, kind: FindingKind, alter: impl FnOnce(&mut FragmentFile)) -> bool {
         let mut file = self.sound.clone();
         alter(&mut file);
@@ -100,7 +100,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The boxes of a sparse fragment: of a tile, of a node above, of all.
+    /// Alters the MBRs of a sparse fragment: of a tile, of an inner node, and the non-empty domain.
     fn check_boxes(&self, counts: &mut Counts) {
         let kinds = self.fragment.schema().domain().kinds();
         let tree = &self.sound.contents.rtree;
@@ -137,7 +137,7 @@ fn altered_statistics_are_found() {
         }
         let storage = fixture.array_storage();
         let array: Array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap();
-        // One of each is enough, and others only look like it.
+        // One fragment per fixture is enough.
         let Some(fragment) = array.fragments().unwrap().first() else { continue };
         if !fragment.version().has(Feature::TileStatistics) || fragment.tile_count() == 0 {
             continue;
@@ -167,7 +167,7 @@ fn altered_statistics_are_found() {
     assert!(sums > 500 && bounds > 1000 && nulls > 50 && totals > 500 && boxes > 100 && domains > 100, "{counts:?}");
 }
 
-/// Which bits a sum has that is no number depends on the processor, and on the order in which it was added up.
+/// The bits of a NaN sum depend on the processor and on the order of additions.
 #[test]
 fn sums_that_are_no_numbers_may_have_any_bits() {
     let storage = Arc::new(MemoryStorage::new());
@@ -195,7 +195,7 @@ fn sums_that_are_no_numbers_may_have_any_bits() {
     assert!(alter(1.5f64.to_bits()) && alter(f64::INFINITY.to_bits()));
 }
 
-/// Values that some writers can't add up or compare don't hide that they came into the cells later.
+/// Values that some writers cannot add or compare do not hide later changes to the cells.
 #[test]
 fn huge_values_and_nans_in_the_place_of_others_are_found() {
     let storage = Arc::new(MemoryStorage::new());

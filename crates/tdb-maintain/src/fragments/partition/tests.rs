@@ -3,7 +3,7 @@ use tdb_types::{Datatype, NameForm, Scalar, TimestampedName};
 
 use super::*;
 
-/// Cells of a tile along each dimension.
+/// Number of cells in a tile along each dimension.
 const EXTENT: u64 = 10;
 
 fn schema(dimensions: usize) -> ArraySchema {
@@ -32,7 +32,7 @@ fn choice(max: usize) -> Choice {
     Choice { min: None, max, size_ratio: 0.0, amplification: 1.0 }
 }
 
-/// The groups, and how many boxes were compared.
+/// Returns the groups and the number of comparisons.
 fn parts(dimensions: usize, max: usize, all: &[Facts]) -> (Vec<Vec<usize>>, u64) {
     let (schema, choice) = (schema(dimensions), choice(max));
     let mut partition = Partition::new(&schema, &choice, all);
@@ -56,7 +56,7 @@ fn two_appenders_become_two_groups() {
 
 #[test]
 fn nothing_later_comes_to_a_group_that_another_fragment_overlaps() {
-    // The second one is too far away to come to the others, and overlaps the first.
+    // The second fragment is too distant to be grouped, and overlaps the first.
     let all = [facts(1, &[(0, 9), (0, 9)]), facts(2, &[(0, 9), (0, 9999)]), facts(3, &[(0, 9), (0, 9)])];
     let choice = Choice { amplification: 0.9, ..choice(usize::MAX) };
     assert_eq!(groups(&schema(2), &choice, &all, |facts| facts.name.start() != 2).groups, [[0usize; 0]; 0]);
@@ -70,7 +70,8 @@ fn older_fragments_are_not_hidden() {
 
 #[test]
 fn one_far_away_keeps_no_others_apart() {
-    // Written in any order, each overlaps its neighbours; the last but three is far away.
+    // Each fragment overlaps its neighbors, in any order of time. One fragment near the end is
+    // distant.
     let places = [7, 2, 11, 0, 14, 5, 9, 3, 16, 1, 12, 6, 18, 4, 10, 15, 8, 1_000_000, 13, 17, 19];
     for sides in [1, 2] {
         let all: Vec<Facts> =

@@ -1,5 +1,5 @@
-//! Arrays in memory with random histories, and all that readers find in them.
-#![allow(clippy::unwrap_used, dead_code)] // helpers of tests are tests, and not all tests use all of them
+//! Arrays in memory with random histories, and all cells that readers find.
+#![allow(clippy::unwrap_used, dead_code)] // test helpers, not all used by every test
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, NewCells,
 use tdb_storage::{MemoryStorage, Storage, forward_storage};
 use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
-/// Numbers that look random, the same on every run.
+/// Reproducible pseudo-random numbers.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -24,17 +24,17 @@ impl Random {
     }
 }
 
-/// What kind of array.
+/// Properties of a test array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) version: u32,
     pub(crate) order: Layout,
     pub(crate) duplicates: bool,
-    /// What the first dimension is.
+    /// Datatype of the first dimension.
     pub(crate) first: Datatype,
 }
 
-/// A storage that others know by a URI.
+/// A storage with URIs.
 #[derive(Debug)]
 struct Placed(Arc<dyn Storage>);
 
@@ -94,7 +94,7 @@ pub(crate) fn dense(version: u32, cells: Layout, tiles: Layout) -> ArraySchema {
     attributes(schema.dimension(side("x", -5, 5, 3)).dimension(side("y", 1, 10, 4))).build().unwrap()
 }
 
-/// Columns of `count` random cells for the attributes.
+/// Adds columns of `count` random cells for the attributes.
 fn values<'a>(random: &mut Random, count: usize, cells: NewCells<'a>, array: &Array) -> NewCells<'a> {
     let mut cells = cells;
     for attribute in array.schema().attributes() {
@@ -120,7 +120,7 @@ fn values<'a>(random: &mut Random, count: usize, cells: NewCells<'a>, array: &Ar
     cells
 }
 
-/// Writes some cells of a sparse array.
+/// Writes random cells of a sparse array.
 pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind: Kind, names: &Names) {
     let array = open(storage);
     let count = 1 + usize::try_from(random.below(8)).unwrap();
@@ -142,14 +142,14 @@ pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind
     array.write().names(names.clone()).duplicates(keep).cells(cells).unwrap();
 }
 
-/// Writes a box of a dense array.
+/// Writes a random subarray of a dense array.
 pub(crate) fn write_dense(storage: &Arc<dyn Storage>, random: &mut Random, names: &Names) {
     let (x, y) = (random.number(11) - 5, 1 + random.number(10));
     let (to_x, to_y) = ((x + random.number(5)).min(5), (y + random.number(6)).min(10));
     write_dense_box(storage, random, names, [x..=to_x, y..=to_y]);
 }
 
-/// Writes random cells into a box of a dense array.
+/// Writes random cells to a subarray of a dense array.
 pub(crate) fn write_dense_box(
     storage: &Arc<dyn Storage>,
     random: &mut Random,
@@ -163,7 +163,7 @@ pub(crate) fn write_dense_box(
     write.cells(cells).unwrap();
 }
 
-/// Deletes some cells of a sparse array.
+/// Deletes random cells of a sparse array.
 pub(crate) fn delete(storage: &Arc<dyn Storage>, random: &mut Random, names: &Names) {
     let condition = match random.below(3) {
         0 => Condition::field("a").eq(random.number(6)),
@@ -173,18 +173,17 @@ pub(crate) fn delete(storage: &Arc<dyn Storage>, random: &mut Random, names: &Na
     open(storage).delete_cells(&condition, names).unwrap();
 }
 
-/// Adds an attribute.
 pub(crate) fn add_attribute(storage: &Arc<dyn Storage>, name: &str, names: &Names) {
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new(name, Datatype::Int32));
     open(storage).evolve(&evolution, names).unwrap();
 }
 
-/// All cells that a reader at a time finds, each as a line, in order.
+/// Returns all cells at a time, in order, one line each.
 pub(crate) fn cells_at(storage: &Arc<dyn Storage>, end: u64) -> Vec<String> {
     cells_of(&ArrayOptions::new().at(end).threads(1).open_on(storage.clone()).unwrap())
 }
 
-/// All cells of an array, each as a line, in order.
+/// Returns all cells of an array, in order, one line each.
 pub(crate) fn cells_of(array: &Array) -> Vec<String> {
     let mut lines = Vec::new();
     for order in [Order::Global, Order::RowMajor] {

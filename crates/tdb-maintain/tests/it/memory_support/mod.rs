@@ -1,5 +1,5 @@
-//! Arrays of any size, for what is held of them at a peak.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Arrays of any size, for measurements of peak memory.
+#![allow(clippy::unwrap_used)] // test helpers
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder
 use tdb_array::{Array, Names, NewCells, NewColumn};
 use tdb_types::{Datatype, Scalar};
 
-/// How many cells an array has in all, of 24 bytes each, and in how many fragments.
+/// Total number of cells, 24 bytes each, and number of fragments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) cells: i64,
@@ -23,7 +23,7 @@ fn names(fragment: i64) -> Names {
     Names::new().at(u64::try_from(1000 + fragment).unwrap())
 }
 
-/// Points; each fragment has some from everywhere.
+/// Writes points. Each fragment covers the whole domain.
 pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999_999));
     create(path, SchemaBuilder::sparse().dimension(x).capacity(10_000));
@@ -35,7 +35,7 @@ pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
     }
 }
 
-/// Fragments one after the other, the borders between them within tiles.
+/// Writes consecutive fragments. The boundaries between fragments are within tiles.
 pub(crate) fn dense(path: &Path, Size { cells, fragments }: Size) {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
     create(path, SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10_000))));

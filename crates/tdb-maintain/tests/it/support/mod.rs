@@ -1,6 +1,7 @@
-//! What the tests of maintenance share: arrays and groups of fixtures, and all that readers can tell of them.
+//! Helpers for tests of maintenance: arrays and groups of fixtures, and everything that readers
+//! see.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // not every test needs all of it; helpers of tests may panic
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // test helpers, not all used by every test
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use tdb_storage::{Entry, EntryKind, Result, Storage, forward_storage};
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::TimestampedName;
 
-/// A storage that says to be a folder of a machine, as old formats want it.
+/// A storage with URIs, like a local folder, for old formats.
 #[derive(Clone, Debug)]
 pub struct Placed(pub Arc<dyn Storage>);
 
@@ -29,7 +30,7 @@ impl Storage for Placed {
     }
 }
 
-/// A copy of a fixture's array, or of its group.
+/// A copy of a fixture's array or group.
 pub struct Case {
     pub name: String,
     pub storage: Arc<dyn Storage>,
@@ -50,7 +51,7 @@ impl Case {
         Self { name: String::new(), storage, key: None }
     }
 
-    /// The same on another storage, which holds what is left of it.
+    /// Returns the case on another storage, which holds its remaining files.
     pub fn with_storage(&self, storage: Arc<dyn Storage>) -> Self {
         Self { name: self.name.clone(), storage, key: self.key.clone() }
     }
@@ -75,7 +76,7 @@ impl Case {
         self.options(time).open_on(self.storage.clone())
     }
 
-    /// All that a reader over `time` can tell.
+    /// Describes everything that a reader of a time range sees.
     pub fn seen(&self, time: TimeRange) -> String {
         let array = match self.at(time) {
             Ok(array) => array,
@@ -100,7 +101,7 @@ impl Case {
         text
     }
 
-    /// The same for each time that matters: up to each of them, and from each of them on.
+    /// Describes the array up to each relevant time and from each relevant time on.
     pub fn history(&self) -> BTreeMap<(u64, u64), String> {
         let mut all = BTreeMap::new();
         for time in times(&*self.storage) {
@@ -116,7 +117,7 @@ impl Case {
     }
 }
 
-/// A group, seen up to each time that matters and from it on.
+/// Describes a group up to each relevant time and from each relevant time on.
 pub fn group_history(storage: &Arc<dyn Storage>, key: Option<&EncryptionKey>) -> BTreeMap<(u64, u64), String> {
     let mut all = BTreeMap::new();
     for time in times(&**storage) {
@@ -137,7 +138,7 @@ pub fn open_group(storage: &Arc<dyn Storage>) -> Group {
     GroupOptions::new().between(TimeRange::ALL).open_on(storage.clone()).unwrap()
 }
 
-/// Those in which the history of two differs, but for times of which a vacuum said that they are lost.
+/// Returns the differences of two histories, except at times that a vacuum has reported as lost.
 pub fn differences(
     before: &BTreeMap<(u64, u64), String>,
     after: &BTreeMap<(u64, u64), String>,
@@ -146,7 +147,7 @@ pub fn differences(
     let is_lost = |(start, end): (u64, u64)| {
         past.iter().any(|lost| match start {
             0 => lost.contains(end, end),
-            // Who begins within what was joined misses all of it.
+            // A reader that starts within the consolidated range misses all of it.
             _ => lost.start < start && start <= lost.end.saturating_add(1),
         })
     };
@@ -155,7 +156,7 @@ pub fn differences(
     differing.map(|(time, seen)| format!("{time:?}: {seen}\nnow {}", after[time])).collect()
 }
 
-/// Every millisecond at which something was written, and those beside it, and all of time.
+/// Returns each millisecond of a write, the adjacent ones, and the maximum.
 pub fn times(storage: &dyn Storage) -> BTreeSet<u64> {
     let names = files(storage).into_keys().flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>());
     let names = names.filter(|name| !name.ends_with(".con") && !name.ends_with(".ign") && !name.ends_with(".meta"));
@@ -164,7 +165,7 @@ pub fn times(storage: &dyn Storage) -> BTreeSet<u64> {
     times.filter(|time| *time > 0).chain([u64::MAX]).collect()
 }
 
-/// All files below a folder, by their paths.
+/// Returns all files by path.
 pub fn files(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![String::new()];

@@ -1,8 +1,9 @@
-//! Fixtures of arrays and groups are altered, cut and robbed of files: how much of that a verification finds. It must never
-//! panic, hang, or take memory without bound.
+//! Fixtures of arrays and groups are altered, truncated and stripped of files. The tests count the
+//! alterations that a verification finds. Verification must never panic, hang, or use unbounded
+//! memory.
 //!
-//! `TDB_CORRUPTIONS` in the environment says how many alterations are made, if not the few that are made by default; what
-//! `docs/reliability.md` says comes from 120,000 of them. `TDB_CORRUPTIONS_MISSED` prints those that weren't found.
+//! `TDB_CORRUPTIONS` sets the number of alterations. The figures in `docs/reliability.md` come from
+//! 120,000. `TDB_CORRUPTIONS_MISSED` prints the alterations that were not found.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,12 +15,13 @@ use tdb_testkit::allocations::peak_while;
 use tdb_types::Limits;
 use tdb_verify::Verify;
 
-/// So many alterations are made unless somebody asks for more.
+/// Default number of alterations.
 const DEFAULT: usize = 5000;
-/// What takes longer than this does work that its bytes don't ask for: sound fixtures take milliseconds.
+/// Maximum duration of a verification. Sound fixtures take milliseconds, so a longer run does
+/// unneeded work.
 const LONG: Duration = Duration::from_secs(5);
 
-/// How long this thread has worked: a machine that is paused or busy with other things is nobody's fault.
+/// Measures the processor time of this thread. Elapsed time would include pauses and other load.
 struct Clock {
     begun: Instant,
     worked: Option<Duration>,
@@ -30,25 +32,26 @@ impl Clock {
         Self { begun: Instant::now(), worked: Self::worked() }
     }
 
-    /// The time that the thread was given by the processor; the time that has passed where that isn't known.
+    /// Returns the processor time, or the elapsed time if the processor time is unknown.
     fn elapsed(&self) -> Duration {
         let worked = Self::worked().zip(self.worked).map(|(now, then)| now.saturating_sub(then));
         worked.unwrap_or_else(|| self.begun.elapsed())
     }
 
-    /// What Linux says of this thread, in nanoseconds. With one thread a verification does all of its work in it.
+    /// Returns the processor time of this thread in nanoseconds, on Linux. A verification with one
+    /// thread runs in the calling thread.
     fn worked() -> Option<Duration> {
         let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         said.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 }
 
-/// What came of the alterations of one class.
+/// Results for one class of alterations.
 #[derive(Default)]
 struct Outcome {
     made: usize,
     found: usize,
-    /// Some that weren't.
+    /// Examples of missed alterations.
     missed: Vec<String>,
 }
 
@@ -74,7 +77,7 @@ impl Matrix {
         }
     }
 
-    /// Whether a verification finds anything.
+    /// Returns `true` if a verification has findings.
     fn verify(&mut self, subject: &Subject, case: &str) -> bool {
         let verify = Verify::new().threads(1).limits(Limits::SMALL);
         let verify = subject.key().into_iter().fold(verify, |verify, key| verify.key(EncryptionKey::new(key)));
@@ -97,9 +100,9 @@ impl Matrix {
                 self.panicked.push(case.to_owned());
                 false
             }
-            // Where nothing is left, a program says that there is neither array nor group.
+            // If all files are gone, programs report neither array nor group.
             Some(Ok(report)) => !report.is_sound() || report.arrays + report.groups == 0,
-            // The key doesn't fit any more, which says that something is wrong.
+            // A key that no longer fits also indicates damage.
             Some(Err(_)) => true,
         }
     }
@@ -108,7 +111,7 @@ impl Matrix {
 #[test]
 fn the_clock_runs_while_there_is_work_and_not_while_it_waits() {
     if Clock::worked().is_none() {
-        return; // It is told by the time that passes there.
+        return; // elapsed time is used instead
     }
     let clock = Clock::now();
     std::thread::sleep(Duration::from_millis(300));
