@@ -87,43 +87,27 @@ impl Key {
 
     /// Options for opening an array with this key.
     pub(crate) fn options(&self) -> ArrayOptions {
-        match &self.0 {
-            Some(key) => ArrayOptions::new().key(key.clone()),
-            None => ArrayOptions::new(),
-        }
+        ArrayOptions::new().key(self.0.clone())
     }
 
     /// Options for verifying arrays and groups with this key.
     pub(crate) fn verify(&self) -> Verify {
-        match &self.0 {
-            Some(key) => Verify::new().key(key.clone()),
-            None => Verify::new(),
-        }
+        Verify::new().key(self.0.clone())
     }
 
     /// Options for creating arrays and groups with this key.
     pub(crate) fn create_options(&self) -> CreateOptions {
-        match &self.0 {
-            Some(key) => CreateOptions::new().key(key.clone()),
-            None => CreateOptions::new(),
-        }
+        CreateOptions::new().key(self.0.clone())
     }
 
     /// Options for opening a group with this key.
     pub(crate) fn group_options(&self) -> GroupOptions {
-        match &self.0 {
-            Some(key) => GroupOptions::new().key(key.clone()),
-            None => GroupOptions::new(),
-        }
+        GroupOptions::new().key(self.0.clone())
     }
 
     /// A decoder for generic tiles that are encrypted with this key.
     pub(crate) fn decoder(&self) -> GenericTileDecoder {
-        let decoder = GenericTileDecoder::new(Limits::default());
-        match &self.0 {
-            Some(key) => decoder.with_key(key.clone()),
-            None => decoder,
-        }
+        GenericTileDecoder::new(Limits::default()).with_key(self.0.clone())
     }
 }
 

@@ -27,8 +27,8 @@ impl GenericTileDecoder {
 
     /// Sets the key. The decoder then accepts only tiles encrypted with this key.
     #[must_use]
-    pub fn with_key(mut self, key: EncryptionKey) -> Self {
-        self.key = Some(key);
+    pub fn with_key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
+        self.key = key.into();
         self
     }
 

@@ -59,7 +59,7 @@ impl Migrate {
         let storage = Arc::clone(group.storage());
         let (tree, _) = walk(&*storage)?;
         let Members { groups, arrays: paths, left } = Members::of(group, key)?;
-        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key.clone()));
+        let options = ArrayOptions::new().key(key.cloned());
         let (mut arrays, mut against) = (BTreeMap::new(), Vec::new());
         for path in paths {
             let array = options.clone().open_on(storage.sub(&path)?)?;
@@ -169,7 +169,7 @@ impl GroupMigration {
                 }
             }
         }
-        let options = key.map_or_else(CreateOptions::new, |key| CreateOptions::new().key(key.clone()));
+        let options = CreateOptions::new().key(key.cloned());
         for (path, migration) in &self.arrays {
             to.create_folder(path)?;
             report.arrays.push((path.clone(), migration.into_storage(&to.sub(path)?, &options)?));

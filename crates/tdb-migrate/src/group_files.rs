@@ -54,8 +54,7 @@ impl Rewriting<'_> {
             // Old releases identify a group by this marker.
             to.create_new(GROUP_MARKER, &[])?;
         }
-        let options = GroupOptions::new().between(TimeRange::ALL);
-        let new = self.key.map_or(options.clone(), |key| options.key(key.clone())).open_on(Arc::clone(to))?;
+        let new = GroupOptions::new().between(TimeRange::ALL).key(self.key.cloned()).open_on(Arc::clone(to))?;
         self.details(path, group, &new)?;
         self.metadata(group, &new)?;
         self.verify(group, to)
@@ -75,10 +74,7 @@ impl Rewriting<'_> {
                 _ => Ok(()),
             };
         }
-        let mut decoder = GenericTileDecoder::new(Limits::default());
-        if let Some(key) = self.old_key {
-            decoder = decoder.with_key(key.clone());
-        }
+        let mut decoder = GenericTileDecoder::new(Limits::default()).with_key(self.old_key.cloned());
         let mut members = BTreeMap::new();
         for name in names_in(group, GROUP_FOLDER)? {
             let file = format!("{GROUP_FOLDER}/{name}");
@@ -146,8 +142,7 @@ impl Rewriting<'_> {
 
     /// Compares the new group with the old one.
     fn verify(&self, group: &Group, to: &Arc<dyn Storage>) -> Result<()> {
-        let options = GroupOptions::new().between(TimeRange::ALL);
-        let new = self.key.map_or(options.clone(), |key| options.key(key.clone())).open_on(Arc::clone(to))?;
+        let new = GroupOptions::new().between(TimeRange::ALL).key(self.key.cloned()).open_on(Arc::clone(to))?;
         let known = |group: &Group| -> Vec<(tdb_array::MemberKind, Option<String>)> {
             group.members().iter().map(|member| (member.kind, member.name.clone())).collect()
         };

@@ -28,8 +28,7 @@ impl Members {
             if found.groups.contains_key(&path) {
                 continue;
             }
-            let options = GroupOptions::new().between(TimeRange::ALL);
-            let options = key.map_or(options.clone(), |key| options.key(key.clone()));
+            let options = GroupOptions::new().between(TimeRange::ALL).key(key.cloned());
             let group = options.open_on(root.sub(&path)?)?;
             for member in group.members() {
                 let kind = match place_of(&path, member, here.as_deref()) {

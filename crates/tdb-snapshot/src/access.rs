@@ -24,11 +24,7 @@ pub struct Access {
 impl Access {
     /// Returns a decoder for the generic tiles of the array.
     pub fn decoder(&self) -> GenericTileDecoder {
-        let decoder = GenericTileDecoder::new(self.limits);
-        match &self.key {
-            Some(key) => decoder.with_key(key.clone()),
-            None => decoder,
-        }
+        GenericTileDecoder::new(self.limits).with_key(self.key.clone())
     }
 
     /// Reads a file consisting of a generic tile.

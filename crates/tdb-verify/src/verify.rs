@@ -67,7 +67,8 @@ impl Verify {
     }
 
     /// Sets the encryption key.
-    pub fn key(mut self, key: EncryptionKey) -> Self {
+    pub fn key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
+        let key = key.into();
         self.array = self.array.key(key.clone());
         self.group = self.group.key(key);
         self

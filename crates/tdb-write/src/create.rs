@@ -37,8 +37,8 @@ impl CreateOptions {
     }
 
     /// Encrypts the schema and all data written later.
-    pub fn key(mut self, key: EncryptionKey) -> Self {
-        self.access.key = Some(key);
+    pub fn key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
+        self.access.key = key.into();
         self
     }
 

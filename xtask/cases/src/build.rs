@@ -204,9 +204,6 @@ pub fn state_extents(spec: &mut ArraySpec) {
 
 /// How to open and how to make an array.
 pub fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
-    let key = || EncryptionKey::new(*KEY);
-    match encrypted {
-        true => (ArrayOptions::new().key(key()), CreateOptions::new().key(key())),
-        false => (ArrayOptions::new(), CreateOptions::new()),
-    }
+    let key = encrypted.then(|| EncryptionKey::new(*KEY));
+    (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key))
 }

@@ -24,8 +24,7 @@ pub struct Seen {
 
 /// How arrays are opened.
 pub fn options(key: Option<[u8; 32]>) -> ArrayOptions {
-    let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
-    key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)))
+    ArrayOptions::new().threads(1).limits(Limits::SMALL).key(key.map(EncryptionKey::new))
 }
 
 impl Seen {
@@ -73,8 +72,7 @@ fn told_of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<u64, Arr
 }
 
 fn group_options(key: Option<[u8; 32]>) -> GroupOptions {
-    let options = GroupOptions::new().limits(Limits::SMALL);
-    key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)))
+    GroupOptions::new().limits(Limits::SMALL).key(key.map(EncryptionKey::new))
 }
 
 /// Members of the group at all depths, with the cells of arrays; the metadata of all groups goes to `told`.

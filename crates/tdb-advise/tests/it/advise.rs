@@ -424,11 +424,9 @@ fn no_cells_are_read() {
 fn fixtures_have_little_to_mend() {
     let (mut looked, mut told) = (0, Vec::new());
     for fixture in fixtures::all() {
-        let options = ArrayOptions::new().threads(1);
-        let options = match fixture.expected().key() {
-            Some(key) => options.key(tdb_array::tdb_filters::EncryptionKey::new(key)),
-            None => options,
-        };
+        let options = ArrayOptions::new()
+            .threads(1)
+            .key(fixture.expected().key().map(tdb_array::tdb_filters::EncryptionKey::new));
         let Ok(array) = options.open_on(fixture.array_storage()) else { continue };
         let advise = Advise::new().sample(Sample::Tiles(2));
         let report = advise.run(&array).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));

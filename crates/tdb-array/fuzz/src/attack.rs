@@ -34,11 +34,7 @@ pub fn read_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant
 }
 
 fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
-    let options = ArrayOptions::new().threads(1).limits(Limits::SMALL);
-    match key {
-        Some(key) => options.key(EncryptionKey::new(key)).open_on(storage),
-        None => options.open_on(storage),
-    }
+    ArrayOptions::new().threads(1).limits(Limits::SMALL).key(key.map(EncryptionKey::new)).open_on(storage)
 }
 
 /// Opens the folder as a group and walks the tree below.
@@ -47,11 +43,7 @@ fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, Array
 ///
 /// Panics if the walk does not end, or if the error blames the caller.
 pub fn walk_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
-    let options = GroupOptions::new().limits(Limits::SMALL);
-    let options = match key {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
+    let options = GroupOptions::new().limits(Limits::SMALL).key(key.map(EncryptionKey::new));
     let walked = options.open_on(storage).map(|group| {
         let _ = group.metadata().map(|metadata| metadata.iter().count());
         let tree = if variant.is_multiple_of(2) { group.tree() } else { group.tree().depth(variant % 5) };

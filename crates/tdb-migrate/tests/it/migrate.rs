@@ -218,13 +218,13 @@ fn other_keys() {
     let key = |byte: u8| EncryptionKey::new([byte; 32]);
     let made = |array: &Array, key: Option<EncryptionKey>, flatten: bool| -> Arc<dyn Storage> {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        let options = key.map_or_else(CreateOptions::new, |key| CreateOptions::new().key(key));
+        let options = CreateOptions::new().key(key);
         let migrate = if flatten { Migrate::new().flatten() } else { Migrate::new() };
         migrate.plan(array).unwrap().into_storage(&storage, &options).unwrap();
         storage
     };
     let open = |storage: &Arc<dyn Storage>, key: Option<EncryptionKey>| {
-        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key));
+        let options = ArrayOptions::new().key(key);
         options.open_on(storage.clone())
     };
     for flatten in [false, true] {

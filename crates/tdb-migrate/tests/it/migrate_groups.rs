@@ -21,8 +21,7 @@ fn version(number: u32) -> FormatVersion {
 }
 
 fn group_at(folder: &Path, key: Option<&EncryptionKey>, time: TimeRange) -> Group {
-    let options = GroupOptions::new().between(time);
-    key.map_or(options.clone(), |key| options.key(key.clone())).open(folder).unwrap()
+    GroupOptions::new().between(time).key(key.cloned()).open(folder).unwrap()
 }
 
 /// Describes a group at each time: members by kind and name, and metadata.
@@ -127,7 +126,7 @@ impl Nested {
 }
 
 fn assert_same_cells(a: &Path, b: &Path, key: Option<&EncryptionKey>) {
-    let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key.clone()));
+    let options = ArrayOptions::new().key(key.cloned());
     let (a, b) = (Array::open(a).unwrap(), options.open(b).unwrap());
     Diff::new(&a, &b)
         .run(|difference| {
@@ -151,7 +150,7 @@ fn all_that_is_in_a_group() {
         let new = nested.at("new");
         let report = plan.into_folder(&new, key).unwrap();
         assert_eq!((report.arrays.len(), report.groups), (2, 2));
-        let options = key.map_or_else(ArrayOptions::new, |key| ArrayOptions::new().key(key.clone()));
+        let options = ArrayOptions::new().key(key.cloned());
         for path in ["a", "sub/b"] {
             let array = options.open(new.join(path)).unwrap();
             assert_eq!(array.schema().version(), version(21));

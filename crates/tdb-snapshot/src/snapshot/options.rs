@@ -81,8 +81,8 @@ impl<T> Options<T> {
     /// never printed, and overwritten in memory when dropped.
     ///
     /// Opening an unencrypted array with a key is an error: anyone could have written its cells.
-    pub fn key(mut self, key: EncryptionKey) -> Self {
-        self.access.key = Some(key);
+    pub fn key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
+        self.access.key = key.into();
         self
     }
 

@@ -61,12 +61,7 @@ fn on(files: &BTreeMap<String, Arc<[u8]>>) -> Arc<dyn Storage> {
 }
 
 fn open(storage: Arc<dyn Storage>, key: Option<&EncryptionKey>) -> Result<Array, ArrayError> {
-    let options = ArrayOptions::new().between(TimeRange::ALL).threads(1);
-    match key {
-        Some(key) => options.key(key.clone()),
-        None => options,
-    }
-    .open_on(storage)
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).key(key.cloned()).open_on(storage)
 }
 
 /// Damages a data file of a fragment without metadata, and rebuilds the fragment.

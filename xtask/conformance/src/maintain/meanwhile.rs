@@ -77,10 +77,7 @@ fn uri_seed(history: &History) -> u64 {
 
 /// A verification with the key of a case.
 pub fn verification(case: &Case) -> Verify {
-    match case.encrypted {
-        true => Verify::new().key(tdb_filters::EncryptionKey::new(*tdb_cases::case::KEY)),
-        false => Verify::new(),
-    }
+    Verify::new().key(case.encrypted.then(|| tdb_filters::EncryptionKey::new(*tdb_cases::case::KEY)))
 }
 
 fn verified(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<Vec<Finding>, String> {

@@ -14,11 +14,7 @@ use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
 
 pub fn open(fixture: &Fixture) -> tdb_array::Result<Array> {
-    let options = ArrayOptions::new().threads(1);
-    let options = match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
+    let options = ArrayOptions::new().threads(1).key(fixture.expected().key().map(EncryptionKey::new));
     options.open_on(fixture.array_storage())
 }
 
