@@ -53,6 +53,28 @@ pub fn single_byte_changes(bytes: &[u8], mut body: impl FnMut(&[u8])) {
     }
 }
 
+/// Damages `bytes` as the input of a fuzz target says, by up to 16 edits of five bytes each: the end from which the place is
+/// counted, the place (two bytes), the action, and its value.
+pub fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
+    for &[end, low, high, action, value] in edits.as_chunks().0.iter().take(16) {
+        let place = usize::from(u16::from_le_bytes([low, high]));
+        let place = if end & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
+        if place >= bytes.len() {
+            continue;
+        }
+        match action % 5 {
+            0 => bytes[place] = value,
+            1 => bytes[place] ^= 1 << (value % 8),
+            2 => bytes.truncate(place),
+            3 => bytes.insert(place, value),
+            _ => {
+                let number = 1u64.rotate_left(u32::from(value % 64)).wrapping_sub(u64::from(value >> 7));
+                bytes[place..].iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
+            }
+        }
+    }
+}
+
 /// Calls `body` with `count` corrupted versions of `bytes`. Each version has one to eight random
 /// edits. An edit overwrites a byte or an integer (often with a boundary value), flips a bit,
 /// inserts, removes or copies a run, or truncates the end.

@@ -25,10 +25,12 @@ mod ledger;
 mod lying;
 mod meanwhile;
 mod replay;
+mod stored;
 
 pub use faulty::{Fault, FaultyStorage};
 pub use latent::LatentStorage;
 pub use ledger::{Least, Ledger};
 pub use lying::{Lie, LyingStorage};
 pub use meanwhile::MeanwhileStorage;
-pub use replay::{replay, replay_damaged, replay_target};
+pub use replay::{replay, replay_damaged, replay_mutated, replay_target};
+pub use stored::files_of;

@@ -62,12 +62,20 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
 /// # Panics
 ///
 /// If a folder or a file cannot be read.
-pub fn replay_damaged(crate_dir: impl AsRef<Path>, target: &str, body: fn(&[u8])) -> usize {
+pub fn replay_mutated(crate_dir: impl AsRef<Path>, target: &str, count: usize, body: fn(&[u8])) -> usize {
+    replay_target(crate_dir, target, |data| {
+        body(data);
+        seeded_mutations(1, data, count, body);
+    })
+}
+
+/// As [`replay_mutated`], with each file cut at every length too, and every byte of it set to several wrong values.
+pub fn replay_damaged(crate_dir: impl AsRef<Path>, target: &str, count: usize, body: fn(&[u8])) -> usize {
     replay_target(crate_dir, target, |data| {
         body(data);
         truncations(data).for_each(body);
         single_byte_changes(data, body);
-        seeded_mutations(1, data, 2000, body);
+        seeded_mutations(1, data, count, body);
     })
 }
 

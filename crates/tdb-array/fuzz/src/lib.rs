@@ -9,6 +9,7 @@ use tdb_array::tdb_storage::{Entry, MemoryStorage, Storage};
 use tdb_array::tdb_types::ArrayType;
 use tdb_array::{Array, ArrayDirectory, ArrayError, ArrayOptions, Listing, QueryPart, TimeRange};
 use tdb_testkit::fixtures;
+use tdb_testkit::hostile::edit;
 
 /// Resolves an array directory from names and contents of commit files. The first byte selects the
 /// array type and the time range. Lines follow, each with a letter for the folder, a name, and
@@ -106,9 +107,7 @@ fn damaged(fixtures: &[Files], data: &[u8], attack: Attack) {
     }
     let (path, bytes) = &files[usize::from(file) % files.len()];
     let mut bytes = bytes.to_vec();
-    for edit in edits.as_chunks().0.iter().take(16) {
-        apply(&mut bytes, edit);
-    }
+    edit(&mut bytes, edits);
     storage.insert(path, bytes).expect("a path of a file");
     let _ = attack(Arc::new(storage), *key, usize::from(variant % 12));
 }
@@ -143,24 +142,5 @@ pub fn query_part(data: &[u8]) {
     assert_eq!(QueryPart::from_bytes(&part.to_bytes()).as_ref(), Ok(&part));
     for array in SPLIT.iter() {
         let _ = part.query(array).and_then(|query| query.plan());
-    }
-}
-
-fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
-    let place = usize::from(u16::from_le_bytes([low, high]));
-    // Footers are at the end of the file.
-    let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
-    if place >= bytes.len() {
-        return;
-    }
-    match action % 5 {
-        0 => bytes[place] = value,
-        1 => bytes[place] ^= 1 << (value % 8),
-        2 => bytes.truncate(place),
-        3 => bytes.insert(place, value),
-        _ => {
-            let number = 1u64.rotate_left(u32::from(value % 64)).wrapping_sub(u64::from(value >> 7));
-            bytes[place..].iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
-        }
     }
 }

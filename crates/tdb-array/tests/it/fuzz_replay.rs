@@ -4,43 +4,26 @@
 #[path = "../../fuzz/src/lib.rs"]
 mod fuzz;
 
-use tdb_testkit::hostile::{seeded_mutations, truncations};
-use tdb_testkit::replay_target;
+use tdb_testkit::{replay_damaged, replay_mutated};
+
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
 #[test]
 fn directories() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "array_dir", |data| {
-        fuzz::array_dir(data);
-        seeded_mutations(1, data, 2000, fuzz::array_dir);
-        truncations(data).for_each(fuzz::array_dir);
-    });
-    assert!(count >= 4, "{count} seeds");
+    assert!(replay_damaged(CRATE, "array_dir", 2000, fuzz::array_dir) >= 4);
 }
 
 #[test]
 fn arrays() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "array_open", |data| {
-        fuzz::array_open(data);
-        seeded_mutations(1, data, 200, fuzz::array_open);
-    });
-    assert!(count >= 4, "{count} seeds");
+    assert!(replay_mutated(CRATE, "array_open", 200, fuzz::array_open) >= 4);
 }
 
 #[test]
 fn parts_of_queries() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "query_part", |data| {
-        fuzz::query_part(data);
-        seeded_mutations(1, data, 500, fuzz::query_part);
-        truncations(data).for_each(fuzz::query_part);
-    });
-    assert!(count >= 4, "{count} seeds");
+    assert!(replay_damaged(CRATE, "query_part", 500, fuzz::query_part) >= 4);
 }
 
 #[test]
 fn groups() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "group_open", |data| {
-        fuzz::group_open(data);
-        seeded_mutations(1, data, 200, fuzz::group_open);
-    });
-    assert!(count >= 4, "{count} seeds");
+    assert!(replay_mutated(CRATE, "group_open", 200, fuzz::group_open) >= 4);
 }

@@ -7,7 +7,7 @@ mod fuzz;
 
 use tdb_testkit::fixtures::{FilterCase, filter_cases};
 use tdb_testkit::hostile::seeded_mutations;
-use tdb_testkit::replay_target;
+use tdb_testkit::replay_mutated;
 use tdb_types::Datatype;
 
 /// Builds the input of a fuzz target. `payload` is the filtered or unfiltered tile.
@@ -38,11 +38,7 @@ fn small_cases() -> Vec<FilterCase> {
 
 #[test]
 fn pipelines() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "pipeline_parse", |data| {
-        fuzz::pipeline_parse(data);
-        seeded_mutations(1, data, 2000, fuzz::pipeline_parse);
-    });
-    assert!(count >= 10, "only {count} seeds");
+    assert!(replay_mutated(env!("CARGO_MANIFEST_DIR"), "pipeline_parse", 2000, fuzz::pipeline_parse) >= 10);
     for case in filter_cases() {
         let data = [&[case.format_version as u8 - 1][..], &case.pipeline_bytes()].concat();
         fuzz::pipeline_parse(&data);
@@ -52,11 +48,7 @@ fn pipelines() {
 
 #[test]
 fn filtered_tiles() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "decode", |data| {
-        fuzz::decode(data);
-        seeded_mutations(3, data, 1000, fuzz::decode);
-    });
-    assert!(count >= 10, "only {count} seeds");
+    assert!(replay_mutated(env!("CARGO_MANIFEST_DIR"), "decode", 1000, fuzz::decode) >= 10);
     for case in small_cases() {
         let data = input(&case, case.filtered_bytes());
         fuzz::decode(&data);
@@ -66,11 +58,7 @@ fn filtered_tiles() {
 
 #[test]
 fn tiles() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "roundtrip", |data| {
-        fuzz::roundtrip(data);
-        seeded_mutations(5, data, 300, fuzz::roundtrip);
-    });
-    assert!(count >= 10, "only {count} seeds");
+    assert!(replay_mutated(env!("CARGO_MANIFEST_DIR"), "roundtrip", 300, fuzz::roundtrip) >= 10);
     for case in small_cases() {
         let data = input(&case, case.unfiltered_bytes());
         fuzz::roundtrip(&data);

@@ -7,7 +7,7 @@ mod fuzz;
 use tdb_testkit::replay_damaged;
 
 fn damaged(target: &str, body: fn(&[u8])) -> usize {
-    replay_damaged(env!("CARGO_MANIFEST_DIR"), target, body)
+    replay_damaged(env!("CARGO_MANIFEST_DIR"), target, 2000, body)
 }
 
 #[test]

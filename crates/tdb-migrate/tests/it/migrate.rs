@@ -13,9 +13,9 @@ use tdb_job::MaintainError;
 use tdb_maintain::ConsolidateFragments;
 use tdb_migrate::{InPlace, Migrate, Obstacle, is_migration_interrupted, recover_migration};
 use tdb_relocate::PlaceProblem;
-use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_testkit::{Fault, FaultyStorage};
+use tdb_testkit::{Fault, FaultyStorage, files_of};
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 
 /// Returns options to open a fixture and to create similar arrays.
@@ -118,12 +118,7 @@ fn every_array_in_every_format() {
 
 /// Returns the named fixture, in memory.
 fn fixture(name: &str) -> Arc<dyn Storage> {
-    fixtures::all()
-        .into_iter()
-        .chain(fixtures::of_older_releases())
-        .find(|one| one.name() == name)
-        .unwrap()
-        .array_storage()
+    fixtures::named(name).array_storage()
 }
 
 #[test]
@@ -277,17 +272,11 @@ fn dates_came_with_format_3() {
 
 /// Copies a fixture into a folder.
 fn on_disk(name: &str, folder: &Path) {
-    fn copy(storage: &dyn Storage, path: &str, folder: &Path) {
-        std::fs::create_dir_all(folder).unwrap();
-        for entry in storage.list(path).unwrap() {
-            let inside = if path.is_empty() { entry.name.clone() } else { format!("{path}/{}", entry.name) };
-            match entry.kind {
-                EntryKind::Folder => copy(storage, &inside, &folder.join(&entry.name)),
-                _ => std::fs::write(folder.join(&entry.name), storage.read(&inside).unwrap()).unwrap(),
-            }
-        }
+    for (path, bytes) in files_of(&*fixture(name)) {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
     }
-    copy(&*fixture(name), "", folder);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 pub(crate) mod fuzz;
 
 use tdb_testkit::hostile::{seeded_mutations, single_byte_changes};
-use tdb_testkit::replay_target;
+use tdb_testkit::{replay_damaged, replay_target};
 
 #[test]
 fn trees() {
@@ -25,10 +25,5 @@ fn trees() {
 
 #[test]
 fn ranges() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "nd_range", |data| {
-        fuzz::nd_range(data);
-        single_byte_changes(data, fuzz::nd_range);
-        seeded_mutations(2, data, 3000, fuzz::nd_range);
-    });
-    assert!(count >= 3);
+    assert!(replay_damaged(env!("CARGO_MANIFEST_DIR"), "nd_range", 3000, fuzz::nd_range) >= 3);
 }

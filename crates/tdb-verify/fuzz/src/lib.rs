@@ -5,8 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::{Array, ArrayError, ArrayOptions, TimeRange};
-use tdb_storage::{EntryKind, MemoryStorage, Storage};
-use tdb_testkit::fixtures;
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::hostile::edit;
+use tdb_testkit::{files_of, fixtures};
 use tdb_verify::{MaintainError, Rebuild, RebuildPlan};
 
 const METADATA: &str = "/__fragment_metadata.tdb";
@@ -76,9 +77,7 @@ pub fn rebuild(data: &[u8]) {
     let mut files = lost.files.clone();
     let path = &lost.data[usize::from(file) % lost.data.len()];
     let mut bytes = files[path].to_vec();
-    for edit in edits.as_chunks().0.iter().take(16) {
-        apply(&mut bytes, edit);
-    }
+    edit(&mut bytes, edits);
     files.insert(path.clone(), bytes.into());
     let storage = on(&files);
     let array = open(Arc::clone(&storage), lost.key.as_ref()).expect("opening reads no data files");
@@ -90,7 +89,10 @@ pub fn rebuild(data: &[u8]) {
         Err(error) => {
             let is_about_it = matches!(error, MaintainError::Rebuild { .. });
             assert!(edits.len() >= 5 || is_about_it, "{}: {error}", lost.name);
-            assert_eq!(files_of(&*storage, ""), files, "{}: what is refused changes nothing", lost.name);
+            let found = files_of(&*storage);
+            let found = found.iter().map(|(path, bytes)| (path, &bytes[..]));
+            let is_same = found.eq(files.iter().map(|(path, bytes)| (path, &bytes[..])));
+            assert!(is_same, "{}: what is refused changes nothing", lost.name);
         }
     }
 }
@@ -105,41 +107,6 @@ fn check(storage: &Arc<dyn Storage>, lost: &Lost, cells: u64) {
     for batch in batches {
         if batch.is_err() {
             return;
-        }
-    }
-}
-
-/// Returns all files below a folder.
-fn files_of(storage: &dyn Storage, folder: &str) -> BTreeMap<String, Arc<[u8]>> {
-    let mut files = BTreeMap::new();
-    for entry in storage.list(folder).expect("folders can be listed") {
-        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-        match entry.kind {
-            EntryKind::Folder => files.extend(files_of(storage, &path)),
-            EntryKind::File => {
-                let bytes = storage.read(&path).expect("files can be read");
-                files.insert(path, bytes.into());
-            }
-        }
-    }
-    files
-}
-
-fn apply(bytes: &mut Vec<u8>, &[half, low, high, action, value]: &[u8; 5]) {
-    let place = usize::from(u16::from_le_bytes([low, high]));
-    // Later tiles are at the end.
-    let place = if half & 1 == 0 { place } else { bytes.len().saturating_sub(1 + place) };
-    if place >= bytes.len() {
-        return;
-    }
-    match action % 5 {
-        0 => bytes[place] = value,
-        1 => bytes[place] ^= 1 << (value % 8),
-        2 => bytes.truncate(place),
-        3 => bytes.insert(place, value),
-        _ => {
-            let number = 1u64.rotate_left(u32::from(value % 64)).wrapping_sub(u64::from(value >> 7));
-            bytes[place..].iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
         }
     }
 }

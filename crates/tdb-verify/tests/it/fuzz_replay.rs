@@ -4,14 +4,9 @@
 #[path = "../../fuzz/src/lib.rs"]
 mod fuzz;
 
-use tdb_testkit::hostile::seeded_mutations;
-use tdb_testkit::replay_target;
+use tdb_testkit::replay_mutated;
 
 #[test]
 fn rebuilt_fragments() {
-    let count = replay_target(env!("CARGO_MANIFEST_DIR"), "rebuild", |data| {
-        fuzz::rebuild(data);
-        seeded_mutations(1, data, 200, fuzz::rebuild);
-    });
-    assert!(count >= 6, "{count} seeds");
+    assert!(replay_mutated(env!("CARGO_MANIFEST_DIR"), "rebuild", 200, fuzz::rebuild) >= 6);
 }

@@ -8,25 +8,18 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayOptions, TimeRange};
 use tdb_maintain::Vacuum;
-use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
+use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+use tdb_testkit::files_of;
 use tdb_verify::{Doctor, FindingKind, Severity, Verify};
 
 /// The consolidated file.
 const CONSOLIDATED: &str = "__meta/__1795660337016_1795660337036_d93cc02302aa451797eac227a0d87cad";
 
-fn copy(from: &dyn Storage, to: &MemoryStorage, folder: &str) {
-    for entry in from.list(folder).unwrap() {
-        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-        match entry.kind {
-            EntryKind::Folder => copy(from, to, &path),
-            EntryKind::File => to.insert(&path, from.read(&path).unwrap()).unwrap(),
-        }
-    }
-}
-
 fn array() -> Arc<dyn Storage> {
     let storage = MemoryStorage::new();
-    copy(&LocalStorage::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/of_2_21_1")), &storage, "");
+    for (path, bytes) in files_of(&LocalStorage::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/of_2_21_1"))) {
+        storage.insert(&path, bytes).unwrap();
+    }
     Arc::new(storage)
 }
 

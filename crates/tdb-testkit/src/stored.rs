@@ -1,0 +1,24 @@
+//! All that a storage holds.
+
+use std::collections::BTreeMap;
+
+use tdb_storage::{EntryKind, Storage};
+
+/// All files of a storage, by their paths.
+pub fn files_of(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in storage.list(&folder).unwrap_or_else(|error| panic!("{error}")) {
+            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            match entry.kind {
+                EntryKind::Folder => folders.push(path),
+                EntryKind::File => {
+                    let bytes = storage.read(&path).unwrap_or_else(|error| panic!("{error}"));
+                    files.insert(path, bytes);
+                }
+            }
+        }
+    }
+    files
+}
