@@ -13,7 +13,6 @@ use tdb_array::{
     QueryBox,
 };
 use tdb_condition::{Operator, field};
-use tdb_filters::EncryptionKey;
 use tdb_fragment::Tiles;
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
@@ -21,8 +20,9 @@ use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ArrayType, CellValNum, Datatype, PhysicalType, Scalar};
 
+use crate::arrays::{Row, open_fixture, rows, with_key};
+
 type Cell = Option<Vec<u8>>;
-type Row = Vec<Cell>;
 
 /// A random aggregate query.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Layer {
         let layer = |fragment: &Fragment| {
             let has = names.iter().map(|name| fragment.schema().field(name).is_some()).collect();
             let written = (!matches!(fragment.footer().tiles(), Tiles::Dense(_))).then(|| {
-                let alone = options(fixture, 1).between(fragment.time());
+                let alone = with_key(ArrayOptions::new().threads(1), fixture).between(fragment.time());
                 let alone = alone.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
                 let first = alone.schema().attributes()[0].name().to_owned();
                 let dimensions = alone.schema().dimensions().iter().map(|dimension| dimension.name().to_owned());
@@ -351,13 +351,6 @@ impl Known {
     }
 }
 
-fn rows(query: Query) -> Vec<Row> {
-    let row =
-        |batch: &Batch, cell| batch.columns().iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
-    let rows_of = |batch: Batch| (0..batch.len()).map(|cell| row(&batch, cell)).collect::<Vec<Row>>();
-    query.batches().unwrap().flat_map(|batch| rows_of(batch.unwrap())).collect()
-}
-
 fn check(fixture: &Fixture, known: &Known, question: &Question) {
     let query = known.query(question);
     println!("{}: {question:?}", fixture.name());
@@ -431,24 +424,12 @@ fn check(fixture: &Fixture, known: &Known, question: &Question) {
     assert_eq!(found, groups.len());
 }
 
-fn options(fixture: &Fixture, threads: usize) -> ArrayOptions {
-    let options = ArrayOptions::new().threads(threads);
-    match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    }
-}
-
-fn open(fixture: &Fixture, threads: usize) -> Array {
-    options(fixture, threads).open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
-}
-
 fn over(fixtures: Vec<Fixture>, cases: usize) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[9; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut compared = 0;
     for (number, fixture) in fixtures.into_iter().enumerate() {
-        let known = Known::read(&fixture, open(&fixture, 1 + number % 2));
+        let known = Known::read(&fixture, open_fixture(&fixture, 1 + number % 2));
         if known.rows.is_empty() || known.rows.len() > 2_000 {
             continue;
         }
@@ -473,8 +454,8 @@ fn fixtures_of_older_releases() {
 #[test]
 fn schemas_without_the_field() {
     let refused = |name: &str, aggregates: Vec<Aggregate>| {
-        let fixture = fixtures::all().into_iter().find(|fixture| fixture.name() == name).unwrap();
-        let array = open(&fixture, 1);
+        let fixture = fixtures::named(name);
+        let array = open_fixture(&fixture, 1);
         let schema: &ArraySchema = array.schema();
         assert!(!schema.attributes().is_empty());
         let errors =
@@ -495,8 +476,9 @@ fn schemas_without_the_field() {
 #[test]
 fn statistics_of_images_with_transparency_are_not_believed() {
     let known = |name: &str| {
-        let fixture = fixtures::all().into_iter().find(|fixture| fixture.name() == name).unwrap();
-        let found = open(&fixture, 1).read().aggregate([Aggregate::sum("pixels"), Aggregate::max("pixels")]).unwrap();
+        let fixture = fixtures::named(name);
+        let found =
+            open_fixture(&fixture, 1).read().aggregate([Aggregate::sum("pixels"), Aggregate::max("pixels")]).unwrap();
         (found.tiles_known() > 0, found.tiles_read() > 0)
     };
     for name in ["v22-by-2.30.0-dense-images-rgba", "v22-by-2.30.0-dense-images-bgra"] {
@@ -596,9 +578,8 @@ fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
 
 #[test]
 fn columns_have_different_names() {
-    let fixture =
-        fixtures::all().into_iter().find(|fixture| fixture.name() == "v22-by-2.30.0-dense-2d-row-row").unwrap();
-    let array = open(&fixture, 1);
+    let fixture = fixtures::named("v22-by-2.30.0-dense-2d-row-row");
+    let array = open_fixture(&fixture, 1);
     let error = array.read().aggregate([Aggregate::sum("a"), Aggregate::sum("a")]).unwrap_err();
     assert_eq!(error.to_string(), r#"two columns of the result are called "sum(a)""#);
     let error = array.read().histogram("a", 1 << 20).unwrap_err();

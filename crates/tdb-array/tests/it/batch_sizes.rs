@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::two_arrays::{array_on, create, files};
+use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
 use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, Storage};
-use tdb_testkit::fixtures;
+use tdb_testkit::{files_of, fixtures};
 use tdb_types::{Datatype, Scalar};
 
 /// Name and cells of each column.
@@ -123,7 +123,7 @@ fn cells_before_an_error() {
     let x: Vec<i64> = (0..100).collect();
     let cells = NewCells::new().with("x", NewColumn::values(&x)).with("a", NewColumn::values(&x));
     array_on(&storage, 1).write().cells(cells).unwrap();
-    let (path, mut bytes) = files(&storage, "").into_iter().find(|(path, _)| path.ends_with("a0.tdb")).unwrap();
+    let (path, mut bytes) = files_of(&*storage).into_iter().find(|(path, _)| path.ends_with("a0.tdb")).unwrap();
     let end = bytes.len();
     bytes[end / 2..].fill(0xff);
     storage.remove_file(&path).unwrap();

@@ -8,6 +8,8 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_testkit::fixtures::{self, Column, Fixture};
 use tdb_types::{ArrayType, Scalar, TimestampedName};
 
+use crate::arrays::with_key;
+
 /// Key, datatype and bytes of each entry.
 type Entries = Vec<(String, String, Vec<u8>)>;
 
@@ -33,11 +35,7 @@ fn theirs(metadata: &[fixtures::Metadata]) -> Entries {
 }
 
 fn open(fixture: &Fixture, (start, end): (u64, u64)) -> Array {
-    let options = ArrayOptions::new().between(TimeRange { start, end });
-    let options = match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
+    let options = with_key(ArrayOptions::new().between(TimeRange { start, end }), fixture);
     options.open_on(fixture.array_storage()).unwrap()
 }
 

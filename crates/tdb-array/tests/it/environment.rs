@@ -16,6 +16,7 @@ use tdb_array::{
     Array, ArrayError, ArrayOptions, Clock, CreateOptions, Environment, ErrorCategory, Group, GroupOptions,
     MetadataValue, Names, NewColumn, Randomness, TimeRange,
 };
+use tdb_testkit::files_of;
 
 /// A clock that advances by `step` milliseconds per call.
 #[derive(Debug)]
@@ -86,17 +87,6 @@ fn definition() -> ArrayDefinition {
     ArrayDefinition::new(schema.build().unwrap()).unwrap().with_enumeration(kinds).unwrap()
 }
 
-/// Collects all files by path.
-fn files(storage: &dyn Storage, folder: &str, found: &mut BTreeMap<String, Vec<u8>>) {
-    for entry in storage.list(folder).unwrap() {
-        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-        match entry.kind {
-            EntryKind::Folder => files(storage, &path, found),
-            _ => drop(found.insert(path.clone(), storage.read(&path).unwrap())),
-        }
-    }
-}
-
 fn key() -> EncryptionKey {
     EncryptionKey::new([7; 32])
 }
@@ -116,10 +106,7 @@ impl Places {
     }
 
     fn create(&self) -> Result<(), ArrayError> {
-        let mut options = CreateOptions::new().environment(self.environment.clone());
-        if let Some(key) = &self.key {
-            options = options.key(key.clone());
-        }
+        let options = CreateOptions::new().environment(self.environment.clone()).key(self.key.clone());
         options.create_group_on(&self.group)?;
         options.create_on(&self.array, &definition())
     }
@@ -129,19 +116,11 @@ impl Places {
     }
 
     fn options(&self) -> ArrayOptions {
-        let options = ArrayOptions::new().threads(1).environment(self.environment.clone());
-        match &self.key {
-            Some(key) => options.key(key.clone()),
-            None => options,
-        }
+        ArrayOptions::new().threads(1).environment(self.environment.clone()).key(self.key.clone())
     }
 
     fn group(&self) -> Group {
-        let options = GroupOptions::new().environment(self.environment.clone());
-        let options = match &self.key {
-            Some(key) => options.key(key.clone()),
-            None => options,
-        };
+        let options = GroupOptions::new().environment(self.environment.clone()).key(self.key.clone());
         options.open_on(self.group.clone()).unwrap()
     }
 
@@ -179,9 +158,7 @@ impl Places {
         let oldest = self.open().directory().fragments[0].name.end();
         let newest = self.open().directory().fragments[1].name.end();
         assert_eq!(self.open().delete_fragments(TimeRange { start: oldest, end: newest }).unwrap(), 2);
-        let mut all = BTreeMap::new();
-        files(&*self.group, "", &mut all);
-        all
+        files_of(&*self.group)
     }
 }
 

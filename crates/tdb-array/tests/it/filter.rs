@@ -1,19 +1,18 @@
 //! Reads with random conditions of every fixture, compared with a plain evaluator over all cells.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRng, TestRunner};
-use tdb_array::{Array, ArrayOptions, Order};
+use tdb_array::{Array, Order};
 use tdb_condition::{Condition, Operator, field};
-use tdb_filters::EncryptionKey;
 use tdb_schema::{ArraySchema, FieldRef};
-use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::arrays::open_fixture;
 
 /// The cells of a field. `None` for null.
 type Cells = Vec<Option<Vec<u8>>>;
@@ -263,15 +262,6 @@ fn check(fixture: &Fixture, known: &Known, tree: &Tree, order: Order, budget: us
     }
 }
 
-fn open(fixture: &Fixture) -> Array {
-    let options = ArrayOptions::new().threads(1);
-    let options = match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
-    options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
-}
-
 fn over(fixtures: Vec<Fixture>, cases: usize) {
     let mut runner = TestRunner::new_with_rng(
         Config::default(),
@@ -279,7 +269,7 @@ fn over(fixtures: Vec<Fixture>, cases: usize) {
     );
     let mut compared = 0;
     for fixture in fixtures {
-        let array = open(&fixture);
+        let array = open_fixture(&fixture, 1);
         for order in [Order::RowMajor, Order::Global, Order::Unordered] {
             let known = Known::read(array.clone(), order);
             if known.len() == 0 || known.len() > 5_000 {

@@ -6,8 +6,9 @@ use tdb_array::{Array, ArrayError, ArrayOptions};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::FormatVersion;
 
+use crate::arrays::with_key;
 use crate::queries::features::{self, Feature, of_versions};
-use crate::queries::{check, is_comparable, with_key};
+use crate::queries::{check, is_comparable};
 
 /// Memory limits for a single batch, for many, and for one batch per cell.
 const BUDGETS: [usize; 3] = [64 << 20, 100, 1];

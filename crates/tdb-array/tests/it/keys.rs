@@ -8,10 +8,7 @@ use tdb_storage::MemoryStorage;
 use tdb_testkit::fixtures;
 
 fn open(storage: &Arc<MemoryStorage>, key: Option<[u8; 32]>) -> Result<Array, ArrayError> {
-    match key {
-        Some(key) => ArrayOptions::new().key(EncryptionKey::new(key)).open_on(storage.clone()),
-        None => ArrayOptions::new().open_on(storage.clone()),
-    }
+    ArrayOptions::new().key(key.map(EncryptionKey::new)).open_on(storage.clone())
 }
 
 /// Checks that the error reports this problem with the key.
@@ -102,8 +99,7 @@ fn a_schema_in_clear_among_encrypted_ones() {
     let name = "__9999999999999_9999999999999_00000000000000000000000000000001";
     storage.insert(&format!("__schema/{name}"), clear.read(&schema_of(&clear))).unwrap();
     let open = |key: Option<[u8; 32]>| {
-        let options = ArrayOptions::new().at(9_999_999_999_999);
-        let options = key.into_iter().fold(options, |options, key| options.key(EncryptionKey::new(key)));
+        let options = ArrayOptions::new().at(9_999_999_999_999).key(key.map(EncryptionKey::new));
         options.open_on(storage.clone()).and_then(|array| array.fragments().map(drop)).unwrap_err()
     };
     check_partly(&open(encrypted.expected().key()), [name, &schema_of(&encrypted)]);

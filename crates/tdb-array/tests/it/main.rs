@@ -3,6 +3,7 @@
 #![allow(clippy::duplicate_mod)] // benches and unit tests include the support modules one by one
 
 mod aggregate;
+mod arrays;
 mod batch_sizes;
 mod before_versions;
 mod beside;

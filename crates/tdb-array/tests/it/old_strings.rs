@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, NewColumn, Order};
+use tdb_array::{ArrayOptions, NewColumn, Order};
 use tdb_filters::{Filter, FilterPipeline};
-use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_storage::{EntryKind, Storage};
+
+use crate::arrays::create;
 
 const WORDS: [&str; 5] = ["a", "bb", "bb", "ccc", "ccc"];
 
@@ -31,8 +33,7 @@ fn offsets_lie_where_readers_of_the_array_look_for_them() {
         };
         let schema = SchemaBuilder::sparse().version(version).dimension(rows);
         let schema = schema.attribute(words("a", Datatype::StringAscii)).attribute(words("b", Datatype::StringUtf8));
-        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+        let storage = create(schema.build().unwrap());
         let open = || ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
         let columns = [
             ("row", NewColumn::values(&[0, 1, 2, 3, 4])),

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, Stated, TimeRange};
+use tdb_array::{Array, ArrayOptions, Names, NewCells, Stated, TimeRange};
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Scalar};
+
+use crate::arrays::{self, open};
 
 fn create() -> Arc<dyn Storage> {
     create_with(10_000)
 }
 
 fn create_with(capacity: u64) -> Arc<dyn Storage> {
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
     let schema = SchemaBuilder::sparse()
         .capacity(capacity)
@@ -23,12 +24,7 @@ fn create_with(capacity: u64) -> Arc<dyn Storage> {
         .attribute(Attribute::new("a", Datatype::Int64))
         .build()
         .unwrap();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    storage
-}
-
-fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+    arrays::create(schema)
 }
 
 fn write(storage: &Arc<dyn Storage>, x: &[i32], a: &[i64]) {
@@ -256,11 +252,7 @@ fn other_times() {
 fn every_fixture() {
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
         let key = fixture.expected().key().map(EncryptionKey::new);
-        let options = ArrayOptions::new().threads(1);
-        let options = match &key {
-            Some(key) => options.key(key.clone()),
-            None => options,
-        };
+        let options = ArrayOptions::new().threads(1).key(key.clone());
         let counting = CountingStorage::new(fixture.array_storage());
         let array = options.open_on(Arc::new(counting.clone())).unwrap();
         assert!(array.is_opened_with(key.as_ref()) && !array.is_opened_with(Some(&EncryptionKey::new([3; 32]))));

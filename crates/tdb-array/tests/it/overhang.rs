@@ -1,6 +1,7 @@
 //! Dense and sparse arrays whose domain ends with the datatype, so that the last tile may extend
 //! beyond it. Compares random writes with random reads.
 
+use crate::arrays::create;
 use crate::support;
 
 use std::collections::BTreeMap;
@@ -208,12 +209,6 @@ fn coordinates(ranges: &Ranges) -> Vec<Vec<u64>> {
         let longer = |cell: Vec<u64>| (*first..=*last).map(move |key| [&cell[..], &[key]].concat());
         cells.into_iter().flat_map(longer).collect()
     })
-}
-
-fn create(schema: ArraySchema) -> Arc<dyn Storage> {
-    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    storage
 }
 
 fn open(storage: &Arc<dyn Storage>, threads: usize) -> Array {

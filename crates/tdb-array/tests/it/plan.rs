@@ -1,6 +1,5 @@
 //! Plans of queries and the number of requests. Detects lost laziness.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayOptions, Order, Query};
@@ -25,16 +24,19 @@ fn requests(counters: Counters) -> String {
 fn trace(fixture: &str, fields: &[&str], ranges: &[(&str, i64, i64)], order: Order) -> String {
     let fixture = fixtures::named(&format!("v22-by-2.30.0-{fixture}"));
     let (array, storage) = open(&fixture);
-    let mut text = format!("open: {}\n", requests(storage.take()));
+    let text = format!("open: {}\n", requests(storage.take()));
     let mut query = array.read().order(order).select(fields).unwrap();
     for (dimension, first, last) in ranges {
         query = query.range(dimension, *first..=*last).unwrap();
     }
+    text + &planned_and_read(query, &storage)
+}
+
+fn planned_and_read(query: Query, storage: &CountingStorage) -> String {
     let plan = query.plan().unwrap();
-    writeln!(text, "plan: {}\n{plan}", requests(storage.take())).unwrap();
+    let planned = requests(storage.take());
     let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-    writeln!(text, "read: {}, {cells} cells", requests(storage.take())).unwrap();
-    text
+    format!("plan: {planned}\n{plan}\nread: {}, {cells} cells\n", requests(storage.take()))
 }
 
 #[test]
@@ -65,12 +67,7 @@ fn trace_of(fixture: &str, query: impl Fn(&Array) -> Query) -> String {
     let (array, storage) = open(&fixture);
     let query = query(&array);
     storage.take();
-    let mut text = String::new();
-    let plan = query.plan().unwrap();
-    writeln!(text, "plan: {}\n{plan}", requests(storage.take())).unwrap();
-    let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-    writeln!(text, "read: {}, {cells} cells", requests(storage.take())).unwrap();
-    text
+    planned_and_read(query, &storage)
 }
 
 #[test]

@@ -3,18 +3,16 @@
 
 use std::cmp::Ordering;
 use std::ops::Bound;
-use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, NewCells, NewColumn, Order, Query, QueryBox, QueryPart};
-use tdb_filters::EncryptionKey;
+use tdb_array::{Array, ArrayError, Coordinate, NewCells, NewColumn, Order, Query, QueryBox, QueryPart};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
 
 /// A cell, field by field, dimensions first.
-type Row = Vec<Option<Vec<u8>>>;
+use crate::arrays::{Row, open_fixture, rows};
+
 type Ends = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 struct Random(u64);
@@ -256,25 +254,6 @@ impl Known {
     }
 }
 
-fn rows(query: Query) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for batch in query.batches().unwrap() {
-        let batch = batch.unwrap();
-        let cell = |cell: usize| batch.columns().iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
-        rows.extend((0..batch.len()).map(cell));
-    }
-    rows
-}
-
-fn open(fixture: &Fixture, threads: usize) -> Array {
-    let options = ArrayOptions::new().threads(threads);
-    let options = match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
-    options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap()
-}
-
 fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget: usize, random: &mut Random) -> bool {
     let schema = known.array.schema();
     let context = format!("{name}, {order}, {budget}: {selection:?}");
@@ -327,7 +306,7 @@ fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut compared = 0;
     for fixture in fixtures {
-        let array = open(&fixture, threads);
+        let array = open_fixture(&fixture, threads);
         for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
             let known = Known::read(array.clone(), order);
             if known.rows.is_empty() || known.rows.len() > 5_000 {

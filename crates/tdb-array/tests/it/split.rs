@@ -3,32 +3,16 @@
 
 use std::sync::Arc;
 
+use crate::arrays::{Row, create, open, rows};
 use crate::sparse_support::cases::cases;
 use proptest::prelude::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CreateOptions, Names, NewCells, NewColumn, Order, Query, QueryBox, QueryPart,
-    TimeRange,
+    Array, ArrayError, ArrayOptions, Names, NewCells, NewColumn, Order, Query, QueryBox, QueryPart, TimeRange,
 };
 use tdb_condition::field;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::Storage;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
-
-type Row = Vec<Option<Vec<u8>>>;
-
-fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
-}
-
-fn rows(query: Query) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for batch in query.batches().unwrap() {
-        let batch = batch.unwrap();
-        let cell = |cell: usize| batch.columns().iter().map(|column| column.cell(cell).map(<[u8]>::to_vec)).collect();
-        rows.extend((0..batch.len()).map(cell));
-    }
-    rows
-}
 
 /// Returns the cells of each part, after a round trip through bytes.
 fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
@@ -161,8 +145,7 @@ fn dense_cases() -> impl Strategy<Value = DenseCase> {
 
 impl DenseCase {
     fn array(&self) -> Array {
-        let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(self.schema.clone()).unwrap()).unwrap();
+        let storage = create(self.schema.clone());
         for (number, sides) in self.fragments.iter().enumerate() {
             let cells: i32 = sides.iter().map(|(first, last)| last - first + 1).product();
             let numbers: Vec<i32> = (0..cells).map(|cell| number as i32 * 1000 + cell % 1000).collect();
@@ -259,11 +242,8 @@ fn parts_are_balanced() {
 }
 
 fn one_dimension(dimension: Dimension, duplicates: bool) -> Arc<dyn Storage> {
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let schema = SchemaBuilder::sparse().dimension(dimension).capacity(4).allows_duplicates(duplicates);
-    let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    storage
+    create(schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap())
 }
 
 #[test]

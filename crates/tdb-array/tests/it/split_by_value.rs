@@ -1,20 +1,18 @@
 //! Queries split by the values of a field. Both halves together have the query's cells, each once.
 //! The first half has the first values, in few tiles.
 
-use std::sync::Arc;
-
-use tdb_array::{Array, ArrayOptions, Batch, CreateOptions, FirstValues, NewCells, NewColumn, Query};
+use tdb_array::{Array, FirstValues, NewCells, NewColumn, Query};
 use tdb_condition::field;
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
 use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::arrays::{self, Row};
 
 const FIELDS: [&str; 6] = ["x", "i", "f", "s", "n", "u"];
 
 /// A thousand cells, in a hundred tiles of a sparse array or the tiles of a dense array.
 fn array(builder: SchemaBuilder) -> Array {
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9_999)).with_tile_extent(Scalar::I32(10));
     let schema = builder
         .capacity(10)
@@ -27,8 +25,8 @@ fn array(builder: SchemaBuilder) -> Array {
         .build()
         .unwrap();
     let is_dense = schema.is_dense();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    let storage = arrays::create(schema);
+    let open = || arrays::open(&storage);
     for (start, count) in [(0, 1000), (1000, 200), (395, 30)] {
         let x: Vec<i32> = (start..start + count).collect();
         let mixed = |x: &i32| (i64::from(*x) * 7919 + 13) % 1009;
@@ -53,13 +51,8 @@ fn array(builder: SchemaBuilder) -> Array {
 }
 
 /// Returns the cells as rows of bytes.
-fn rows(query: &Query) -> Vec<Vec<Option<Vec<u8>>>> {
-    let mut all = Vec::new();
-    for batch in query.clone().only_matching().batches().unwrap() {
-        let batch: Batch = batch.unwrap();
-        let row = |row: usize| batch.columns().iter().map(|column| column.cell(row).map(<[u8]>::to_vec)).collect();
-        all.extend((0..batch.len()).map(row));
-    }
+fn rows(query: &Query) -> Vec<Row> {
+    let mut all = arrays::rows(query.clone().only_matching());
     all.sort();
     all
 }
@@ -141,12 +134,7 @@ fn the_first_half_is_in_few_tiles_and_the_rest_in_none() {
 #[test]
 fn every_fixture() {
     for fixture in fixtures::all() {
-        let options = ArrayOptions::new().threads(1);
-        let options = match fixture.expected().key() {
-            Some(key) => options.key(tdb_filters::EncryptionKey::new(key)),
-            None => options,
-        };
-        let array = options.open_on(fixture.array_storage()).unwrap();
+        let array = arrays::open_fixture(&fixture, 1);
         let schema = array.schema().clone();
         for name in schema.fields().filter_map(|field| schema.field_name(field)) {
             for first in all_firsts() {

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, CreateOptions, Names, NewCells, NewColumn, Query,
-    Stated, WhyUnknown,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Names, NewCells, NewColumn, Query, Stated,
+    WhyUnknown,
 };
 use tdb_condition::field;
-use tdb_filters::EncryptionKey;
 use tdb_fragment::Distrust;
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
+use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::arrays::{self, open, open_fixture};
 
 fn value(found: &Batch) -> Option<Vec<u8>> {
     found.columns()[0].cell(0).map(<[u8]>::to_vec)
@@ -136,12 +137,7 @@ fn compare(query: &Query, schema: &ArraySchema, name: &str) -> usize {
 fn every_fixture_as_a_look_at_each_cell_gives() {
     let (mut exact, mut all) = (0, 0);
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
-        let options = ArrayOptions::new().threads(1);
-        let options = match fixture.expected().key() {
-            Some(key) => options.key(EncryptionKey::new(key)),
-            None => options,
-        };
-        let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+        let array = open_fixture(&fixture, 1);
         let schema = array.schema().clone();
         // A domain may have too many unwritten cells to visit.
         let Some(sides) = array.non_empty_coordinates().unwrap() else { continue };
@@ -177,12 +173,7 @@ fn every_fixture_as_a_look_at_each_cell_gives() {
 fn every_fixture() {
     let (mut exact, mut all) = (0, 0);
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
-        let options = ArrayOptions::new().threads(1);
-        let options = match fixture.expected().key() {
-            Some(key) => options.key(EncryptionKey::new(key)),
-            None => options,
-        };
-        let array = options.open_on(fixture.array_storage() as Arc<dyn Storage>).unwrap();
+        let array = open_fixture(&fixture, 1);
         let schema = array.schema().clone();
         for name in schema.fields().filter_map(|field| schema.field_name(field)) {
             exact += check(&array.read(), name);
@@ -204,18 +195,11 @@ fn every_fixture() {
 }
 
 fn create(builder: SchemaBuilder) -> Arc<dyn Storage> {
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
     let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10)));
     let schema =
         schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
-    let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap();
-    CreateOptions::new().create_on(&storage, &definition).unwrap();
-    storage
-}
-
-fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap()
+    arrays::create(schema.build().unwrap())
 }
 
 fn write(storage: &Arc<dyn Storage>, x: &[i32], f: &[f64], i: &[i64]) {
@@ -294,11 +278,9 @@ fn ends_of_dimensions_are_those_of_boxes() {
     open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
     assert!(matches!(ends(&open(&storage)).1, Stated::Unknown(_)));
     // Floats have NaNs and two zeros.
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-9.0), Scalar::F64(9.0));
     let schema = SchemaBuilder::sparse().dimension(y).dimension(Dimension::string("s"));
-    let definition = ArrayDefinition::new(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
-    CreateOptions::new().create_on(&storage, &definition.unwrap()).unwrap();
+    let storage = arrays::create(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
     let cells = NewCells::new().with("y", &[1.0f64, -0.0]).with("s", NewColumn::strings(["b", ""]));
     open(&storage).write().cells(cells.with("i", &[1i64, 2])).unwrap();
     assert!(matches!(open(&storage).statistics("y").unwrap().min, Stated::Unknown(_)));
@@ -473,8 +455,7 @@ fn no_time_is_null() {
         };
         let builder = builder.dimension(x.clone()).attribute(of("d", Datatype::DatetimeDay));
         let schema = builder.attribute(of("t", Datatype::TimeSec)).build().unwrap();
-        let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let storage = arrays::create(schema);
         let put = |start: i32, values: &[i64]| {
             let x: Vec<i32> = (start..).take(values.len()).collect();
             let column = || match nullable {
@@ -554,8 +535,7 @@ fn no_time_is_null() {
     // Coordinates are never null.
     let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
     let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let storage = arrays::create(schema);
     open(&storage).write().cells(NewCells::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
     let array = open(&storage);
     let found = array.statistics("d").unwrap();
@@ -603,11 +583,10 @@ fn dense_fragments() {
 
 #[test]
 fn strings_with_nul_and_empty_arrays() {
-    let storage = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse().capacity(2).dimension(x).attribute(text).build().unwrap();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let storage = arrays::create(schema);
     let put = |x: &[i32], s: &[&str]| {
         open(&storage).write().cells(NewCells::new().with("x", x).with("s", NewColumn::strings(s))).unwrap();
     };
@@ -640,12 +619,11 @@ fn a_fragment_of_other_dimensions_is_an_error() {
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2], &[1.0; 2], &[1, 2]);
     write(&storage, &[11, 12], &[1.0; 2], &[1, 2]);
-    let two = Arc::new(MemoryStorage::new()) as Arc<dyn Storage>;
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
     let schema = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("y"));
     let schema =
         schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
-    CreateOptions::new().create_on(&two, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let two = arrays::create(schema.build().unwrap());
     let cells = NewCells::new().with("x", &[1, 5][..]).with("y", NewColumn::strings(["a", "b"]));
     open(&two).write().cells(cells.with("f", &[1.0f64; 2]).with("i", &[1i64, 2])).unwrap();
     // Adds the fragment and the schema of the other array to the first.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{MemoryStorage, ReadAt, Result, Storage, StorageError, forward_storage};
+use tdb_array::{Array, ArrayError, ArrayOptions};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{ReadAt, Result, Storage, StorageError, forward_storage};
 use tdb_types::{Datatype, Scalar};
+
+use crate::arrays::create;
 
 const LISTED: &str = "__commits/__1_1_00000000000000000000000000000001_22.con";
 
@@ -47,10 +49,9 @@ impl Storage for Vanishing {
 }
 
 fn opened(again: usize) -> std::result::Result<Array, ArrayError> {
-    let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(10));
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    CreateOptions::new().create_on(&inner, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    let inner = create(schema);
     inner.create_new(LISTED, b"").unwrap();
     ArrayOptions::new().open_on(Arc::new(Vanishing { inner, again: AtomicUsize::new(again) }))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::two_arrays::*;
 use proptest::prelude::*;
 use tdb_array::{Duplicates, Order};
+use tdb_testkit::files_of;
 use tdb_types::Layout;
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -44,10 +45,10 @@ proptest! {
 
         let streamed = create(&schema);
         stream(array_on(&streamed, 2).write().names(names(5)).budget(budget), &in_order, batch).unwrap();
-        prop_assert_eq!(files(&storage, ""), files(&streamed, ""));
+        prop_assert_eq!(files_of(&*storage), files_of(&*streamed));
         let again = create(&schema);
         array_on(&again, 2).write().names(names(5)).cells(columns(&rows)).unwrap();
-        prop_assert_eq!(files(&storage, ""), files(&again, ""));
+        prop_assert_eq!(files_of(&*storage), files_of(&*again));
     }
 
     /// Fragments of limited size hold the same cells.
@@ -119,7 +120,7 @@ proptest! {
             expected.extend(places.into_iter().zip(cells));
         }
         prop_assert_eq!(grid_of(&array_on(&storages[0], 1)), expected);
-        prop_assert_eq!(files(&storages[0], ""), files(&storages[1], ""));
+        prop_assert_eq!(files_of(&*storages[0]), files_of(&*storages[1]));
     }
 
     /// In global order: the same bytes as in another order, and the requested number of fragments.
@@ -155,7 +156,7 @@ proptest! {
         in_order.chunks(batch).for_each(|cells| writer.push(grid_columns(cells)).unwrap());
         let written = writer.commit().unwrap();
         if written.fragments.len() == 1 {
-            prop_assert_eq!(files(&storage, ""), files(&streamed, ""));
+            prop_assert_eq!(files_of(&*storage), files_of(&*streamed));
         }
         prop_assert!(max != Some(1) || written.fragments.len() == 3);
         prop_assert_eq!(grid_of(&array_on(&streamed, 1)), grid_of(&array_on(&storage, 1)));

@@ -4,6 +4,7 @@ use crate::two_arrays::*;
 use tdb_array::{Array, ArrayError, CellsError, Duplicates, GlobalWriter, NewCells, NewColumn};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_testkit::files_of;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
 /// Returns the rows in global order.
@@ -50,14 +51,14 @@ fn empty_batches_of_sparse_streams_change_nothing() {
             let storage = create(&schema);
             let cells = stream_with(&array_on(&storage, 1), rows, with_empty).unwrap();
             assert_eq!(cells, rows.len() as u64);
-            files(&storage, "")
+            files_of(&*storage)
         };
         assert_eq!(written(&rows, true), written(&rows, false));
         // A write without cells creates no fragment.
-        assert_eq!(written(&[], true), files(&create(&schema), ""));
+        assert_eq!(written(&[], true), files_of(&*create(&schema)));
         let storage = create(&schema);
         assert_eq!(array_on(&storage, 1).write().cells(columns(&[])).unwrap().fragments.len(), 0);
-        assert_eq!(files(&storage, ""), files(&create(&schema), ""));
+        assert_eq!(files_of(&*storage), files_of(&*create(&schema)));
     }
 }
 
@@ -75,7 +76,7 @@ fn empty_batches_of_dense_streams_change_nothing() {
             writer.push(grid_columns(cells)).unwrap();
         }
         writer.commit().unwrap();
-        files(&storage, "")
+        files_of(&*storage)
     };
     assert_eq!(written(true), written(false));
 }

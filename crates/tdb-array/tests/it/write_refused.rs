@@ -8,7 +8,7 @@ use tdb_array::{
 };
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_testkit::{Fault, FaultyStorage};
+use tdb_testkit::{Fault, FaultyStorage, files_of};
 use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits, Scalar};
 
 fn some_rows() -> Vec<Row> {
@@ -19,13 +19,13 @@ fn some_rows() -> Vec<Row> {
 #[test]
 fn cells_of_equal_coordinates_are_not_kept_where_the_array_does_not_allow_it() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let array = array_on(&storage, 1);
     let write = || array.write().duplicates(Duplicates::Keep);
     for error in [write().cells(columns(&some_rows())).unwrap_err(), write().global_order().unwrap_err()] {
         assert!(error.to_string().contains("the array does not allow duplicates"), "{error}");
     }
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
 }
 
 /// Rejected with the number of the cell, and without files.
@@ -33,7 +33,7 @@ fn cells_of_equal_coordinates_are_not_kept_where_the_array_does_not_allow_it() {
 fn bad_cells_are_refused() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let array = array_on(&storage, 1);
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let with = |name: &'static str, column: NewColumn<'static>| {
         let mut cells = NewCells::new();
         for other in ["x", "s", "a", "t", "p"] {
@@ -62,7 +62,7 @@ fn bad_cells_are_refused() {
         with("t", NewColumn::strings(["a"; 4]).with_validity(&[])),
         with("p", NewColumn::values(&[0u16; 6])),
     ];
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
     insta::assert_snapshot!(errors.join("\n"));
     // Without the wrong cell, the rest is valid.
     array.write().cells(columns(&some_rows())).unwrap();
@@ -73,7 +73,7 @@ fn bad_cells_are_refused() {
 fn bad_columns_are_refused() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let array = array_on(&storage, 1);
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let good = columns(&some_rows());
     let write = |cells: NewCells<'_>| array.write().cells(cells).unwrap_err();
     assert!(
@@ -99,20 +99,20 @@ fn bad_columns_are_refused() {
     writer.push(columns(&some_rows()[..1])).unwrap();
     assert_eq!(problem(writer.push(columns(&some_rows()[..1])).unwrap_err()), (1, CellProblem::Duplicate { other: 0 }));
     assert!(writer.push(columns(&some_rows()[2..3])).is_err() && writer.commit().is_err());
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
 }
 
 #[test]
 fn a_stream_that_is_dropped_leaves_nothing() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let mut rows: Vec<Row> = (-50..50).map(|x| (x, String::new(), 1.0, None, [0, 0])).collect();
     rows.sort_by_key(|row| row.0);
     let mut writer = array_on(&storage, 1).write().budget(1).max_fragment_size(1).global_order().unwrap();
     writer.push(columns(&rows)).unwrap();
-    assert!(files(&storage, "").len() > before.len() + 20);
+    assert!(files_of(&*storage).len() > before.len() + 20);
     drop(writer);
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
 }
 
 /// Holds for strings of any length, since their length is not known in advance.
@@ -140,7 +140,7 @@ fn streams_keep_to_the_budget() {
 fn dense_writes_that_cannot_be() {
     let storage = create(&dense_schema(Layout::RowMajor, Layout::RowMajor));
     let array = array_on(&storage, 1);
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let cells = grid_columns(&vec![(1, None); 10]);
     let text = |result: Result<Written, ArrayError>| result.unwrap_err().to_string();
     let errors = [
@@ -152,7 +152,7 @@ fn dense_writes_that_cannot_be() {
         text(array.write().cells(cells.clone().with("x", &[1i64; 10]))),
     ];
     insta::assert_snapshot!(errors.join("\n"));
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
 }
 
 /// The order that dimension labels require.
@@ -176,7 +176,7 @@ fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Re
     let sound = FaultyStorage::sound(disk_of());
     let array = open(Arc::new(sound.clone()));
     write(&array).unwrap();
-    let before = files(&disk_of(), "");
+    let before = files_of(&disk_of());
     for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
         for n in 0..sound.changes() {
             let disk = disk_of();
@@ -186,7 +186,7 @@ fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Re
             if result.is_err() {
                 assert_eq!(fragments, open(disk_of()).fragments().unwrap().len(), "{fault:?} {n}");
                 if fault == Fault::Fails {
-                    assert_eq!(files(&disk, ""), before, "{n}");
+                    assert_eq!(files_of(&disk), before, "{n}");
                 }
             } else {
                 assert!(fragments > open(disk_of()).fragments().unwrap().len(), "{fault:?} {n}");
@@ -199,9 +199,9 @@ fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Re
     let disk = disk_of();
     let faulty = FaultyStorage::new(disk.clone(), Fault::LosesPower, sound.changes());
     write(&open(Arc::new(faulty.clone()))).unwrap();
-    let after = files(&disk, "");
+    let after = files_of(&disk);
     faulty.create_folder("more").unwrap_err();
-    assert_eq!(files(&disk, ""), after);
+    assert_eq!(files_of(&disk), after);
 }
 
 #[test]
@@ -248,12 +248,12 @@ fn tiles_that_nobody_can_hold_are_refused() {
     let builder = SchemaBuilder::dense().dimension(wide.with_tile_extent(Scalar::U64(1 << 61)));
     let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let write = array_on(&storage, 1).write().range("x", 5u64..=5).unwrap();
     for error in [write.clone().cells([("a", &[1i64])]).unwrap_err(), write.global_order().map(drop).unwrap_err()] {
         assert!(matches!(error, ArrayError::Write(_)) && error.to_string().contains("\"a\""), "{error}");
     }
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
 }
 
 /// A tile that readers with the same limits would reject is not written, for any order and kind of
@@ -268,13 +268,13 @@ fn tiles_beyond_the_limits_are_refused() {
     let rows: Vec<Row> =
         some_rows().into_iter().map(|row| (row.0, row.1, row.2, Some("x".repeat(500)), row.4)).collect();
     let storage = create(&sparse_schema(false, Layout::RowMajor));
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let mut in_order = rows.clone();
     in_order.sort_by_key(|row| row.0);
     let array = limited(&storage, 1_999);
     for error in [array.write().cells(columns(&rows)).unwrap_err(), stream(array.write(), &in_order, 2).unwrap_err()] {
         assert!(matches!(error, ArrayError::Write(_)) && error.to_string().contains("\"t\""), "{error}");
-        assert_eq!(files(&storage, ""), before);
+        assert_eq!(files_of(&*storage), before);
     }
     limited(&storage, 2_000).write().cells(columns(&rows)).unwrap();
     assert_eq!(rows_of(&limited(&storage, 2_000)).len(), 4);
@@ -287,10 +287,10 @@ fn tiles_beyond_the_limits_are_refused() {
         let write = limited(&storage, bytes).write().range("y", -3i64..=0)?.range("x", -3i64..=-1)?;
         write.range("z", -3i64..=-2)?.cells(grid_columns(&cells))
     };
-    let before = files(&storage, "");
+    let before = files_of(&*storage);
     let error = write(2_399).unwrap_err();
     assert!(matches!(error, ArrayError::Write(_)) && error.to_string().contains("\"s\""), "{error}");
-    assert_eq!(files(&storage, ""), before);
+    assert_eq!(files_of(&*storage), before);
     assert_eq!(write(2_400).unwrap().cells, 24);
 }
 

@@ -16,8 +16,9 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, FormatVersion, Scalar};
 
+use crate::arrays::with_key;
 use crate::queries::features::{self, Feature, of_versions};
-use crate::queries::{check, is_comparable, with_key};
+use crate::queries::{check, is_comparable};
 
 const BUDGET: usize = 64 << 20;
 
@@ -50,11 +51,7 @@ impl Copy {
 
     fn make(fixture: &Fixture, definition: &ArrayDefinition) -> Self {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        let options = CreateOptions::new();
-        let options = match fixture.expected().key() {
-            Some(key) => options.key(EncryptionKey::new(key)),
-            None => options,
-        };
+        let options = CreateOptions::new().key(fixture.expected().key().map(EncryptionKey::new));
         options.create_on(&storage, definition).unwrap();
         Self { fixture: fixture.clone(), storage }
     }
@@ -498,10 +495,7 @@ fn groups() {
     for fixture in groups.filter(|fixture| !fixture.expected_group().members.is_empty()) {
         let storage: Arc<dyn Storage> = fixture.group_storage();
         let key = fixture.expected_group().key().map(EncryptionKey::new);
-        let open = || match key.clone() {
-            Some(key) => GroupOptions::new().key(key).open_on(Arc::clone(&storage)).unwrap(),
-            None => GroupOptions::new().open_on(Arc::clone(&storage)).unwrap(),
-        };
+        let open = || GroupOptions::new().key(key.clone()).open_on(Arc::clone(&storage)).unwrap();
         let members = |group: &Group| {
             let member = |member: &tdb_array::Member| (member.name.clone(), member.uri.clone());
             group.members().iter().map(member).collect::<BTreeSet<_>>()

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::files_of;
 use tdb_testkit::fixtures::Fixture;
 use tdb_testkit::hostile::SplitMix64;
 
@@ -105,19 +106,9 @@ impl Tree {
 
     /// `true` if the storage holds the fixture's files and nothing else.
     pub fn is_unchanged(&self) -> bool {
-        let mut found = Vec::new();
-        let mut folders = vec![String::new()];
-        while let Some(folder) = folders.pop() {
-            for entry in self.storage.list(&folder).unwrap() {
-                let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-                match entry.kind {
-                    EntryKind::File => found.push(path),
-                    _ => folders.push(path),
-                }
-            }
-        }
+        let found = files_of(&self.storage);
         found.len() == self.files.len()
-            && self.files.iter().all(|(path, bytes)| self.storage.read(path).is_ok_and(|read| read == **bytes))
+            && self.files.iter().all(|(path, bytes)| found.get(path).is_some_and(|read| read[..] == **bytes))
     }
 }
 

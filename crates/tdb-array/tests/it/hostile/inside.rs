@@ -16,12 +16,8 @@ use crate::hostile::damage::Tree;
 /// a damaged payload in one generic tile.
 pub fn damaged_payloads(tree: &Tree, count: usize, mut body: impl FnMut(&str, Arc<[u8]>)) {
     let key = tree.key().map(EncryptionKey::new);
-    let mut decoder = GenericTileDecoder::new(Limits::SMALL);
-    let mut options = ArrayOptions::new().threads(1);
-    if let Some(key) = &key {
-        decoder = decoder.with_key(key.clone());
-        options = options.key(key.clone());
-    }
+    let mut decoder = GenericTileDecoder::new(Limits::SMALL).with_key(key.clone());
+    let options = ArrayOptions::new().threads(1).key(key.clone());
     let schemas = tree.paths().filter(|path| path.starts_with("__schema/"));
     for path in schemas {
         let file = tree.bytes(path);

@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange};
-use tdb_filters::EncryptionKey;
 use tdb_rtree::DimRange;
 use tdb_schema::DimensionLabel;
-use tdb_testkit::fixtures::{self, Fixture};
+use tdb_testkit::fixtures::{self};
 use tdb_types::Datatype;
 
 pub mod features;
@@ -50,14 +49,6 @@ fn read(open: Open<'_>, query: &fixtures::Query, budget: usize, threads: usize) 
         append(&mut columns, &batch?, budget);
     }
     Ok(columns)
-}
-
-/// Adds the fixture's key, if encrypted.
-pub fn with_key(options: ArrayOptions, fixture: &Fixture) -> ArrayOptions {
-    match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    }
 }
 
 fn asks_for(query: &fixtures::Query, label: &DimensionLabel) -> bool {

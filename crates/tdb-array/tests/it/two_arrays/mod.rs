@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, Names, NewCells, NewColumn, Order, Write, Written};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{EntryKind, MemoryStorage, Storage};
+use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
 pub(crate) fn array_on(storage: &Arc<MemoryStorage>, threads: usize) -> Array {
@@ -21,19 +21,6 @@ pub(crate) fn create(schema: &ArraySchema) -> Arc<MemoryStorage> {
     }
     storage.create_new("__schema/__1_1_0123456789abcdef0123456789abcdef", &schema.to_file().unwrap()).unwrap();
     storage
-}
-
-/// Returns all files with their bytes.
-pub(crate) fn files(storage: &MemoryStorage, folder: &str) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for entry in storage.list(folder).unwrap() {
-        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-        match entry.kind {
-            EntryKind::Folder => all.extend(files(storage, &path)),
-            EntryKind::File => drop(all.insert(path.clone(), storage.read(&path).unwrap())),
-        }
-    }
-    all
 }
 
 /// Returns reproducible names.
