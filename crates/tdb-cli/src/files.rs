@@ -1,19 +1,18 @@
 //! File formats of extensions.
 
-mod columns;
 mod folders;
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tdb_array::Query;
+use tdb_exchange::ColumnFiles;
+use tdb_types::Datatype;
 
 use crate::failure::{Failure, Result};
 
-pub(crate) use columns::Columns;
-pub use columns::{ColumnFiles, Import};
 pub use folders::{CellObserver, FolderExport, FolderFormat, FolderImport, FolderImported, Target, Whole};
 
 /// A file format of an extension, which `tdb export` writes and `tdb import` reads.
@@ -71,6 +70,24 @@ impl Export<'_> {
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Files to be read, and how.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Import {
+    /// The files, all of the same kind; at least one.
+    pub paths: Vec<PathBuf>,
+    /// About how many bytes of memory the reader may use.
+    pub budget: usize,
+    /// What some columns, by their names, are to be converted to.
+    pub types: Vec<(String, Datatype)>,
+}
+
+impl Import {
+    pub(crate) fn new(paths: Vec<PathBuf>, budget: usize, types: Vec<(String, Datatype)>) -> Self {
+        Self { paths, budget, types }
     }
 }
 

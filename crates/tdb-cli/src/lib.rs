@@ -51,13 +51,13 @@ pub use {clap, tdb_array, tdb_storage};
 pub use extensions::{Context, Extensions, FurtherCommand};
 pub use failure::{Exit, Failure, Result};
 pub use files::{
-    CellObserver, ColumnFiles, Export, FileFormat, FileOption, FolderExport, FolderFormat, FolderImport,
-    FolderImported, Import, Target, Whole,
+    CellObserver, Export, FileFormat, FileOption, FolderExport, FolderFormat, FolderImport, FolderImported, Import,
+    Target, Whole,
 };
 pub use size::parse as parse_size;
 pub use suggest::nearest;
 pub use tdb_exchange::time::at as parse_time;
-pub use tdb_exchange::{ColumnBatch, FileColumn, cell_of_text};
+pub use tdb_exchange::{ColumnBatch, ColumnFiles, FileColumn, Result as ColumnResult, cell_of_text};
 pub use tdb_print::{RowColumn, RowFormat, RowPrinter, Rows, printable};
 
 /// Runs the command from the arguments of the process, and returns its exit code. May be called

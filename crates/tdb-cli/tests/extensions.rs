@@ -11,8 +11,8 @@ use tdb_cli::clap::{self, ArgMatches};
 use tdb_cli::tdb_array::{NewCells, NewColumn};
 use tdb_cli::tdb_storage::{LocalStorage, Storage, StorageError};
 use tdb_cli::{
-    ColumnBatch, ColumnFiles, Context, Exit, Export, Extensions, Failure, FileColumn, FileFormat, FileOption,
-    FurtherCommand, Import, Result,
+    ColumnBatch, ColumnFiles, ColumnResult, Context, Exit, Export, Extensions, Failure, FileColumn, FileFormat,
+    FileOption, FurtherCommand, Import, Result,
 };
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype};
@@ -138,11 +138,11 @@ impl ColumnFiles for PairFiles {
         &self.columns
     }
 
-    fn definition(&self) -> Result<Option<ArrayDefinition>> {
+    fn definition(&self) -> ColumnResult<Option<ArrayDefinition>> {
         Ok(None)
     }
 
-    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition> {
+    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> ColumnResult<ArrayDefinition> {
         let builder = dimensions.into_iter().fold(builder, SchemaBuilder::dimension);
         let v = Attribute::new("v", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false);
         Ok(ArrayDefinition::new(builder.attribute(v).build().unwrap()).unwrap())
@@ -152,10 +152,10 @@ impl ColumnFiles for PairFiles {
         &self,
         _: &ArrayDefinition,
         fields: &[String],
-        each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
-    ) -> Result<()> {
+        each: &mut dyn FnMut(ColumnBatch<'_>) -> ColumnResult<()>,
+    ) -> ColumnResult<()> {
         for (file, path) in self.import.paths.iter().enumerate() {
-            let text = std::fs::read_to_string(path)?;
+            let text = std::fs::read_to_string(path).map_err(Failure::from)?;
             let lines: Vec<&str> = text.lines().collect();
             for (batch, lines) in lines.chunks(ROWS).enumerate() {
                 let (mut k, mut v, mut rejected) = (Vec::new(), Vec::new(), Vec::new());

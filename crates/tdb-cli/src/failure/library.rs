@@ -67,6 +67,13 @@ impl From<ExchangeError> for Failure {
     }
 }
 
+/// Carries a failure unchanged through the import of its columns.
+impl From<Failure> for ExchangeError {
+    fn from(failure: Failure) -> Self {
+        Self::Columns(Box::new(failure))
+    }
+}
+
 /// The hint with the option that resolves the error.
 fn exchange_hint(error: &ExchangeError) -> Option<String> {
     Some(match error {

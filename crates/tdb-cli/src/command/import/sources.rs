@@ -8,7 +8,7 @@ use tdb_exchange::{Input, RowsFormat, Source};
 use tdb_types::Datatype;
 
 use crate::failure::{Exit, Failure, Result};
-use crate::files::{self, Columns, FileFormat, Import};
+use crate::files::{self, FileFormat, Import};
 use crate::location;
 
 /// The name of standard input in messages.
@@ -89,7 +89,7 @@ fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how:
     let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
     let names = paths.iter().map(|path| path.display().to_string()).collect();
     let files = format.import(Import::new(paths, how.budget, how.types.to_vec()))?;
-    Ok(Source::Columns { files: Box::new(Columns(files)), names })
+    Ok(Source::Columns { files, names })
 }
 
 fn of_rows(files: impl Iterator<Item = (Option<PathBuf>, RowsFormat)>, how: How<'_>) -> Result<Source> {

@@ -11,7 +11,7 @@ use tdb_arrow::arrow_schema::{DataType, Schema, SchemaRef};
 use tdb_arrow::tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
 use tdb_arrow::{Error, NewArray, cells_for, cells_of};
-use tdb_cli::{ColumnBatch, ColumnFiles, Exit, Failure, FileColumn, Import, Result};
+use tdb_cli::{ColumnBatch, ColumnFiles, ColumnResult, Exit, Failure, FileColumn, Import, Result};
 
 use super::casts::{Casts, Rejected, castable};
 
@@ -148,15 +148,15 @@ impl ColumnFiles for Tables {
         &self.columns
     }
 
-    fn definition(&self) -> Result<Option<ArrayDefinition>> {
+    fn definition(&self) -> ColumnResult<Option<ArrayDefinition>> {
         match tdb_arrow::definition(&self.schema) {
             Ok(definition) => Ok(Some(definition)),
             Err(Error::NoDefinition) => Ok(None),
-            Err(error) => Err(self.failure(0, error)),
+            Err(error) => Err(self.failure(0, error).into()),
         }
     }
 
-    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> Result<ArrayDefinition> {
+    fn new_array(&self, builder: SchemaBuilder, dimensions: Vec<Dimension>) -> ColumnResult<ArrayDefinition> {
         let filters = FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]);
         let mut new = NewArray::new(builder).filters(filters);
         let names: Vec<String> = dimensions.iter().map(|dimension| dimension.name().to_owned()).collect();
@@ -179,31 +179,33 @@ impl ColumnFiles for Tables {
                 Ok(())
             })?;
         }
-        new.definition(&self.schema).map_err(|error| self.failure(0, error))
+        Ok(new.definition(&self.schema).map_err(|error| self.failure(0, error))?)
     }
 
     fn walk(
         &self,
         definition: &ArrayDefinition,
         fields: &[String],
-        each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
-    ) -> Result<()> {
+        each: &mut dyn FnMut(ColumnBatch<'_>) -> ColumnResult<()>,
+    ) -> ColumnResult<()> {
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         self.passed.set(0);
         self.each(&fields, &mut |file, first, (batch, unconverted)| {
             let rows = batch.num_rows();
             match cells_for(&batch, definition) {
                 Ok(cells) if unconverted.is_empty() => {
-                    each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() })
+                    each(ColumnBatch { file, first, rows, cells, rejected: Vec::new() })?;
                 }
                 Ok(_) | Err(Error::Cell { .. }) => {
                     let (good, rejected) = self.sort_out(file, (&batch, unconverted), definition)?;
                     let cells = cells_for(&good, definition).map_err(|error| self.failure(file, error))?;
-                    each(ColumnBatch { file, first, rows, cells, rejected })
+                    each(ColumnBatch { file, first, rows, cells, rejected })?;
                 }
-                Err(error) => Err(self.failure(file, error)),
+                Err(error) => return Err(self.failure(file, error)),
             }
-        })
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn progress(&self) -> (u64, u64) {
