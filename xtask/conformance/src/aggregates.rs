@@ -37,16 +37,10 @@ pub fn compare(
     (query, cells): (&QuerySpec, usize),
     excuses: &mut Vec<String>,
 ) -> Result<Option<Failure>> {
-    let our_error = |detail| Ok(Some(Failure::new(verdict::Kind::OurError, detail)));
-    let known = match Known::read(case, question, uri) {
+    let known = match Known::checked(case, question, uri) {
         Ok(known) => known,
-        Err(detail) => return our_error(detail),
+        Err(failure) => return Ok(Some(failure)),
     };
-    match known.check_ours(uri) {
-        Ok(None) => {}
-        Ok(Some(detail)) => return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail))),
-        Err(detail) => return our_error(detail),
-    }
     known.compare_theirs(reference, their_uri, (query, cells), excuses)
 }
 
@@ -64,20 +58,15 @@ pub fn compare_sets(
     judged: Option<(&Question, usize)>,
     excuses: &mut Vec<String>,
 ) -> Result<Option<Failure>> {
-    let our_error = |detail| Ok(Some(Failure::new(verdict::Kind::OurError, detail)));
-    let known = match Known::read(case, question, uri) {
+    let known = match Known::checked(case, question, uri) {
         Ok(known) => known,
-        Err(detail) => return our_error(detail),
+        Err(failure) => return Ok(Some(failure)),
     };
-    match known.check_ours(uri) {
-        Ok(None) => {}
-        Ok(Some(detail)) => return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail))),
-        Err(detail) => return our_error(detail),
-    }
     let Some((judged, cells)) = judged else { return Ok(None) };
     let query = with_coordinates(case, judged);
     Known { question: judged, ..known }.compare_theirs(reference, their_uri, (&query, cells), excuses)
 }
+
 /// The cells that aggregates are of.
 struct Known<'a> {
     case: &'a Case,
@@ -88,6 +77,16 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
+    /// Reads the cells, and checks our aggregates of them.
+    fn checked(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, Failure> {
+        let our_error = |detail| Failure::new(verdict::Kind::OurError, detail);
+        let known = Self::read(case, question, uri).map_err(our_error)?;
+        match known.check_ours(uri).map_err(our_error)? {
+            Some(detail) => Err(Failure::new(verdict::Kind::Aggregates, detail)),
+            None => Ok(known),
+        }
+    }
+
     fn read(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, String> {
         let mut fields: Vec<String> = case.array.dimension_names().map(str::to_owned).collect();
         for name in question.aggregates.iter().filter_map(|aggregate| aggregate.field.as_ref()) {

@@ -109,16 +109,8 @@ pub fn examine(
             return Ok(their_failure(case, None, &error));
         }
     }
-    if let Some(verdict) = write(case, (index, version), reference, &ours)? {
+    if let Some(verdict) = write_ours(case, (index, version), reference, [&theirs, &ours], files)? {
         return Ok(verdict);
-    }
-    let is_newest = version == FormatVersion::DEFAULT;
-    if let Some(mut failure) = compare_facts(case, reference, &ours, is_newest)? {
-        failure.detail = format!("of our array: {}", failure.detail);
-        return Ok(Verdict::Failed(failure));
-    }
-    if is_newest {
-        compare_files(case, &theirs, &ours, files);
     }
     compare_reads(case, |index| match &as_given {
         Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], &mut files.loss),
@@ -139,18 +131,32 @@ fn beyond(
         Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
         Err(error) => return Ok(their_failure(case, None, &error)),
     };
-    if let Some(verdict) = write(case, (index, version), reference, ours)? {
+    if let Some(verdict) = write_ours(case, (index, version), reference, [&wide.uri, ours], files)? {
         return Ok(verdict);
+    }
+    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
+}
+
+/// Writes our array, and compares its facts and files with the library's array. Gives a verdict if the case ends there.
+fn write_ours(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    [theirs, ours]: [&str; 2],
+    files: &mut Files,
+) -> Result<Option<Verdict>> {
+    if let Some(verdict) = write(case, (index, version), reference, ours)? {
+        return Ok(Some(verdict));
     }
     let is_newest = version == FormatVersion::DEFAULT;
     if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
         failure.detail = format!("of our array: {}", failure.detail);
-        return Ok(Verdict::Failed(failure));
+        return Ok(Some(Verdict::Failed(failure)));
     }
     if is_newest {
-        compare_files(case, &wide.uri, ours, files);
+        compare_files(case, theirs, ours, files);
     }
-    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
+    Ok(None)
 }
 
 /// Why two arrays can't hold the same; `None` if they can.

@@ -6,7 +6,21 @@ use std::time::Instant;
 
 use tdb_cases::runner::{self, Amount, CaseKind, Settings};
 use tdb_cases::tally::Tally;
-use tdb_reference::{RELEASES, Release};
+use tdb_cases::writer::start;
+use tdb_reference::{NEWEST, RELEASES, Reference, Release};
+
+/// The processes of an older release and of the newest.
+pub struct Sides {
+    pub older: Reference,
+    pub newest: Reference,
+}
+
+impl Sides {
+    /// Starts both.
+    pub fn start(older: Release) -> tdb_reference::Result<Self> {
+        Ok(Self { older: start(older.library)?, newest: start(NEWEST)? })
+    }
+}
 
 /// What stands in the columns of a line, with their headings.
 pub type Row = fn(&str, &Tally) -> Vec<(&'static str, String)>;

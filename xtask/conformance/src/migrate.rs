@@ -9,7 +9,6 @@ mod made;
 mod moved;
 mod refusal;
 mod run;
-mod sides;
 
 use std::error::Error;
 use std::path::Path;
@@ -19,14 +18,12 @@ use tdb_cases::history::History;
 use tdb_cases::runner::{Amount, CaseKind, Settings};
 use tdb_cases::tally::{Counts, Tally};
 use tdb_cases::verdict::{Failure, Verdict};
-use tdb_cases::writer::start;
-use tdb_reference::{NEWEST, Release, Result};
+use tdb_reference::{Release, Result};
 
-use super::by_release;
+use super::by_release::{self, Sides};
 use super::maintain;
 use counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST as BY_NEWEST, OLDER, REFUSED};
 use moved::Moved;
-use sides::Sides;
 
 /// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
 ///
@@ -69,7 +66,7 @@ impl CaseKind for Migration {
     }
 
     fn start(&self) -> Result<Sides> {
-        Ok(Sides { older: start(self.older.library)?, newest: start(NEWEST)? })
+        Sides::start(self.older)
     }
 
     fn case(&self, index: u64) -> Option<Moved> {

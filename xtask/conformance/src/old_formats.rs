@@ -7,7 +7,6 @@ mod counted;
 mod labels;
 mod made_twice;
 mod metadata_and_groups;
-mod sides;
 
 use std::error::Error;
 use std::path::Path;
@@ -16,17 +15,15 @@ use tdb_cases::case::{Case, seed_of};
 use tdb_cases::runner::{Amount, CaseKind, Settings};
 use tdb_cases::tally::{Counts, Tally};
 use tdb_cases::verdict::{Failure, Verdict};
-use tdb_cases::writer::start;
 use tdb_cases::{build, generate, limits, overhang, print, shrink};
-use tdb_reference::{Ability, NEWEST, Release, Result};
+use tdb_reference::{Ability, Release, Result};
 use tdb_types::Layout;
 
-use super::by_release;
+use super::by_release::{self, Sides};
 use counted::{
     CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
 };
 use made_twice::Share;
-use sides::Sides;
 
 /// One case in `GROUP` brings a group, where the release has them, and the one after it an array with labels.
 const GROUP: u64 = 4;
@@ -74,7 +71,7 @@ impl CaseKind for OldFormat {
     }
 
     fn start(&self) -> Result<Sides> {
-        Ok(Sides { older: start(self.older.library)?, newest: start(NEWEST)? })
+        Sides::start(self.older)
     }
 
     /// A case as far as the release can carry it out, if it can.

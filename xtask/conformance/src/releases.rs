@@ -2,10 +2,9 @@
 
 use std::error::Error;
 use std::path::Path;
-use std::time::Instant;
 
 use tdb_cases::case::{Case, seed_of};
-use tdb_cases::runner::{self, Amount, CaseKind, Settings};
+use tdb_cases::runner::{Amount, CaseKind, Settings};
 use tdb_cases::tally::{Counts, Tally};
 use tdb_cases::verdict::{Failure, Verdict};
 use tdb_cases::writer::{Writer, start};
@@ -13,6 +12,7 @@ use tdb_cases::{generate, limits, print, shrink};
 use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, Result};
 use tdb_types::ArrayType;
 
+use super::by_release;
 use super::examine::examine;
 use super::read::DISORDERED;
 
@@ -30,30 +30,24 @@ pub fn run(
     settings: &Settings,
     folder: &Path,
 ) -> std::result::Result<Tally, Box<dyn Error>> {
-    let mut all = Tally::default();
-    println!(
-        "{:>8} {:>7} {:>10} {:>7} {:>10} {:>9} {:>12}",
-        "release", "arrays", "fragments", "reads", "cells", "left out", "differences"
-    );
-    for &writer in RELEASES.iter().filter(|release| only.is_none_or(|only| only == **release)) {
-        let started = Instant::now();
-        let later = if appends { later_writers(writer) } else { Vec::new() };
-        let kind = OfRelease { seed: settings.seed, writer, later_writers: later };
-        let tally = runner::run(kind, amount.clone(), settings, folder)?;
-        let Tally { agreed, reads, cells, left_out, failed, counts, .. } = &tally;
-        println!(
-            "{:>8} {agreed:>7} {:>10} {reads:>7} {cells:>10} {left_out:>9} {failed:>12} in {:.1} seconds",
-            writer.library,
-            counts.get(FRAGMENTS),
-            started.elapsed().as_secs_f64()
-        );
-        let is_hung = tally.hung > 0;
-        all.merge(tally);
-        if is_hung {
-            break;
-        }
-    }
-    Ok(all)
+    let kind = |writer| {
+        let later_writers = if appends { later_writers(writer) } else { Vec::new() };
+        OfRelease { seed: settings.seed, writer, later_writers }
+    };
+    by_release::run((only, kind), row, amount, settings, folder)
+}
+
+fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+    let Tally { agreed, reads, cells, left_out, failed, counts, .. } = tally;
+    vec![
+        ("release", name.to_owned()),
+        ("arrays", agreed.to_string()),
+        (FRAGMENTS, counts.get(FRAGMENTS).to_string()),
+        ("reads", reads.to_string()),
+        ("cells", cells.to_string()),
+        ("left out", left_out.to_string()),
+        ("differences", failed.to_string()),
+    ]
 }
 
 /// Arrays that one release makes, as far as it can, and to which newer ones may write then.

@@ -23,7 +23,7 @@ use super::counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NE
 use super::made::{self, Moment, Seen, in_short};
 use super::moved::Moved;
 use super::refusal;
-use super::sides::Sides;
+use crate::by_release::Sides;
 use crate::maintain::{Differing, Window, other_metadata};
 
 /// How often the release has to read its own array rightly before it is ours that is wrong.

@@ -17,7 +17,7 @@ use tdb_reference::{Reference, Result};
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
 use super::made_twice::Share;
-use super::sides::Sides;
+use crate::by_release::Sides;
 use crate::create;
 
 /// When the first half is written; the second comes right after it.

@@ -20,8 +20,8 @@ use tdb_types::FormatVersion;
 
 use super::counted::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
-use super::sides::Sides;
 use crate::both_write::{Answer, ask, cannot_be_the_same};
+use crate::by_release::Sides;
 use crate::create;
 use crate::examine::compare_facts;
 

@@ -17,7 +17,7 @@ use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Ability, Job, Reference, Result};
 use tdb_types::Datatype;
 
-use super::sides::Sides;
+use crate::by_release::Sides;
 
 /// When metadata is put; after all else.
 const TIME: u64 = 1_700_000_500_000;
