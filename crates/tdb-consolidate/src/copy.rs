@@ -68,17 +68,7 @@ impl FragmentCopy {
         }
         let names = Names::new().like(fragment.name());
         let times = (fragment.name().start(), fragment.name().end());
-        Ok(Self(Join {
-            array: from.of_fragment(fragment),
-            times,
-            names,
-            budget: Join::DEFAULT_BUDGET,
-            max_fragment_size: None,
-            purge: None,
-            version: None,
-            within: None,
-            into: Some(into.clone()),
-        }))
+        Ok(Self(Join { into: Some(into.clone()), ..Join::of(from.of_fragment(fragment), times, names) }))
     }
 
     /// Prepares to write all cells of the dense snapshot `from` into one fragment of `into`, with
@@ -93,17 +83,7 @@ impl FragmentCopy {
         if let Some(what) = what {
             return Err(ArrayError::Write(format!("the cells can't be copied: {what}")));
         }
-        Ok(Self(Join {
-            array: from.clone(),
-            times: (0, 0),
-            names,
-            budget: Join::DEFAULT_BUDGET,
-            max_fragment_size: None,
-            purge: None,
-            version: None,
-            within: None,
-            into: Some(into.clone()),
-        }))
+        Ok(Self(Join { into: Some(into.clone()), ..Join::of(from.clone(), (0, 0), names) }))
     }
 
     /// Sets the approximate memory limit for cells in bytes. Defaults to 64 MiB.

@@ -65,6 +65,21 @@ impl Join {
     /// Default memory limit for cells: 64 MiB.
     pub const DEFAULT_BUDGET: usize = 64 << 20;
 
+    /// All cells of an array, with the defaults of whatever else may be said.
+    pub(super) fn of(array: Snapshot, times: (u64, u64), names: Names) -> Self {
+        Self {
+            array,
+            times,
+            names,
+            budget: Self::DEFAULT_BUDGET,
+            max_fragment_size: None,
+            purge: None,
+            version: None,
+            within: None,
+            into: None,
+        }
+    }
+
     /// Sets the source of the unique parts of names. The timestamps are the time range of the
     /// consolidated fragments.
     pub fn names(mut self, names: Names) -> Self {

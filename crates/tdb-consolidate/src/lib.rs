@@ -36,17 +36,7 @@ impl Join {
         };
         let array = array.restricted_to(entries);
         let names = Names::new().over(start, end);
-        Ok(Self {
-            array,
-            times: (start, end),
-            names,
-            budget: Self::DEFAULT_BUDGET,
-            max_fragment_size: None,
-            purge: None,
-            version: None,
-            within: None,
-            into: None,
-        })
+        Ok(Self::of(array, (start, end), names))
     }
 
     /// Reads the cells and writes them into new, uncommitted fragments.

@@ -112,16 +112,8 @@ fn parse_raw(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> 
     let bounding = reader.u64("bounding coordinates count")?;
     let bounding = reader.count("bounding coordinates", bounding, range_size)? as u64 * range_size;
     let bounding_coordinates = reader.bytes("bounding coordinates", bounding)?.to_vec();
-    let mut header = FooterHeader {
-        version,
-        schema_name: LEGACY_SCHEMA_NAME.to_owned(),
-        dense,
-        non_empty_domain,
-        sparse_tile_count: rtree.leaf_count(),
-        last_tile_cells: 0,
-        has_timestamps: false,
-        has_delete_metadata: false,
-    };
+    let mut header = FooterHeader::new(version, LEGACY_SCHEMA_NAME, dense);
+    (header.non_empty_domain, header.sparse_tile_count) = (non_empty_domain, rtree.leaf_count());
     let slots = header.slots(schema);
     let tile_offsets = counted_lists(reader, "tile offsets", slots.len())?;
     let tile_var_offsets = counted_lists(reader, "tile var offsets", slots.var_len())?;

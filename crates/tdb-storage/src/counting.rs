@@ -89,33 +89,25 @@ impl CountingStorage {
     /// counted.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
-        Counters {
-            lists: lists.load(Relaxed),
-            opens: opens.load(Relaxed),
-            reads: reads.load(Relaxed),
-            bytes: bytes.load(Relaxed),
-            writes: writes.load(Relaxed),
-            bytes_written: bytes_written.load(Relaxed),
-            requests: requests.load(Relaxed),
-            kept: kept.load(Relaxed),
-            waiting: waiting.so_far(),
-        }
+        self.collected(|count| count.load(Relaxed), self.counts.waiting.so_far())
     }
 
     /// Returns the counts so far and resets all counters to zero.
     pub fn take(&self) -> Counters {
-        let Counts { lists, opens, reads, bytes, writes, bytes_written, requests, kept, waiting } = &*self.counts;
+        self.collected(|count| count.swap(0, Relaxed), self.counts.waiting.take())
+    }
+
+    fn collected(&self, of: impl Fn(&AtomicU64) -> u64, waiting: Duration) -> Counters {
         Counters {
-            lists: lists.swap(0, Relaxed),
-            opens: opens.swap(0, Relaxed),
-            reads: reads.swap(0, Relaxed),
-            bytes: bytes.swap(0, Relaxed),
-            writes: writes.swap(0, Relaxed),
-            bytes_written: bytes_written.swap(0, Relaxed),
-            requests: requests.swap(0, Relaxed),
-            kept: kept.swap(0, Relaxed),
-            waiting: waiting.take(),
+            lists: of(&self.counts.lists),
+            opens: of(&self.counts.opens),
+            reads: of(&self.counts.reads),
+            bytes: of(&self.counts.bytes),
+            writes: of(&self.counts.writes),
+            bytes_written: of(&self.counts.bytes_written),
+            requests: of(&self.counts.requests),
+            kept: of(&self.counts.kept),
+            waiting,
         }
     }
 

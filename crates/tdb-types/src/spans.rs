@@ -87,12 +87,27 @@ impl Spans {
     }
 
     /// Adds a span and returns the index, or counts the span as dropped if the record is full.
-    fn keep(&self, inner: &mut Inner, span: impl FnOnce(u32) -> Span) -> Option<usize> {
+    fn keep(
+        &self,
+        inner: &mut Inner,
+        (space, offset, len): (u32, u64, u64),
+        name: impl Into<Cow<'static, str>>,
+        value: String,
+    ) -> Option<usize> {
         if inner.spans.len() >= self.most {
             inner.left_out += 1;
             return None;
         }
-        inner.spans.push(span(inner.depth));
+        inner.spans.push(Span {
+            space,
+            offset,
+            len,
+            depth: inner.depth,
+            name: name.into(),
+            value: beginning(value),
+            meaning: String::new(),
+            bytes: Vec::new(),
+        });
         Some(inner.spans.len() - 1)
     }
 
@@ -136,17 +151,7 @@ impl Spans {
 
     /// Records a field at the current depth.
     pub fn field(&self, space: u32, offset: u64, len: u64, name: impl Into<Cow<'static, str>>, value: String) {
-        let mut inner = self.inner.borrow_mut();
-        self.keep(&mut inner, |depth| Span {
-            space,
-            offset,
-            len,
-            depth,
-            name: name.into(),
-            value: beginning(value),
-            meaning: String::new(),
-            bytes: Vec::new(),
-        });
+        self.keep(&mut self.inner.borrow_mut(), (space, offset, len), name, value);
     }
 
     /// Changes the last recorded span, if no span was dropped.
@@ -172,16 +177,7 @@ impl Spans {
     /// Opens a structure. Spans recorded until the matching [`end`](Self::end) are nested inside.
     pub fn begin(&self, space: u32, offset: u64, name: impl Into<Cow<'static, str>>) -> usize {
         let mut inner = self.inner.borrow_mut();
-        let token = self.keep(&mut inner, |depth| Span {
-            space,
-            offset,
-            len: 0,
-            depth,
-            name: name.into(),
-            value: String::new(),
-            meaning: String::new(),
-            bytes: Vec::new(),
-        });
+        let token = self.keep(&mut inner, (space, offset, 0), name, String::new());
         inner.depth += 1;
         token.unwrap_or(usize::MAX)
     }

@@ -118,7 +118,8 @@ impl FragmentBuilder {
         let last_tile_cells = schema
             .cells_per_tile()
             .map_err(|error| FragmentError::inconsistent("schema", error, "one whose tiles have a number of cells"))?;
-        let header = header(version, schema_name, true, Some(domain), last_tile_cells);
+        let mut header = FooterHeader::new(version, schema_name, true);
+        (header.non_empty_domain, header.last_tile_cells) = (Some(domain), last_tile_cells);
         Tiles::new(&header, schema)?;
         Ok(Self::of(header, schema))
     }
@@ -126,7 +127,7 @@ impl FragmentBuilder {
     /// Creates a builder of a sparse fragment without tiles.
     #[must_use]
     pub fn sparse(version: FormatVersion, schema: &Arc<ArraySchema>, schema_name: &str) -> Self {
-        Self::of(header(version, schema_name, false, None, 0), schema)
+        Self::of(FooterHeader::new(version, schema_name, false), schema)
     }
 
     fn of(header: FooterHeader, schema: &Arc<ArraySchema>) -> Self {
@@ -287,24 +288,5 @@ impl Field {
         self.validity.push(tile.validity);
         self.var_sizes.push(tile.var_unfiltered);
         self.statistics.push(&tile.summary);
-    }
-}
-
-fn header(
-    version: FormatVersion,
-    schema_name: &str,
-    dense: bool,
-    non_empty_domain: Option<NdRange>,
-    last_tile_cells: u64,
-) -> FooterHeader {
-    FooterHeader {
-        version,
-        schema_name: schema_name.to_owned(),
-        dense,
-        non_empty_domain,
-        sparse_tile_count: 0,
-        last_tile_cells,
-        has_timestamps: false,
-        has_delete_metadata: false,
     }
 }

@@ -13,16 +13,8 @@ fn schema(number: u32, strings: bool) -> ArraySchema {
 }
 
 fn header(number: u32) -> FooterHeader {
-    FooterHeader {
-        version: FormatVersion::new(number).unwrap(),
-        schema_name: "__1_1_0".to_owned(),
-        dense: false,
-        non_empty_domain: None,
-        sparse_tile_count: 0,
-        last_tile_cells: 10_000,
-        has_timestamps: false,
-        has_delete_metadata: false,
-    }
+    let header = FooterHeader::new(FormatVersion::new(number).unwrap(), "__1_1_0", false);
+    FooterHeader { last_tile_cells: 10_000, ..header }
 }
 
 fn footer(number: u32) -> FragmentFooter {

@@ -9,14 +9,9 @@ use crate::header::LEGACY_SCHEMA_NAME;
 fn header(dense: bool, domain: &[(i32, i32)]) -> FooterHeader {
     let range = |&(lo, hi): &(i32, i32)| DimRange::Fixed { lo: Scalar::I32(lo).key(), hi: Scalar::I32(hi).key() };
     FooterHeader {
-        version: FormatVersion::DEFAULT,
-        schema_name: LEGACY_SCHEMA_NAME.to_owned(),
-        dense,
         non_empty_domain: Some(NdRange(domain.iter().map(range).collect())),
-        sparse_tile_count: 0,
         last_tile_cells: 1,
-        has_timestamps: false,
-        has_delete_metadata: false,
+        ..FooterHeader::new(FormatVersion::DEFAULT, LEGACY_SCHEMA_NAME, dense)
     }
 }
 

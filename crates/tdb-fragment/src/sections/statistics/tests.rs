@@ -23,14 +23,10 @@ fn fragment_of(number: u32, dense: bool, attributes: Vec<Attribute>, tiles: i32)
     let schema: ArraySchema = attributes.into_iter().fold(builder, SchemaBuilder::attribute).build().unwrap();
     let domain = DimRange::between(Scalar::I32(0), Scalar::I32(10 * tiles - 1)).unwrap();
     let header = FooterHeader {
-        version,
-        schema_name: "__1_1_0".to_owned(),
-        dense,
         non_empty_domain: Some(NdRange(vec![domain])),
         sparse_tile_count: if dense { 0 } else { u64::try_from(tiles).unwrap() },
         last_tile_cells: 10,
-        has_timestamps: false,
-        has_delete_metadata: false,
+        ..FooterHeader::new(version, "__1_1_0", dense)
     };
     let lists = Lists::zeroed(version, &header.slots(&schema));
     let footer = FragmentFooter::new(header, lists, Vec::new(), &schema).unwrap();
