@@ -4,14 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Run, tdb};
+use crate::support::run_on as run;
 use tdb_testkit::fixtures;
-
-/// Runs `tdb` with words. Replaces each `@` by the next path.
-fn run(words: &[&str], paths: &[&Path]) -> Run {
-    let mut paths = paths.iter();
-    tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
-}
 
 /// All lines in sorted order, which does not depend on the writer.
 fn lines(text: &str) -> Vec<&str> {

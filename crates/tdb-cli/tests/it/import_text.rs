@@ -1,14 +1,8 @@
 //! Tests of imported text: JSON arrays, time zones, nulls, booleans, types, and invalid text.
 
 use std::fs;
-use std::path::Path;
 
-use crate::support::{Run, tdb};
-
-fn run(words: &[&str], paths: &[&Path]) -> Run {
-    let mut paths = paths.iter();
-    tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
-}
+use crate::support::{Run, run_on as run};
 
 /// Imports a text into a new array, and reads the array.
 fn imported(name: &str, text: &str, options: &[&str]) -> (Run, Run) {

@@ -3,14 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Run, tdb};
+use crate::support::run_on as run;
 use serde_json::Value;
 use tdb_testkit::fixtures;
-
-fn run(words: &[&str], paths: &[&Path]) -> Run {
-    let mut paths = paths.iter();
-    tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
-}
 
 /// Rows as JSON with members sorted by name.
 fn rows(text: &str) -> Vec<String> {

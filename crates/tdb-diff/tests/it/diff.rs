@@ -119,7 +119,7 @@ fn schemas_and_metadata() {
     let (counts, all) = differences(&a, &b);
     assert_eq!((counts.schema, counts.metadata), (1, 1));
     assert!(matches!(&all[1], Difference::Metadata { key, a: Some(a), b: None } if key == b"k" && *a == value));
-    let dense = fixtures::all().into_iter().find(|fixture| fixture.name() == "v22-by-2.30.0-dense-2d-row-row").unwrap();
+    let dense = fixtures::named("v22-by-2.30.0-dense-2d-row-row");
     let dense = ArrayOptions::new().open_on(dense.array_storage() as Arc<dyn Storage>).unwrap();
     let (counts, _) = differences(&a, &dense);
     assert!(counts.incomparable && !counts.is_same());

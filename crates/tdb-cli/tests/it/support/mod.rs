@@ -79,6 +79,12 @@ pub(crate) fn run(line: &str) -> Run {
     tdb(line.split_whitespace())
 }
 
+/// Runs `tdb` with these words, of which each `@` stands for the next of the paths.
+pub(crate) fn run_on(words: &[&str], paths: &[&Path]) -> Run {
+    let mut paths = paths.iter();
+    tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
+}
+
 /// A key file.
 pub(crate) struct Key(tempfile::NamedTempFile);
 
