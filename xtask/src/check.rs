@@ -72,7 +72,7 @@ const MACROS: [&str; 5] = ["thiserror-impl", "proc-macro2", "quote", "syn", "uni
 const CODECS: [&str; 8] = ["zstd", "zlib", "lz4", "bzip2", "checksum", "aes", "webp", "webp-lossy"];
 
 /// Crates that read and write cells, and hand on each codec by name.
-const CRATES_OF_CELLS: [&str; 12] = [
+pub const CRATES_OF_CELLS: [&str; 12] = [
     "tdb-array",
     "tdb-exchange",
     "tdb-job",

@@ -100,21 +100,7 @@ const WITH_FILES: &[&str] = &[
     "tdb-report",
     "tdb",
 ];
-/// Crates whose codecs are features, which hand them on; all but `zstd`, which needs a C compiler for the target.
-const WITH_CODECS: [&str; 12] = [
-    "tdb-filters",
-    "tdb-array",
-    "tdb-exchange",
-    "tdb-job",
-    "tdb-maintain",
-    "tdb-verify",
-    "tdb-diff",
-    "tdb-relocate",
-    "tdb-migrate",
-    "tdb-advise",
-    "tdb-report",
-    "tdb",
-];
+/// All codecs but `zstd`, which needs a C compiler for the target.
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.
@@ -205,7 +191,8 @@ fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
     for package in packages {
         arguments.extend(["--package".to_owned(), (*package).to_owned()]);
     }
-    let with_codecs = packages.iter().filter(|package| WITH_CODECS.contains(package));
+    let has_codecs = |package: &&&str| **package == "tdb-filters" || check::CRATES_OF_CELLS.contains(*package);
+    let with_codecs = packages.iter().filter(has_codecs);
     let features = with_codecs.flat_map(|package| PURE_CODECS.map(|codec| format!("{package}/{codec}")));
     arguments.extend(["--features".to_owned(), features.collect::<Vec<_>>().join(",")]);
     arguments

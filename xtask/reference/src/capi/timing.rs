@@ -16,14 +16,11 @@ impl Context {
     /// Opens an array and closes it: once to warm the caches, then `repeats` times by the clock.
     pub(crate) fn time_opens(&self, uri: &str, repeats: usize) -> Result<TimedReads> {
         self.open_and_close(uri)?;
-        reset_peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
+        repeated(repeats, || {
             let start = Stopwatch::start();
             self.open_and_close(uri)?;
-            reads.push(start.taken(start.seconds(), 0));
-        }
-        Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
+            Ok(start.taken(start.seconds(), 0))
+        })
     }
 
     /// Reads once to learn the size of the result and to warm the caches, then `repeats` times by the clock.
@@ -54,12 +51,8 @@ impl Context {
             self.close(&array)?;
         }
         drop(whole);
-        reset_peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
-            reads.push(self.time_read(uri, spec, &mut buffers, cells)?);
-        }
-        Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
+        let timed = repeated(repeats, || self.time_read(uri, spec, &mut buffers, cells))?;
+        Ok(TimedReads { cells, bytes, digest, ..timed })
     }
 
     /// Computes aggregates once to warm the caches, then `repeats` times by the clock, each time with the array opened anew.
@@ -77,19 +70,16 @@ impl Context {
         let count =
             aggregates.iter().zip(&results).find(|(aggregate, _)| aggregate.function == AggregateFunction::Count);
         let count = count.and_then(|(_, column)| column.column.values.first_chunk().copied().map(u64::from_le_bytes));
-        reset_peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
+        let timed = repeated(repeats, || {
             let start = Stopwatch::start();
             let array = self.open_to_read(uri, spec.timestamps)?;
             let open_seconds = start.seconds();
             let mut buffers = self.aggregate_buffers(&array, aggregates)?;
             let submits = self.aggregate_into(&array, spec, aggregates, &mut buffers)?;
             self.close(&array)?;
-            reads.push(start.taken(open_seconds, submits));
-        }
-        let cells = count.map_or(0, |count| count as usize);
-        Ok(TimedReads { cells, bytes: 0, digest, reads, peak_memory: peak_memory() })
+            Ok(start.taken(open_seconds, submits))
+        })?;
+        Ok(TimedReads { cells: count.map_or(0, |count| count as usize), digest, ..timed })
     }
 
     /// Asks one query after the other of an open array: once to learn the cells and to warm the caches, then `repeats` times by
@@ -112,9 +102,7 @@ impl Context {
         }
         self.close(&array)?;
         let cells = columns.first().map_or(0, ReadColumn::len);
-        reset_peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
+        let timed = repeated(repeats, || {
             let start = Stopwatch::start();
             let array = self.open_to_read(uri, spec.timestamps)?;
             let open_seconds = start.seconds();
@@ -122,10 +110,10 @@ impl Context {
                 self.complete(&self.read_query(&array, query)?, &mut buffers)?;
             }
             self.close(&array)?;
-            reads.push(start.taken(open_seconds, queries.len()));
-        }
+            Ok(start.taken(open_seconds, queries.len()))
+        })?;
         let bytes = columns.iter().map(byte_count).sum();
-        Ok(TimedReads { cells, bytes, digest: digest_of(&columns), reads, peak_memory: peak_memory() })
+        Ok(TimedReads { cells, bytes, digest: digest_of(&columns), ..timed })
     }
 
     /// Opens an array and reads, once, into buffers of `room` bytes; the digest is that of the last submission.
@@ -137,15 +125,7 @@ impl Context {
         let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
         let mut buffers = fields.map(|field| FieldBuffer::with_room(field, room)).collect::<Result<Vec<_>>>()?;
         let query = self.read_query(&array, spec)?;
-        let (mut submits, mut cells) = (0, 0);
-        loop {
-            submits += 1;
-            let complete = self.submit(&query, &mut buffers)?;
-            cells += buffers.first().map_or(0, FieldBuffer::cells);
-            if complete {
-                break;
-            }
-        }
+        let (submits, cells) = self.submit_all(&query, &mut buffers)?;
         drop(query);
         self.close(&array)?;
         let reads = vec![start.taken(open_seconds, submits)];
@@ -163,20 +143,25 @@ impl Context {
         }
     }
 
+    /// Submits a query until it is complete; gives how often, and how many cells there were.
+    fn submit_all(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<(usize, usize)> {
+        let (mut submits, mut cells) = (0, 0);
+        loop {
+            submits += 1;
+            let complete = self.submit(query, buffers)?;
+            cells += buffers.first().map_or(0, FieldBuffer::cells);
+            if complete {
+                return Ok((submits, cells));
+            }
+        }
+    }
+
     fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {
         let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;
         let open_seconds = start.seconds();
         let query = self.read_query(&array, spec)?;
-        let (mut submits, mut seen) = (0, 0);
-        loop {
-            submits += 1;
-            let complete = self.submit(&query, buffers)?;
-            seen += buffers.first().map_or(0, FieldBuffer::cells);
-            if complete {
-                break;
-            }
-        }
+        let (submits, seen) = self.submit_all(&query, buffers)?;
         drop(query);
         self.close(&array)?;
         let taken = start.taken(open_seconds, submits);
@@ -185,6 +170,13 @@ impl Context {
         }
         Ok(taken)
     }
+}
+
+/// Measures something several times, and the peak of memory meanwhile.
+fn repeated(repeats: usize, mut read: impl FnMut() -> Result<TimedRead>) -> Result<TimedReads> {
+    reset_peak_memory();
+    let reads = (0..repeats).map(|_| read()).collect::<Result<_>>()?;
+    Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
 }
 
 fn byte_count(read: &ReadColumn) -> u64 {
