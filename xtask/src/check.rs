@@ -147,7 +147,9 @@ fn dependencies() -> Result {
 
 /// Builds that leave codecs out, none of which may have a warning. What they switch on and off is all in `tdb-filters`.
 fn builds() -> Result {
-    for features in std::iter::once(String::new()).chain(each_alone()).chain(each_left_out()) {
+    let each_alone = CODECS.into_iter().map(str::to_owned);
+    let each_left_out = CODECS.into_iter().map(all_but);
+    for features in std::iter::once(String::new()).chain(each_alone).chain(each_left_out) {
         check(&["tdb-filters"], &features)?;
     }
     check(&WITHOUT_CODECS, "")?;
@@ -155,14 +157,6 @@ fn builds() -> Result {
     let alone = ["test", "--quiet", "--package", "tdb-filters", "--test", "it", "images"];
     println!("cargo {}", alone.join(" "));
     cargo(&workspace(), &alone).map(drop)
-}
-
-fn each_alone() -> impl Iterator<Item = String> {
-    CODECS.into_iter().map(str::to_owned)
-}
-
-fn each_left_out() -> impl Iterator<Item = String> {
-    CODECS.into_iter().map(all_but)
 }
 
 /// Without `webp`, without the `webp-lossy` that needs it.

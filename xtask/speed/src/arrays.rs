@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use tdb_reference::model::{
-    ArraySpec, AttributeSpec, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, bytes_of, dimension,
+    ArraySpec, AttributeSpec, Bytes, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, bytes_of,
+    dimension,
 };
 use tdb_reference::{Job, Reference};
 
@@ -115,15 +116,20 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
     SpeedArray {
         name: format!("dense-{name}-{side}"),
         spec: ArraySpec::dense(sides, [attribute]),
-        writes: vec![GeneratedWrite {
-            layout: Layout::RowMajor,
-            subarray: None,
-            timestamp: Some(1_700_000_000_000),
-            cells: side * side,
-            columns: vec![(column, rule)],
-        }],
+        writes: vec![row_major(0, None, side * side, (&column, rule))],
         consolidated_metadata: false,
     }
+}
+
+/// One column, written in row-major order so many milliseconds after the first.
+fn row_major(
+    later: u64,
+    subarray: Option<Vec<(Bytes, Bytes)>>,
+    cells: u64,
+    (name, rule): (&str, Rule),
+) -> GeneratedWrite {
+    let timestamp = Some(1_700_000_000_000 + later);
+    GeneratedWrite { layout: Layout::RowMajor, subarray, timestamp, cells, columns: vec![(name.to_owned(), rule)] }
 }
 
 /// A row of doubles, whose tiles were written one by one.
@@ -131,12 +137,9 @@ pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray
     const CELLS: u64 = 100;
     let name = if consolidated_metadata { "consolidated" } else { "separate" };
     let side = dimension("x", Datatype::Int64, [0, (fragments * CELLS) as i64 - 1], CELLS as i64);
-    let write = |fragment| GeneratedWrite {
-        layout: Layout::RowMajor,
-        subarray: Some(vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))]),
-        timestamp: Some(1_700_000_000_000 + fragment),
-        cells: CELLS,
-        columns: vec![("value".to_owned(), Rule::Wave { seed: fragment })],
+    let write = |fragment| {
+        let cells = vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))];
+        row_major(fragment, Some(cells), CELLS, ("value", Rule::Wave { seed: fragment }))
     };
     SpeedArray {
         name: format!("fragments-{name}-{fragments}"),
@@ -155,16 +158,11 @@ pub fn layered(side: u64, layers: u64) -> SpeedArray {
     array.writes = (0..layers)
         .map(|layer| {
             let first = (layer * step).min(side - band);
-            GeneratedWrite {
-                layout: Layout::RowMajor,
-                subarray: Some(vec![
-                    (bytes_of([first as i64]), bytes_of([(first + band - 1) as i64])),
-                    (bytes_of([0i64]), bytes_of([side as i64 - 1])),
-                ]),
-                timestamp: Some(1_700_000_000_000 + layer),
-                cells: band * side,
-                columns: vec![("value".to_owned(), Rule::Wave { seed: layer })],
-            }
+            let sides = vec![
+                (bytes_of([first as i64]), bytes_of([(first + band - 1) as i64])),
+                (bytes_of([0i64]), bytes_of([side as i64 - 1])),
+            ];
+            row_major(layer, Some(sides), band * side, ("value", Rule::Wave { seed: layer }))
         })
         .collect();
     array
@@ -178,13 +176,7 @@ pub fn stack(images: u64, side: u64) -> SpeedArray {
     SpeedArray {
         name: format!("stack-{images}-{side}"),
         spec: ArraySpec::dense([z, y, x], [pixel]),
-        writes: vec![GeneratedWrite {
-            layout: Layout::RowMajor,
-            subarray: None,
-            timestamp: Some(1_700_000_000_000),
-            cells: images * side * side,
-            columns: vec![("pixel".to_owned(), Rule::Pixel { seed: 1 })],
-        }],
+        writes: vec![row_major(0, None, images * side * side, ("pixel", Rule::Pixel { seed: 1 }))],
         consolidated_metadata: false,
     }
 }
