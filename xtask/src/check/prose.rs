@@ -12,7 +12,6 @@ use std::process::Command;
 use regex::Regex;
 
 use crate::Result;
-use crate::cargo::output;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -31,11 +30,13 @@ pub struct Arguments {
 const VAGUE: &str = "what whatever that those these it its itself one ones they them their which whose there so such thing things \
                      other others none nothing anything whoever";
 
-const OPENS: &str = "^(What|Whatever|That|Whether|Who|Whoever|Of|To what|In what|Where|Than|So|Such|Those|None|Nothing)\\b";
+const OPENS: &str =
+    "^(What|Whatever|That|Whether|Who|Whoever|Of|To what|In what|Where|Than|So|Such|Those|None|Nothing)\\b";
 
 const STOCK: &str = r"(?i)\b(is told|are told|tells? (that|what|how|which|where|whether)|told\b|is said|be said|says? (so|what|which|how|where|that it)|is had|are had|beside\b|none of (its|their|these|those)|there is none|is none\b|are none\b|of its own|of their own|as a whole|goes on|go on|in turns|speaks? of|has it\b|have it\b|so many|nothing but|all but|is meant|are meant|is believed|wants? (a|the|an|to be)|comes? of|came of|stands? (in|at|for|there)|lies? (in|there|where|beside)|is looked at|are looked at|looked for|seen to|sees to|taken (back|for|away)|is asked|are asked|asked for|as it is\b|as they are\b|as it was\b|what (is|was|are|were|has|have|it|they|can|could|would) )";
 
-const MESSAGE: &str = r#"(?:#\[error\(|(?:bail!|hint|usage|corrupt|unsupported)\w*\(\s*(?:&?format!\()?)"((?:[^"\\]|\\.)*)""#;
+const MESSAGE: &str =
+    r#"(?:#\[error\(|(?:bail!|hint|usage|corrupt|unsupported)\w*\(\s*(?:&?format!\()?)"((?:[^"\\]|\\.)*)""#;
 
 /// A kind of text, with the most that is allowed: vague words and stock phrases per 1,000 words, openings per 100 sentences.
 struct Kind {
@@ -222,8 +223,10 @@ fn markdown_blocks(text: &str) -> Vec<(usize, String)> {
             fenced = !fenced;
             blocks.end();
         } else if !fenced {
-            let number = line.find(". ").filter(|end| line[..*end].bytes().all(|byte| byte.is_ascii_digit()) && *end > 0);
-            let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).or(number.map(|end| &line[end + 2..]));
+            let number =
+                line.find(". ").filter(|end| line[..*end].bytes().all(|byte| byte.is_ascii_digit()) && *end > 0);
+            let item =
+                line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).or(number.map(|end| &line[end + 2..]));
             if let Some(item) = item {
                 blocks.end();
                 blocks.add(item);
@@ -285,7 +288,9 @@ pub fn run(repository: &Path, arguments: &Arguments) -> Result {
         KINDS.iter().zip(&counts).filter(|(kind, counts)| !counts.is_within(kind)).map(|(kind, _)| kind.name).collect();
     match above.is_empty() {
         true => Ok(()),
-        false => Err(format!("{}: above the limits of vague words, openings or stock phrases", above.join(", ")).into()),
+        false => {
+            Err(format!("{}: above the limits of vague words, openings or stock phrases", above.join(", ")).into())
+        }
     }
 }
 
@@ -312,8 +317,12 @@ fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
 fn added(repository: &Path, revision: &str) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
     git.current_dir(repository).args(["diff", "--unified=0", "--no-color", revision, "--", "*.rs", "*.md"]);
+    let diff = git.output()?;
+    if !diff.status.success() {
+        return Err(format!("git diff: {}", String::from_utf8_lossy(&diff.stderr)).into());
+    }
     let mut files: Vec<(String, String)> = Vec::new();
-    for line in output(&mut git)?.lines() {
+    for line in String::from_utf8_lossy(&diff.stdout).lines() {
         if let Some(path) = line.strip_prefix("+++ b/") {
             files.push((path.to_owned(), String::new()));
         } else if let Some((_, text)) = files.last_mut() {

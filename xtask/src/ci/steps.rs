@@ -36,7 +36,9 @@ pub const STEPS: &[Step] = &[
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     short("documentation", "rustdoc, whose warnings are errors", || document(&[])),
-    short("check", "fixtures, paths, circles of files, sizes of dependency trees", || check::run(&check::Arguments::default()).into()),
+    short("check", "fixtures, paths, circles of files, sizes of dependency trees", || {
+        check::run(&check::Arguments::default()).into()
+    }),
     long("features", "builds without codecs, and the examples of downstream crates", || check::features().into()),
     short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
     short("maintenance", "arrays that both libraries maintain in turn, short form", || {
