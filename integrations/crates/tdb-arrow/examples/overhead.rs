@@ -1,7 +1,9 @@
-//! How much longer reading takes as Arrow than natively, in seconds of the processor: `cargo run --release --example overhead`.
+//! Compares the CPU time of reading as Arrow and of native reading: `cargo run --release --example
+//! overhead`.
 //!
-//! With arguments it makes an array and reads it once, for tools that count instructions: `zstd` or `plain` (without filters);
-//! `native`, `arrow`, or anything else, which reads nothing; and fields.
+//! With arguments, creates and reads one array, for tools that count instructions. The arguments
+//! are `zstd` or `plain` (without filters), then `native`, `arrow` or another word (reads nothing),
+//! then the fields.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -17,7 +19,7 @@ use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, NewColumn};
 use tdb_arrow::{ArrowOptions, Conversion, Reader};
 
 const CELLS: u64 = 1_000_000;
-/// Where each instruction is counted, reading takes long.
+/// Smaller, because tools that count instructions slow the program down.
 const COUNTED_CELLS: u64 = 400_000;
 const ROUNDS: usize = 9;
 const FIELDS: [&[&str]; 9] = [
@@ -43,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let conversion = Conversion::of(&array.read().select(&fields)?, &ArrowOptions::new())?;
                 as_arrow(&array, &fields, &conversion)
             }
-            // What making the array takes, to be taken off.
+            // Only creates the array. Measures the cost to subtract from the other runs.
             _ => Ok(()),
         };
     }
@@ -52,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for fields in FIELDS {
             let conversion = Conversion::of(&array.read().select(fields)?, &ArrowOptions::new())?;
             let (mut native_times, mut arrow_times) = (Vec::new(), Vec::new());
-            // One after the other, so that what else the machine does is shared.
+            // Alternates the two, to spread other load on the machine over both.
             for _ in 0..ROUNDS {
                 native_times.push(timed(|| native(&array, fields))?);
                 arrow_times.push(timed(|| as_arrow(&array, fields, &conversion))?);
@@ -79,12 +81,12 @@ fn as_arrow(array: &Array, fields: &[&str], conversion: &Conversion) -> Result<(
     Ok(())
 }
 
-/// What other programs take of the machine makes a time longer, never shorter.
+/// The minimum, because other programs only make a run longer.
 fn least(times: &[Duration]) -> Duration {
     times.iter().min().copied().unwrap_or_default()
 }
 
-/// What all threads of this have had of the processor meanwhile: reading unpacks on threads of its own.
+/// CPU time of all threads of the process. Reading decompresses on separate threads.
 fn timed(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
     let processor_time = || clock_gettime(ClockId::ProcessCPUTime);
     let started = processor_time();
@@ -92,7 +94,7 @@ fn timed(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<Duration, B
     Ok(Duration::try_from(processor_time() - started)?)
 }
 
-/// An array in memory, filtered as arrays mostly are, or not at all.
+/// Creates an array in memory, with the default filters of coordinates or without filters.
 fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
     let filters = if is_packed { FilterPipeline::default_coords() } else { FilterPipeline::default() };
     let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(cells - 1));
@@ -141,7 +143,7 @@ fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
     Ok(ArrayOptions::new().threads(1).open_on(storage)?)
 }
 
-/// Numbers that neither repeat nor are noise.
+/// Numbers that neither repeat nor are incompressible.
 fn mixed(cell: u64) -> u64 {
     cell.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44
 }

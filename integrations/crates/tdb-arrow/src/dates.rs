@@ -1,9 +1,9 @@
-//! Units of dates and times, and from one to the other.
+//! Units of dates and times, and conversion between them.
 
 use arrow_schema::{DataType, TimeUnit};
 use tdb_array::tdb_types::Datatype;
 
-/// What a date or time is counted in. Dates are counted from 1970-01-01 on.
+/// Unit of a date or time. Dates count from 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Year,
@@ -21,16 +21,16 @@ pub(crate) enum Unit {
     Atto,
 }
 
-/// "No time", as the format and NumPy have it.
+/// "No time" (NaT) in TileDB and NumPy.
 pub(crate) const NO_TIME: i64 = i64::MIN;
 
-/// Days of 400 years, after which the calendar repeats.
+/// Days in 400 years, after which the calendar repeats.
 const CYCLE_DAYS: i128 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i128 = 719_468;
 
 impl Unit {
-    /// The unit of an array's dates or times.
+    /// Returns the unit of a date or time datatype.
     pub(crate) fn of(datatype: Datatype) -> Option<Self> {
         use Datatype as D;
         Some(match datatype {
@@ -51,7 +51,7 @@ impl Unit {
         })
     }
 
-    /// The unit of Arrow's dates (`is_date`), or of its times of day and durations.
+    /// Returns the unit of an Arrow date (`is_date`), or of an Arrow time of day or duration.
     pub(crate) fn of_arrow(data_type: &DataType, is_date: bool) -> Option<Self> {
         let unit = |unit: &TimeUnit| match unit {
             TimeUnit::Second => Self::Second,
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// How many attoseconds it has; `None` of months and years, which differ in length.
+    /// Attoseconds per unit. `None` for months and years, which vary in length.
     fn attoseconds(self) -> Option<i128> {
         let second = 10_i128.pow(18);
         Some(match self {
@@ -87,7 +87,7 @@ impl Unit {
         })
     }
 
-    /// So many of this unit in another.
+    /// Converts a number to another unit.
     pub(crate) fn convert(self, value: i64, to: Self) -> Converted {
         let value = i128::from(value);
         let converted = match (self, to) {
@@ -103,12 +103,13 @@ impl Unit {
         converted.map_or_else(|why| why, Converted::of)
     }
 
-    /// The first day of a month, in a unit of fixed length.
+    /// Converts the first day of a month to a unit of fixed length.
     fn months(self, months: i128, to: Self) -> Converted {
         Self::Day.rescaled(days_before(months), to).map_or_else(|why| why, Converted::of)
     }
 
-    /// In `each` months, if a first day of these it is.
+    /// Converts to a multiple of `each` months. `NotWhole` unless the value is the first day of
+    /// such a period.
     fn to_months(self, value: i128, each: i128) -> Converted {
         let months = self.rescaled(value, Self::Day).and_then(|days| {
             let months = month_of(days);
@@ -117,7 +118,7 @@ impl Unit {
         months.map_or_else(|why| why, Converted::of)
     }
 
-    /// Between units of fixed length.
+    /// Converts between units of fixed length.
     fn rescaled(self, value: i128, to: Self) -> Result<i128, Converted> {
         let (Some(from), Some(to)) = (self.attoseconds(), to.attoseconds()) else { return Err(Converted::OutOfRange) };
         if from >= to { value.checked_mul(from / to).ok_or(Converted::OutOfRange) } else { whole(value, to / from) }
@@ -128,13 +129,13 @@ fn whole(value: i128, divisor: i128) -> Result<i128, Converted> {
     if value % divisor == 0 { Ok(value / divisor) } else { Err(Converted::NotWhole) }
 }
 
-/// What has become of a date.
+/// Result of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Converted {
     To(i64),
-    /// It lies between two values.
+    /// The value is between two values of the target unit.
     NotWhole,
-    /// The other unit has no number for it.
+    /// The value overflows the target unit.
     OutOfRange,
 }
 
@@ -144,18 +145,18 @@ impl Converted {
     }
 }
 
-/// Days from 1970-01-01 to the first day of the month so many months after January 1970.
+/// Days from 1970-01-01 to the first day of a month, given in months since January 1970.
 fn days_before(months: i128) -> i128 {
-    // Years that begin with March, so that the leap day is the last one.
+    // Years start in March here. The leap day is the last day.
     let march = months + 1970 * 12 - 2;
     let (year, month) = (march.div_euclid(12), march.rem_euclid(12));
     let (cycle, year) = (year.div_euclid(400), year.rem_euclid(400));
     cycle * CYCLE_DAYS + year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 - EPOCH
 }
 
-/// The month, counted from January 1970 on, that a day lies in.
+/// Returns the month of a day, in months since January 1970.
 fn month_of(days: i128) -> i128 {
-    // The mean month misses by less than one.
+    // The estimate by the mean month length is off by at most one month.
     let mut month = days * 4800 / CYCLE_DAYS;
     while days_before(month) > days {
         month -= 1;
@@ -175,7 +176,7 @@ mod tests {
         for (months, days) in [(0, 0), (1, 31), (2, 59), (-1, -31), (12, 365), (25 * 12, 9131), (30 * 12 + 2, 11_017)] {
             assert_eq!(days_before(months), days, "{months}");
         }
-        // 1900-03-01: that year has no leap day; 0000-01-01 in the proleptic calendar.
+        // 1900-03-01 (1900 has no leap day), and 0000-01-01 in the proleptic calendar.
         assert_eq!(days_before(-70 * 12 + 2), -25_508);
         assert_eq!(days_before(-1970 * 12), -719_528);
         for months in (-60_000..60_000).step_by(7) {

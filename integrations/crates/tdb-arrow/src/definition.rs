@@ -1,4 +1,4 @@
-//! From Arrow schemas to what arrays are made from.
+//! Array definitions from Arrow schemas.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -16,15 +16,15 @@ use crate::from_arrow::Target;
 use crate::keys::{DATATYPE_KEY, ENUMERATION_KEY, NULLABLE_KEY, ROLE_KEY, SCHEMA_KEY, VALUES_KEY};
 use crate::{Error, Result};
 
-/// What the array was made from whose cells an Arrow schema was made for: [`schema`](crate::schema) tells it, and this
-/// reads it again.
+/// Restores the array definition that [`schema`](crate::schema) stored in the metadata of an Arrow
+/// schema.
 ///
-/// Attributes that the Arrow schema lacks are left out, and fields that the array lacks become attributes. An array made from
-/// this has the same dimensions, orders, filters, enumerations and format version as the one that was told.
+/// Drops attributes missing from the Arrow schema, and adds an attribute for each new field.
+/// Dimensions, orders, filters, enumerations and the format version stay the same.
 ///
 /// # Errors
-/// [`Error::NoDefinition`] if there is none in the metadata; one that can't be read; a dimension of a sparse array that isn't
-/// among the fields.
+/// [`Error::NoDefinition`] if the metadata hold no definition. Also fails if the definition is
+/// unreadable, or if the Arrow schema lacks a dimension of a sparse array.
 pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
     let text = schema.metadata().get(SCHEMA_KEY).ok_or(Error::NoDefinition)?;
     let definition = tdb_schema_text::from_toml(text).map_err(|source| Error::Definition { source })?;
@@ -55,8 +55,8 @@ pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
     if changes == 0 { Ok(definition) } else { Ok(evolution.build(&definition)?) }
 }
 
-/// Collects what makes an array of an Arrow schema that wasn't made from one: the names of the dimensions, and whatever
-/// [`SchemaBuilder`] can say.
+/// Builder of an array definition from any Arrow schema. Takes the dimensions, and every setting of
+/// a [`SchemaBuilder`].
 ///
 /// ```
 /// use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
@@ -78,28 +78,29 @@ pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
 pub struct NewArray {
     builder: SchemaBuilder,
     dimensions: Vec<Dimension>,
-    /// By the names of their fields.
+    /// Keyed by field name.
     enumerations: HashMap<String, Enumeration>,
     filters: FilterPipeline,
 }
 
 impl NewArray {
-    /// All that the builder says, without dimensions and attributes, which come from here.
+    /// Starts from a builder without dimensions and attributes. [`definition`](Self::definition)
+    /// adds both.
     pub fn new(builder: SchemaBuilder) -> Self {
         Self { builder, dimensions: Vec::new(), enumerations: HashMap::new(), filters: FilterPipeline::default() }
     }
 
-    /// Adds a dimension after those already there. In a sparse array its coordinates are the field of its name.
+    /// Appends a dimension. In a sparse array, the field of the same name holds its coordinates.
     pub fn dimension(mut self, dimension: Dimension) -> Self {
         self.dimensions.push(dimension);
         self
     }
 
-    /// Adds the values of this batch's dictionaries to those of the enumerations, as far as they aren't there yet. Without any
-    /// batch these have none.
+    /// Adds the values of this batch's dictionaries to the enumerations, skipping duplicates.
+    /// Enumerations are empty unless a batch was added.
     ///
     /// # Errors
-    /// [`Error::Refused`] for values that an array can't hold.
+    /// [`Error::Refused`] for values of an unsupported type.
     pub fn add_dictionaries(&mut self, batch: &RecordBatch) -> Result<()> {
         for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
             let Some(dictionary) = column.as_any_dictionary_opt().filter(|_| enumerated(field.data_type()).is_some())
@@ -120,17 +121,19 @@ impl NewArray {
         Ok(())
     }
 
-    /// Gives all attributes these filters.
+    /// Sets the filters of all attributes.
     pub fn filters(mut self, filters: FilterPipeline) -> Self {
         self.filters = filters;
         self
     }
 
-    /// What an array is made from: dimensions as they were given, and of all other fields attributes.
+    /// Builds the definition. Each field that is no dimension becomes an attribute.
     ///
     /// # Errors
-    /// [`Error::Refused`] for a type that an array can't hold; [`Error::WrongType`] for coordinates of another type than their
-    /// dimension, [`Error::MissingField`] without any; what the format doesn't allow.
+    /// - [`Error::Refused`]: an array cannot hold the type of a field.
+    /// - [`Error::WrongType`]: the field of a dimension has another type than the dimension.
+    /// - [`Error::MissingField`]: the schema lacks a dimension of a sparse array.
+    /// - The definition violates the format.
     pub fn definition(self, schema: &Schema) -> Result<ArrayDefinition> {
         let mut missing = None;
         let mut builder = self.builder;
@@ -166,7 +169,7 @@ impl NewArray {
     }
 }
 
-/// Whether an Arrow type holds the coordinates of a dimension.
+/// Checks that an Arrow type can hold the coordinates of a dimension.
 fn check_coordinates(field: &Field, dimension: &Dimension) -> Result<()> {
     let (datatype, number) = (dimension.datatype(), dimension.cell_val_num());
     let target =
@@ -174,7 +177,8 @@ fn check_coordinates(field: &Field, dimension: &Dimension) -> Result<()> {
     target.cells(&new_empty_array(field.data_type())).map(|_| ())
 }
 
-/// The attribute for a field, and the enumeration for its dictionary: this one, or one without values.
+/// Returns the attribute for a field, and the enumeration for its dictionary: `known`, or an empty
+/// enumeration.
 fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, Option<Enumeration>)> {
     let nullable = match field.metadata().get(NULLABLE_KEY) {
         Some(told) if field.is_nullable() => told == "true",
@@ -196,7 +200,8 @@ fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, O
     Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(enumeration.name())), Some(enumeration)))
 }
 
-/// The key and value types of a dictionary that becomes an enumeration; `None` for booleans, which become plain values.
+/// Returns the key and value types of a dictionary that becomes an enumeration. `None` for
+/// dictionaries of booleans. Those become plain values.
 fn enumerated(data_type: &DataType) -> Option<(&DataType, &DataType)> {
     match data_type {
         DataType::Dictionary(key, values) if **values != DataType::Boolean => Some((key, values)),
@@ -204,7 +209,7 @@ fn enumerated(data_type: &DataType) -> Option<(&DataType, &DataType)> {
     }
 }
 
-/// The enumeration of these values of a field's dictionary.
+/// Creates the enumeration of a field from the values of its dictionary.
 fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
     let name = field.metadata().get(ENUMERATION_KEY).map_or(field.name().as_str(), String::as_str);
     let (of_values, number) = held(field, values.data_type())?;
@@ -222,7 +227,7 @@ fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
         each =
             each.into_iter().enumerate().filter(|(value, _)| nulls.is_valid(*value)).map(|(_, value)| value).collect();
     }
-    // Dictionaries may say a value twice.
+    // Arrow dictionaries may contain duplicates.
     let mut seen = HashSet::new();
     each.retain(|value| seen.insert(*value));
     let enumeration = match number.fixed() {
@@ -236,7 +241,7 @@ fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
     Ok(if ordered { enumeration.ordered() } else { enumeration })
 }
 
-/// What the metadata of a field say that it holds, if its type still is that.
+/// Returns the type from a field's metadata, if the Arrow type of the field still matches.
 fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
     field.metadata().get(ROLE_KEY)?;
     let datatype = Datatype::from_name(field.metadata().get(DATATYPE_KEY)?)?;
@@ -252,10 +257,11 @@ fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
     target.cells(&new_empty_array(field.data_type())).is_ok().then_some((datatype, number))
 }
 
-/// What a new array holds the cells of a field as: those of a dictionary as its values, if they become no positions.
+/// Returns the datatype and cell value number that a new array uses for a field. Dictionaries count
+/// as their values.
 ///
 /// # Errors
-/// [`Error::Refused`] for a type that an array can't hold.
+/// [`Error::Refused`] for an unsupported type.
 pub fn cells_of(field: &Field) -> Result<(Datatype, CellValNum)> {
     match field.data_type() {
         DataType::Dictionary(_, values) => held(field, values),
@@ -263,7 +269,7 @@ pub fn cells_of(field: &Field) -> Result<(Datatype, CellValNum)> {
     }
 }
 
-/// What an array holds values of an Arrow type as.
+/// Returns the array type for an Arrow type.
 fn held(field: &Field, data_type: &DataType) -> Result<(Datatype, CellValNum)> {
     let refused = |why| Err(Error::Refused { field: field.name().clone(), data_type: data_type.clone(), why });
     let list = |item: &Field, number: CellValNum| match held(field, item.data_type()) {
@@ -302,7 +308,7 @@ fn held(field: &Field, data_type: &DataType) -> Result<(Datatype, CellValNum)> {
     }
 }
 
-/// What an array holds single values of an Arrow type as.
+/// Returns the datatype for an Arrow type with one value per cell.
 fn of_one_value(data_type: &DataType) -> Option<Datatype> {
     Some(match data_type {
         DataType::Boolean => Datatype::Bool,

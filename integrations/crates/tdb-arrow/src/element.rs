@@ -1,4 +1,4 @@
-//! How single values of each datatype are told in Arrow's terms.
+//! Arrow types for single values of each datatype.
 
 use arrow_schema::{DataType, TimeUnit};
 use tdb_array::tdb_types::Datatype;
@@ -6,26 +6,26 @@ use tdb_array::tdb_types::Datatype;
 use crate::ArrowOptions;
 use crate::dates::Unit;
 
-/// What a value becomes.
+/// Conversion of a single value to Arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Element {
     /// The same bits, as this type.
     Same(DataType),
-    /// A date or time: the same bits, as this type, but for "no time", which is null.
+    /// A date or time with the same bits. "No time" becomes null.
     Time(DataType),
-    /// A byte of a text or of binary data; several of them make one value in Arrow.
+    /// A byte of a string or binary value.
     Byte {
-        /// Whether they are a text in UTF-8, or ASCII, which is a part of it.
+        /// `true` for UTF-8 and for ASCII, which is a subset of UTF-8.
         text: bool,
     },
-    /// A bit for a byte.
+    /// One bit per byte.
     Boolean,
-    /// Another number of another unit.
+    /// A date or time in another unit.
     Date(Unit, DataType),
 }
 
 impl Element {
-    /// What values of a datatype become.
+    /// Returns the conversion for a datatype.
     pub(crate) fn of(datatype: Datatype, options: &ArrowOptions) -> Self {
         use Datatype as D;
         let date = |unit, data_type| match options.dates {
@@ -63,7 +63,7 @@ impl Element {
             D::TimeMs => date(Unit::Milli, DataType::Time32(TimeUnit::Millisecond)),
             D::TimeUs => Self::Time(DataType::Time64(TimeUnit::Microsecond)),
             D::TimeNs => Self::Time(DataType::Time64(TimeUnit::Nanosecond)),
-            // Finer than a nanosecond, which no type of Arrow is.
+            // Arrow has no unit finer than a nanosecond.
             D::DatetimePs | D::DatetimeFs | D::DatetimeAs | D::TimePs | D::TimeFs | D::TimeAs => {
                 Self::Time(DataType::Int64)
             }
@@ -71,7 +71,7 @@ impl Element {
         }
     }
 
-    /// The Arrow type of one value; `None` of bytes, which are none by themselves.
+    /// Returns the Arrow type of one value. `None` for bytes, which are not values by themselves.
     pub(crate) fn data_type(&self) -> Option<&DataType> {
         match self {
             Self::Same(data_type) | Self::Time(data_type) | Self::Date(_, data_type) => Some(data_type),
@@ -80,7 +80,7 @@ impl Element {
         }
     }
 
-    /// Whether a value that is not null may become null: "no time" of a date or time.
+    /// `true` if a valid value may become null: "no time" of a date or time.
     pub(crate) fn may_become_null(&self) -> bool {
         matches!(self, Self::Time(_) | Self::Date(..))
     }

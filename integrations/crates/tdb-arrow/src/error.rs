@@ -1,4 +1,4 @@
-//! What can go wrong between arrays and Arrow.
+//! Errors of conversions between arrays and Arrow.
 
 use arrow_schema::{ArrowError, DataType};
 use tdb_array::tdb_schema::SchemaError;
@@ -6,154 +6,154 @@ use tdb_array::tdb_types::Datatype;
 use tdb_array::{ArrayError, CellsError};
 use tdb_schema_text::SchemaTextError;
 
-/// An error of this crate; those about cells say which field and which cell of the batch.
+/// Error of this crate. Errors about cells name the field and the index of the cell in the batch.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The array can't be read, written or made.
+    /// Reading, writing or creating the array failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// What an array is to be made from contradicts itself or the format.
+    /// The new schema contradicts itself or the format.
     #[error("the new schema: {0}")]
     Schema(#[from] SchemaError),
-    /// The definition in the metadata of an Arrow schema can't be read.
+    /// The definition in the metadata of an Arrow schema is unreadable.
     #[error("the metadata {key:?} of the Arrow schema: {source}", key = crate::SCHEMA_KEY)]
     Definition {
-        /// What is wrong with it.
+        /// Cause.
         #[source]
         source: SchemaTextError,
     },
-    /// An Arrow schema that wasn't made from an array doesn't say what an array needs to know.
+    /// The metadata of the Arrow schema have no array definition. The dimensions are unknown.
     #[error("the Arrow schema says nothing of an array (no metadata {key:?}); name its dimensions", key = crate::SCHEMA_KEY)]
     NoDefinition,
-    /// An array can't hold values of this Arrow type.
+    /// An array cannot hold values of this Arrow type.
     #[error("field {field:?}: an array can't hold {data_type}: {why}")]
     Refused {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// Its Arrow type.
+        /// Arrow type of the field.
         data_type: DataType,
-        /// Why not, and what to do.
+        /// Reason, and a hint where one exists.
         why: &'static str,
     },
-    /// A column of a batch has another type than the array's field.
+    /// A column of a batch has another type than the field of the array.
     #[error("field {field:?}: {data_type} doesn't fit {per_cell} of {datatype}")]
     WrongType {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// The Arrow type of the column.
+        /// Arrow type of the column.
         data_type: DataType,
-        /// What the array's field holds.
+        /// Datatype of the array's field.
         datatype: Datatype,
-        /// How many of that a cell has, in words.
+        /// Number of values per cell, in words.
         per_cell: String,
     },
-    /// A cell can't be told in the other's terms.
+    /// A cell cannot be converted.
     #[error("cell {cell}, field {field:?}: {problem}")]
     Cell {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// Which cell of the batch, counted from 0.
+        /// Index of the cell in the batch, from 0.
         cell: usize,
-        /// What is wrong with it.
+        /// Cause.
         problem: Problem,
     },
-    /// A value of an enumeration can't be told in Arrow's terms.
+    /// A value of an enumeration cannot be converted to Arrow.
     #[error("value {value} of enumeration {enumeration:?}: {problem}")]
     Enumeration {
-        /// The enumeration.
+        /// Name of the enumeration.
         enumeration: String,
-        /// Its position.
+        /// Position of the value.
         value: usize,
-        /// What is wrong with it.
+        /// Cause.
         problem: Problem,
     },
-    /// The values of a batch are too many for offsets of 32 bits.
+    /// A batch has too many values for 32-bit offsets.
     #[error(
         "field {field:?}: {values} values in a batch are too many for offsets of 32 bits; use larger offsets, or smaller batches"
     )]
     TooLarge {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// How many there are.
+        /// Number of values.
         values: u64,
     },
-    /// A batch that doesn't have the columns that its schema was made for.
+    /// The columns of a batch differ from the schema of the conversion.
     #[error("a batch with the columns {found:?}, for a schema of {expected:?}")]
     Columns {
-        /// The names of the schema's fields.
+        /// Field names of the schema.
         expected: Vec<String>,
-        /// Those of the batch.
+        /// Column names of the batch.
         found: Vec<String>,
     },
-    /// A field that something needs isn't in the Arrow schema.
+    /// The Arrow schema lacks a required field.
     #[error("the Arrow schema has no field {field:?}, which the array needs: {why}")]
     MissingField {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// What for.
+        /// Reason why the field is required.
         why: &'static str,
     },
-    /// Arrow itself refuses what was made.
+    /// Arrow rejected the data.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
 }
 
-/// What is wrong with a cell.
+/// Cause of an error about a cell.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Bytes that are no text.
+    /// The bytes are not valid UTF-8.
     #[error("not valid UTF-8; read strings as binary to have their bytes")]
     NotUtf8,
-    /// A position that an enumeration doesn't have.
+    /// The position is outside of the enumeration.
     #[error("position {position} is outside of enumeration {enumeration:?}, which has {len} values")]
     OutsideEnumeration {
-        /// The enumeration.
+        /// Name of the enumeration.
         enumeration: String,
         /// The position.
         position: i128,
-        /// How many values it has.
+        /// Number of values in the enumeration.
         len: usize,
     },
-    /// A value that an enumeration doesn't have.
+    /// The value is missing from the enumeration.
     #[error("{value} isn't in enumeration {enumeration:?}; extend that first")]
     NotInEnumeration {
-        /// The enumeration.
+        /// Name of the enumeration.
         enumeration: String,
         /// The value, as text.
         value: String,
     },
-    /// A date or time that the other side's type has no room for.
+    /// A date or time overflows the target type.
     #[error("{value} of {datatype} is beyond what the other type can hold")]
     OutOfRange {
-        /// The number of units, on the side that it comes from.
+        /// Number of units on the source side.
         value: i64,
-        /// The array's datatype.
+        /// Datatype of the array.
         datatype: Datatype,
     },
-    /// A date or time that lies between two values of the array's unit.
+    /// A date or time is between two values of the array's unit.
     #[error("{value} is no whole number of units of {datatype}")]
     NotWhole {
-        /// The number of units in Arrow.
+        /// Number of units in Arrow.
         value: i64,
-        /// The array's datatype.
+        /// Datatype of the array.
         datatype: Datatype,
     },
-    /// A number that the array's datatype doesn't have.
+    /// A number outside of the array's datatype.
     #[error("{value} is no {datatype}")]
     DoesNotFit {
-        /// The number.
+        /// The number, as text.
         value: String,
-        /// The array's datatype.
+        /// Datatype of the array.
         datatype: Datatype,
     },
-    /// A value in a list is null, which an array can't say.
+    /// A list contains a null. Cells of arrays cannot.
     #[error("a null in a list; arrays have null cells, but no null values within one")]
     NullInList,
 }
 
-/// A result whose error names the field, and the cell where it is about one.
+/// Result with an [`Error`], unless another error type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<CellsError> for Error {

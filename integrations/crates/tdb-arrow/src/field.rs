@@ -1,4 +1,4 @@
-//! What a field of an array becomes in Arrow.
+//! Conversion of the fields of an array.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::keys::{DATATYPE_KEY, ENUMERATION_KEY, NULLABLE_KEY, ROLE_KEY, VALUES_
 use crate::layout::Layout;
 use crate::{ArrowOptions, Error, Result, to_arrow};
 
-/// A field of an array, and how its columns become arrays of Arrow.
+/// A field of an array, with the conversion of its columns to Arrow.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrowField {
     pub(crate) field: FieldRef,
-    /// Whether a value that isn't null may become null.
+    /// `true` if a valid value may become null.
     pub(crate) may_become_null: bool,
     pub(crate) layout: Layout,
 }
 
-/// What a field is of its array.
+/// Role of a field in its array.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Dimension,
@@ -31,7 +31,7 @@ enum Role {
 }
 
 impl ArrowField {
-    /// A field or label of an array.
+    /// Creates the conversion of a field or label.
     pub(crate) fn of(array: &Array, name: &str, options: &ArrowOptions) -> Result<Self> {
         let schema = array.schema();
         let Some(field) = schema.field(name) else {
@@ -40,7 +40,7 @@ impl ArrowField {
             let kind = FieldType { datatype: label.datatype, cell_val_num: label.cell_val_num, nullable: false };
             return Self::new(name, kind, Role::Label, None, options);
         };
-        // A field that was just found has a type.
+        // `field_type` cannot fail for a field that was just found.
         let kind = schema
             .field_type(field)
             .ok_or_else(|| Error::MissingField { field: name.to_owned(), why: "it is selected" })?;
@@ -54,7 +54,7 @@ impl ArrowField {
         }
     }
 
-    /// The array of a column's cells.
+    /// Converts a column to an Arrow array.
     pub(crate) fn array(&self, column: Column, options: &ArrowOptions) -> Result<ArrayRef> {
         to_arrow::array(self.field.name(), column, &self.layout, self.may_become_null, options)
     }
@@ -83,7 +83,7 @@ impl ArrowField {
             }
             _ => Layout::of(name, datatype, cell_val_num, options)?,
         };
-        // Coordinates always are somewhere.
+        // Coordinates are never null.
         let may_become_null = layout.may_become_null() && !matches!(role, Role::Dimension);
         let data_type = layout.data_type(datatype, options);
         let ordered = matches!(&layout, Layout::Positions(enumeration, _) if enumeration.is_ordered());

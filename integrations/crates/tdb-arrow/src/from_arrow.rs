@@ -1,4 +1,4 @@
-//! From record batches to cells that an array can be given.
+//! Conversion of record batches to cells for writes.
 
 mod bytes;
 mod cells;
@@ -23,12 +23,13 @@ use cells::{Cells, validity};
 
 pub(crate) use target::Target;
 
-/// The cells of a record batch, to be written into an array: its memory is borrowed wherever the types agree.
+/// Converts a record batch to cells for a write. Borrows its memory where the types agree.
 ///
-/// Columns are taken by their names. Of an attribute with an enumeration the values are looked up there, be they a dictionary's
-/// or plain ones. Dates and times of another unit are converted if they are whole numbers of the array's. A null of a field
-/// that is not nullable is an error, unless the array has a value for it: "no time" of dates and times, and no position in an
-/// enumeration.
+/// Matches columns to fields by name. For an attribute with an enumeration, looks up the values of
+/// the column in the enumeration, plain or from a dictionary. Converts dates and times of another
+/// unit, if they are whole numbers of the array's unit. A null in a field without validity is an
+/// error, with two exceptions. A date or time becomes "no time". An enumeration position becomes a
+/// number outside of the enumeration.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -56,8 +57,8 @@ pub(crate) use target::Target;
 /// ```
 ///
 /// # Errors
-/// [`Error::WrongType`] for a column of another type; [`Error::Cell`] for a cell that the array can't hold. What writing
-/// them checks, such as coordinates, is said there.
+/// [`Error::WrongType`] for a column of another type. [`Error::Cell`] for a cell that the array
+/// cannot hold. The write checks the rest, for example coordinates.
 pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> {
     let mut cells = NewCells::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -67,11 +68,11 @@ pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> 
     Ok(cells)
 }
 
-/// The cells of a record batch, to be written into an array that is made from this, once it is there. As [`cells`], but columns
-/// that such an array has no field for are left out.
+/// Like [`cells`], for an array that will be created from `definition`. Ignores columns that the
+/// definition has no field for.
 ///
 /// # Errors
-/// As [`cells`].
+/// See [`cells`].
 pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Result<NewCells<'a>> {
     let mut cells = NewCells::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -83,7 +84,7 @@ pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Re
 }
 
 impl Target<'_> {
-    /// The cells of a column of Arrow.
+    /// Converts an Arrow array to cells of this field.
     pub(crate) fn cells<'a>(&self, array: &'a dyn arrow_array::Array) -> Result<Cells<'a>> {
         if *array.data_type() == DataType::Null {
             return self.nulls(array.len());
@@ -96,7 +97,7 @@ impl Target<'_> {
         }
     }
 
-    /// The cells of an untyped column, all of them null.
+    /// Converts an untyped column (`Null`), where every cell is null.
     fn nulls(&self, len: usize) -> Result<Cells<'static>> {
         if let Some(enumeration) = &self.enumeration {
             return self.write_positions(&vec![None; len], |_| Err(&[][..]), enumeration);
@@ -108,7 +109,7 @@ impl Target<'_> {
         Ok(Cells { values: Cow::Owned(cell.repeat(len)), offsets, validity })
     }
 
-    /// The cells of a column that is no dictionary, of a field without an enumeration.
+    /// Converts a plain column, for a field without an enumeration.
     pub(crate) fn plain<'a>(&self, array: &'a dyn arrow_array::Array) -> Result<Cells<'a>> {
         let per_cell = self.number.fixed();
         if let Some(cells) = self.bytes(array) {
@@ -134,7 +135,7 @@ impl Target<'_> {
             }
             (Some(1), _) => {
                 let values = self.numbers(array, array.data_type(), &|cell| cell)?;
-                // Null has become "no time" where the array has no validity.
+                // Without validity, null has become "no time".
                 let validity = if !self.nullable && self.has_no_time() { None } else { validity(array.nulls()) };
                 return Ok(Cells { values, offsets: None, validity });
             }
@@ -143,7 +144,7 @@ impl Target<'_> {
         Ok(Cells { values, offsets, validity: validity(array.nulls()) })
     }
 
-    /// The values in lists of any length.
+    /// Converts the values of lists of variable length.
     fn list<'a>(
         &self,
         list: &dyn arrow_array::Array,
@@ -155,7 +156,8 @@ impl Target<'_> {
         self.numbers(values, list.data_type(), &cell_of)
     }
 
-    /// Checks that no value of a cell that isn't null is null, unless there is a value for that.
+    /// Rejects null values within valid cells. Dates and times pass, because null becomes "no
+    /// time".
     fn no_nulls_within(
         &self,
         list: &dyn arrow_array::Array,

@@ -1,15 +1,15 @@
-//! What Arrow's metadata says of arrays.
+//! Metadata keys of Arrow schemas and fields.
 
-/// Metadata of a schema: the definition of the array as TOML, as `tdb schema --format toml` prints it.
+/// Schema metadata: the array definition as TOML, as `tdb schema --format toml` prints it.
 pub const SCHEMA_KEY: &str = "tdb.schema";
-/// Metadata of a field: what it is of the array: `dimension`, `attribute` or `label`.
+/// Field metadata: the role in the array, `dimension`, `attribute` or `label`.
 pub const ROLE_KEY: &str = "tdb.role";
-/// Metadata of a field: the array's datatype, by name.
+/// Field metadata: the name of the array's datatype.
 pub const DATATYPE_KEY: &str = "tdb.datatype";
-/// Metadata of a field: how many values a cell has, or `var`.
+/// Field metadata: the number of values per cell, or `var`.
 pub const VALUES_KEY: &str = "tdb.values_per_cell";
-/// Metadata of a field: `true` if the array's field is nullable. Arrow's may be so where this one isn't: where a value that
-/// Arrow has no word for becomes null.
+/// Field metadata: `true` if the array's field is nullable. The Arrow field may be nullable where
+/// the array's field is not, because values such as "no time" become null.
 pub const NULLABLE_KEY: &str = "tdb.nullable";
-/// Metadata of a field: the name of its enumeration.
+/// Field metadata: the name of the enumeration.
 pub const ENUMERATION_KEY: &str = "tdb.enumeration";

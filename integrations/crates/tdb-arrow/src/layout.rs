@@ -1,4 +1,4 @@
-//! How cells of each datatype are laid out in Arrow.
+//! Arrow layouts of cells.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use tdb_array::tdb_types::{CellValNum, Datatype};
 use crate::element::Element;
 use crate::{ArrowOptions, Error, Result};
 
-/// How the buffers of a column become an array.
+/// Conversion of the buffers of a column to an Arrow array.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
     /// One value per cell.
     One(Element),
-    /// As many bytes in each cell.
+    /// A fixed number of bytes per cell.
     FixedBytes(i32),
     /// Bytes of variable length.
     Bytes { text: bool },
-    /// As many values in each cell, of the type that the field says.
+    /// A fixed number of values per cell. The field gives the item type.
     FixedList(Element, i32, FieldRef),
-    /// Any number of values.
+    /// A variable number of values per cell.
     List(Element, FieldRef),
-    /// Positions in an enumeration, whose values these are.
+    /// Positions in an enumeration, as a dictionary with these values.
     Positions(Arc<Enumeration>, ArrayRef),
-    /// The values at positions in an enumeration, of a type that programs know no dictionaries of.
+    /// The values at positions in an enumeration, for value types unsupported in dictionaries.
     Values(Arc<Enumeration>, ArrayRef),
 }
 
 impl Layout {
-    /// How cells of a datatype become an array, enumerations aside.
+    /// Returns the layout for cells without an enumeration.
     pub(crate) fn of(name: &str, datatype: Datatype, number: CellValNum, options: &ArrowOptions) -> Result<Self> {
         let element = Element::of(datatype, options);
         let size = |number: u32| {
@@ -53,8 +53,9 @@ impl Layout {
         })
     }
 
-    /// How positions in an enumeration become an array. Arrow casts no array to a dictionary of booleans or lists, so that programs
-    /// fail to group and compare them, and Parquet files of them are unreadable.
+    /// Returns the layout for positions in an enumeration. Booleans and lists become plain values:
+    /// Arrow casts no array to a dictionary of booleans or lists. Programs could neither group nor
+    /// compare such columns, nor read Parquet files with them.
     pub(crate) fn of_enumeration(enumeration: Arc<Enumeration>, values: ArrayRef, options: &ArrowOptions) -> Self {
         match values.data_type() {
             data_type if *data_type == DataType::Boolean || data_type.is_nested() => Self::Values(enumeration, values),
@@ -63,7 +64,7 @@ impl Layout {
         }
     }
 
-    /// The type in Arrow.
+    /// Returns the Arrow type.
     pub(crate) fn data_type(&self, datatype: Datatype, options: &ArrowOptions) -> DataType {
         match self {
             Self::One(element) => element.data_type().cloned().unwrap_or(DataType::UInt8),
@@ -95,8 +96,9 @@ impl Layout {
     }
 }
 
-/// The type of an enumeration's values in Arrow: binary if some end within an element of the datatype, `UInt8` if some booleans
-/// are neither 0 nor 1. Lists and booleans would lose such values.
+/// Returns the type of an enumeration's values in Arrow. Binary if a value ends within an element
+/// of the datatype. `UInt8` if a boolean is neither 0 nor 1. Lists and booleans would lose such
+/// values.
 pub(crate) fn type_of_values(enumeration: &Enumeration) -> (Datatype, CellValNum) {
     let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
     match datatype {
@@ -106,7 +108,7 @@ pub(crate) fn type_of_values(enumeration: &Enumeration) -> (Datatype, CellValNum
     }
 }
 
-/// The integers that a datatype lies in memory as.
+/// Returns the Arrow type with the memory layout of a datatype.
 pub(crate) fn integer(datatype: Datatype) -> DataType {
     use tdb_array::tdb_types::PhysicalType as P;
     match datatype.physical() {
@@ -123,7 +125,7 @@ pub(crate) fn integer(datatype: Datatype) -> DataType {
     }
 }
 
-/// Integers that hold positions of a datatype, and have room for more.
+/// Returns the key type for [`ArrowOptions::wide_keys`]: wider than the positions where possible.
 fn wide(datatype: Datatype) -> DataType {
     use tdb_array::tdb_types::PhysicalType as P;
     match datatype.physical() {

@@ -1,14 +1,17 @@
 //! TileDB arrays as [Apache Arrow](https://arrow.apache.org) record batches, and back.
 //!
-//! - [`Reader`]: the result of a [`Query`](tdb_array::Query) as a [`RecordBatchReader`](arrow_array::RecordBatchReader);
-//!   [`Conversion`]: single batches. Both share the memory of the cells wherever the two layouts agree, which is nearly everywhere.
-//! - [`schema`]: an array's schema in Arrow's terms. Its metadata say what Arrow has no words for, so that [`definition`]
-//!   makes the same array of it; [`NewArray`] makes one of any other schema.
-//! - [`cells`]: record batches as cells to be [written](tdb_array::Write::cells), borrowed wherever the layouts agree.
-//! - [`ArrowOptions`]: where there is more than one way.
-//! - [`Error`]: names the field and, where it is about one, the cell.
+//! - [`Reader`]: reads a [`Query`](tdb_array::Query) as a
+//!   [`RecordBatchReader`](arrow_array::RecordBatchReader). [`Conversion`] converts single batches.
+//!   Both share the memory of the cells where the two layouts agree, which is the common case.
+//! - [`schema`]: converts the schema of an array to an Arrow schema. The metadata hold properties
+//!   beyond Arrow's schema language, for [`definition`] to restore the same array. [`NewArray`]
+//!   creates a definition from any other Arrow schema.
+//! - [`cells`]: converts record batches to cells for a [write](tdb_array::Write::cells). Borrows
+//!   where the layouts agree.
+//! - [`ArrowOptions`]: selects the Arrow type where several fit.
+//! - [`Error`]: names the field and, where known, the cell.
 //!
-//! Which type becomes which, both ways, stands in `docs/arrow.md`.
+//! `docs/arrow.md` has the table of types, for both directions.
 //!
 //! ```
 //! use tdb_array::Array;
@@ -41,7 +44,8 @@ mod options;
 mod reader;
 mod to_arrow;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency of the same
+// version.
 pub use {arrow_array, arrow_schema, tdb_array};
 
 pub use definition::{NewArray, cells_of, definition};
@@ -51,7 +55,7 @@ pub use keys::{DATATYPE_KEY, ENUMERATION_KEY, NULLABLE_KEY, ROLE_KEY, SCHEMA_KEY
 pub use options::ArrowOptions;
 pub use reader::{Conversion, Reader, schema};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "zlib"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,7 @@
-//! How arrays are told in Arrow's terms.
+//! Options of the conversion to Arrow.
 
-/// How an array is told in Arrow's terms, where there is more than one way. `docs/arrow.md` has the table of types.
+/// Options of the conversion to Arrow, where several types fit. `docs/arrow.md` has the table of
+/// types.
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until something is made with them"]
 pub struct ArrowOptions {
@@ -23,8 +24,8 @@ impl Default for ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Strings as `LargeUtf8`, dates as dates, positions outside of their enumeration null, and the whole definition of the
-    /// array in the schema's metadata.
+    /// Defaults: strings as `LargeUtf8`, dates as dates, positions outside of their enumeration as
+    /// null, and the whole array definition in the schema metadata.
     pub fn new() -> Self {
         Self {
             strings: true,
@@ -40,66 +41,74 @@ impl ArrowOptions {
         }
     }
 
-    /// Strings as binary: of no cell it is asked whether it is UTF-8, and none is refused.
+    /// Reads strings as binary, without a UTF-8 check.
     pub fn strings_as_binary(mut self) -> Self {
         self.strings = false;
         self
     }
 
-    /// Strings as `Utf8View`: each with its length and its first bytes, or all of twelve and fewer, in one place, which comparing and grouping
-    /// gain by. The bytes of longer ones are shared, not copied, in batches below 4 GiB of them. Values of enumerations, and binary, stay what they are.
+    /// Reads strings as `Utf8View`. A view holds the length and the first bytes, or the whole
+    /// string up to 12 bytes, which speeds up comparing and grouping. Batches below 4 GiB of string
+    /// bytes share the bytes of longer strings without a copy. Does not affect binary and values of
+    /// enumerations.
     pub fn string_views(mut self) -> Self {
         self.views = true;
         self
     }
 
-    /// Offsets of 32 bits (`Utf8`, `Binary`, `List`) instead of 64. They are copied, and a batch with more values is refused.
+    /// Uses 32-bit offsets (`Utf8`, `Binary`, `List`) instead of 64-bit ones. Copies the offsets,
+    /// and rejects batches with too many values.
     pub fn small_offsets(mut self) -> Self {
         self.large = false;
         self
     }
 
-    /// Dates and times whose unit Arrow lacks as `Int64`, without a copy, instead of as the nearest type of dates: years to
-    /// days, hours and minutes, times of day coarser than a microsecond.
+    /// Reads dates and times in units unknown to Arrow as `Int64`, without a copy. By default they
+    /// become the nearest Arrow type: years, months and weeks become days. Hours, minutes, and
+    /// times of day coarser than a microsecond are also affected.
     pub fn other_dates_as_integers(mut self) -> Self {
         self.dates = false;
         self
     }
 
-    /// Milliseconds wherever it would be seconds: Parquet has no type for these. Whole seconds they are in the array again.
+    /// Uses milliseconds in place of seconds, because Parquet has no type for seconds. Writing
+    /// converts them back to whole seconds.
     pub fn milliseconds_for_seconds(mut self) -> Self {
         self.seconds = false;
         self
     }
 
-    /// Refuses cells whose position their enumeration doesn't have, instead of making them null.
+    /// Rejects positions outside of the enumeration, instead of reading null.
     pub fn refuse_outside_enumeration(mut self) -> Self {
         self.outside_is_null = false;
         self
     }
 
-    /// Dates and times that their Arrow type cannot hold as null, instead of refusing them. Coordinates are refused nevertheless.
+    /// Reads null for dates and times beyond the Arrow type, instead of failing. Coordinates are
+    /// still rejected.
     pub fn far_dates_as_null(mut self) -> Self {
         self.far_is_null = true;
         self
     }
 
-    /// Enumerations of floats as their values instead of dictionaries: programs compare floats within dictionaries in other ways.
+    /// Reads enumerations of floats as plain values instead of dictionaries, because programs
+    /// compare floats in dictionaries differently.
     pub fn float_enumerations_as_values(mut self) -> Self {
         self.float_values = true;
         self
     }
 
-    /// Leaves the array's definition out of the schema's metadata: it holds the values of all enumerations, and takes reading
-    /// them and the arrays of labels. Without it, no array can be made from the schema alone.
+    /// Omits the array definition from the schema metadata. The definition contains the values of
+    /// all enumerations, and reading these takes time, as do the arrays of dimension labels.
+    /// Without it, [`definition`](fn@crate::definition) cannot restore the array from the schema.
     pub fn without_definition(mut self) -> Self {
         self.definition = false;
         self
     }
 
-    /// Keys of dictionaries as `Int32`, or `Int64` where positions are unsigned with 32 bits or have 64, instead of the positions' own
-    /// type. Who merges batches with different dictionaries puts their values one after the other: keys of 8 bits are too small
-    /// for those of two enumerations with 127 values.
+    /// Uses `Int32` dictionary keys, or `Int64` for positions of `uint32` or 64-bit types, instead
+    /// of the type of the positions. Programs that merge batches with different dictionaries
+    /// concatenate the values. 8-bit keys are too small for two enumerations with 127 values each.
     pub fn wide_keys(mut self) -> Self {
         self.wide_keys = true;
         self

@@ -1,4 +1,4 @@
-//! Record batches of queries.
+//! Queries as record batches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use crate::keys::SCHEMA_KEY;
 use crate::layout::Layout;
 use crate::{ArrowOptions, Error, Result};
 
-/// How batches of some fields of an array become record batches: the schema in Arrow's terms, and the values of enumerations.
+/// Conversion of batches with fixed fields to record batches. Holds the Arrow schema and the values
+/// of enumerations.
 ///
 /// ```
 /// use tdb_array::Array;
@@ -38,19 +39,20 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// For the batches of a query.
+    /// Creates the conversion for the batches of a query.
     ///
     /// # Errors
-    /// An enumeration can't be read, or holds what Arrow can't; or the array of a label, or, for the definition in the
-    /// metadata, those of all labels.
+    /// Fails if an enumeration is unreadable or Arrow cannot hold its values, or if the array of a
+    /// selected label is unreadable. The definition in the metadata also needs the arrays of all
+    /// other labels.
     pub fn of(query: &Query, options: &ArrowOptions) -> Result<Self> {
         Self::of_fields(&Array::from(query.array().clone()), &query.columns(), options)
     }
 
-    /// For batches with these fields or labels of an array, in this order.
+    /// Creates the conversion for batches with these fields or labels, in this order.
     ///
     /// # Errors
-    /// As [`of`](Self::of); there is no such field.
+    /// As for [`of`](Self::of). Also fails if a field does not exist.
     pub fn of_fields<S: AsRef<str>>(array: &Array, names: &[S], options: &ArrowOptions) -> Result<Self> {
         let fields = names.iter().map(|name| ArrowField::of(array, name.as_ref(), options));
         let fields: Arc<[ArrowField]> = fields.collect::<Result<_>>()?;
@@ -64,17 +66,17 @@ impl Conversion {
         Ok(Self { fields, schema, options: options.clone() })
     }
 
-    /// The schema of the record batches.
+    /// Returns the schema of the record batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// For batches with some of these fields, by their places, in this order. What enumerations became is shared with this one, so that
-    /// Arrow knows dictionaries of both to be the same.
+    /// Returns the conversion for a subset of these fields, given by index, in this order. Shares
+    /// the dictionary values with this conversion, to let Arrow recognize equal dictionaries.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// If an index is out of range.
     #[must_use]
     pub fn project(&self, places: &[usize]) -> Self {
         let fields: Arc<[ArrowField]> = places.iter().map(|place| self.fields[*place].clone()).collect();
@@ -83,8 +85,8 @@ impl Conversion {
         Self { fields, schema, options: self.options.clone() }
     }
 
-    /// The values of the enumeration that the field at a place has, in their order. `None` if it has no enumeration, or there is no
-    /// such field.
+    /// Returns the values of the enumeration of the field at an index, in order. `None` if the
+    /// field has no enumeration or does not exist.
     #[must_use]
     pub fn enumeration_values(&self, place: usize) -> Option<&ArrayRef> {
         match &self.fields.get(place)?.layout {
@@ -93,10 +95,11 @@ impl Conversion {
         }
     }
 
-    /// A batch as a record batch, sharing its memory wherever the types agree.
+    /// Converts a batch to a record batch. Shares its memory where the types agree.
     ///
     /// # Errors
-    /// [`Error::Cell`] for a cell that Arrow can't hold; [`Error::Columns`] if these are other columns.
+    /// [`Error::Cell`] for a cell that Arrow cannot hold. [`Error::Columns`] if the batch has other
+    /// columns.
     pub fn record_batch(&self, batch: Batch) -> Result<RecordBatch> {
         let agree = batch.columns().iter().map(tdb_array::Column::name).eq(self.names());
         if !agree {
@@ -115,16 +118,16 @@ impl Conversion {
     }
 }
 
-/// The schema of all fields that a query reads unless it says otherwise: the attributes, and of a sparse array the dimensions
-/// before them.
+/// Returns the schema of the fields that a query reads by default: the attributes, preceded by the
+/// dimensions for a sparse array.
 ///
 /// # Errors
-/// As [`Conversion::of`].
+/// As for [`Conversion::of`].
 pub fn schema(array: &Array, options: &ArrowOptions) -> Result<SchemaRef> {
     Ok(Conversion::of(&array.read(), options)?.schema)
 }
 
-/// The record batches of a query's result, in its order.
+/// Iterator over the record batches of a query, in query order.
 ///
 /// ```
 /// use tdb_array::Array;
@@ -138,7 +141,8 @@ pub fn schema(array: &Array, options: &ArrowOptions) -> Result<SchemaRef> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// After an error it ends. Errors are [`ArrowError::ExternalError`]s around an [`Error`].
+/// The iterator ends after an error. Errors are [`ArrowError::ExternalError`]s that wrap an
+/// [`Error`].
 #[derive(Debug)]
 pub struct Reader {
     conversion: Conversion,
@@ -149,17 +153,17 @@ impl Reader {
     /// Starts reading.
     ///
     /// # Errors
-    /// As [`Conversion::of`], and as [`Query::batches`].
+    /// As for [`Conversion::of`] and [`Query::batches`].
     pub fn new(query: Query, options: &ArrowOptions) -> Result<Self> {
         let conversion = Conversion::of(&query, options)?;
         Self::with(query, conversion)
     }
 
-    /// The same with a conversion that was made for such a query before: with many of them, the array's definition and
-    /// enumerations needn't be told each time.
+    /// Starts reading with an existing conversion for the same fields. Saves converting the array
+    /// definition and the enumerations for each of many queries.
     ///
     /// # Errors
-    /// As [`Query::batches`].
+    /// As for [`Query::batches`].
     pub fn with(query: Query, conversion: Conversion) -> Result<Self> {
         Ok(Self { conversion, batches: Some(query.batches()?) })
     }

@@ -1,4 +1,4 @@
-//! From columns of cells to arrays of Arrow.
+//! Conversion of columns to Arrow arrays.
 
 mod buffers;
 mod cells;
@@ -21,7 +21,7 @@ use crate::{ArrowOptions, Error, Result};
 use cells::Cells;
 use values::NullDates;
 
-/// The array of a column's cells.
+/// Converts a column to an Arrow array.
 pub(crate) fn array(
     name: &str,
     column: Column,
@@ -43,7 +43,7 @@ pub(crate) fn array(
     }
 }
 
-/// The values of an enumeration, at their positions.
+/// Converts the values of an enumeration, in order of position.
 pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptions) -> Result<ArrayRef> {
     let in_enumeration = |error| match error {
         Error::Cell { cell, problem, .. } => {
@@ -53,7 +53,7 @@ pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptio
     };
     let (datatype, number) = type_of_values(enumeration);
     let size = datatype.size() as u64;
-    // Dictionaries are small, and mostly looked for with offsets of 32 bits.
+    // Enumerations are small, and most programs expect 32-bit offsets in dictionary values.
     let small = enumeration.data().len() as u64 / size <= i32::MAX.unsigned_abs().into();
     let options = ArrowOptions { large: !small, views: false, ..options.clone() };
     let offsets = number.is_var().then(|| {
@@ -67,7 +67,7 @@ pub(crate) fn enumeration_values(enumeration: &Enumeration, options: &ArrowOptio
     plain(cells, &layout, true, &options).map_err(in_enumeration)
 }
 
-/// The array of cells that are no positions.
+/// Converts cells that are not positions in an enumeration.
 fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &ArrowOptions) -> Result<ArrayRef> {
     let when_null =
         |may_become_null| NullDates { no_time: may_become_null, far: may_become_null && options.far_is_null };
@@ -100,7 +100,7 @@ fn plain(cells: Cells<'_>, layout: &Layout, may_become_null: bool, options: &Arr
                 }
             }
         }
-        // Those have been told apart.
+        // `array` handles these two.
         Layout::Positions(_, values) | Layout::Values(_, values) => Arc::clone(values),
     })
 }

@@ -1,4 +1,4 @@
-//! `EXPLAIN ANALYZE` of what runs on a cluster.
+//! `EXPLAIN ANALYZE` of queries on a cluster.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use futures_util::stream;
 
 use crate::job::JobExec;
 
-/// Runs a job, drops its rows, and tells what its operators did, stage by stage.
+/// Runs a job, drops the rows, and returns the operator metrics by stage.
 #[derive(Debug)]
 pub(crate) struct AnalyzeJobExec {
     job: Arc<JobExec>,
@@ -29,7 +29,7 @@ pub(crate) struct AnalyzeJobExec {
 }
 
 impl AnalyzeJobExec {
-    /// The columns are those of `EXPLAIN`: two of text.
+    /// Creates the node. `schema` is that of `EXPLAIN`: two text columns.
     pub(crate) fn new(job: JobExec, schema: SchemaRef) -> Self {
         let known = EquivalenceProperties::new(schema);
         let one = Partitioning::UnknownPartitioning(1);
@@ -87,13 +87,13 @@ impl ExecutionPlan for AnalyzeJobExec {
     }
 }
 
-/// The stages in the order that they ran in, each with its operators from the last one down.
+/// Formats the stages in execution order, each with operators from the last down.
 fn told(metrics: &GetJobMetricsResult) -> Result<String> {
     let mut text = String::new();
     let mut stages: Vec<_> = metrics.stages.iter().collect();
     stages.sort_by_key(|stage| stage.stage_id);
     for stage in stages {
-        // Writing to a string doesn't fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "stage {}, {} partitions", stage.stage_id, stage.partitions);
         for operator in &stage.operators {
             let metrics = OperatorMetricsSet { metrics: operator.metrics.clone() };

@@ -1,4 +1,4 @@
-//! The arrays that an executor has open.
+//! Open arrays of an executor.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,14 @@ use datafusion::error::{DataFusionError, Result};
 use tdb_datafusion::tdb_array::{Array, ArrayError, ErrorCategory, TimeRange};
 use tdb_datafusion::{Opener, Scan, ScanPieces};
 
-/// So many arrays are kept open, with what was read of their metadata.
+/// Maximum number of open arrays, with their cached metadata.
 const KEPT: usize = 8;
-/// An array that nobody has asked for in so long is closed when another one is opened.
+/// Idle time after which an array is closed, when another array is opened.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Opens arrays, and keeps those that were used last: the tasks of a query read an array's metadata once, not once each. Queries don't
-/// share them, since an array that was opened for one of them may be older than the snapshot that the next one is of.
+/// A cache of open arrays. The tasks of a query read the metadata of an array only once. Queries do
+/// not share arrays, because an array opened for one query may be older than the snapshot of the
+/// next.
 #[derive(Debug)]
 pub(crate) struct Arrays {
     opener: Opener,
@@ -28,7 +29,7 @@ struct Open {
     used: Instant,
 }
 
-/// The number of the query, the array's URI, and the time that it is looked at.
+/// Number of the query, URI of the array, and time range.
 type Key = (u64, String, TimeRange);
 
 impl Arrays {
@@ -36,10 +37,10 @@ impl Arrays {
         Self { opener, open: Mutex::default() }
     }
 
-    /// The scan that these are, for a query with this number. It blocks.
+    /// Opens the scan for a query. Blocks.
     ///
     /// # Errors
-    /// The array can't be opened, or has no such columns.
+    /// The array cannot be opened, or lacks a column.
     pub(crate) fn scan(&self, query: u64, pieces: &ScanPieces) -> Result<Scan> {
         let key = (query, pieces.uri().to_owned(), pieces.time());
         let array = match self.kept(&key) {
@@ -78,8 +79,8 @@ impl Arrays {
     }
 }
 
-/// An error as it is told to schedulers, which keep its text alone. That of a storage that is out of reach is an I/O error: schedulers try
-/// such tasks again.
+/// Converts an error for the scheduler, which keeps only the text. Unavailable storage becomes an
+/// I/O error, because schedulers retry these tasks.
 pub(crate) fn told(error: DataFusionError) -> DataFusionError {
     let is_unavailable = match error.find_root() {
         DataFusionError::External(source) => {

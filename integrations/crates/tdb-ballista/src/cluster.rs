@@ -1,4 +1,4 @@
-//! The scheduler that queries are sent to.
+//! The scheduler of a cluster.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::{Error, Result};
 
-/// The address of a scheduler: `HOST:PORT`, where a host is a name, an IPv4 address, or an IPv6 address in brackets.
+/// Address of a scheduler: `HOST:PORT`. The host is a name, an IPv4 address, or an IPv6 address in
+/// brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     host: String,
@@ -50,7 +51,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A scheduler, and how it is used.
+/// A scheduler, with client options.
 #[derive(Clone, Debug)]
 #[must_use = "a cluster does nothing until a session is made for it"]
 pub struct Cluster {
@@ -60,24 +61,23 @@ pub struct Cluster {
     pub(crate) message_bytes: usize,
 }
 
-/// Bytes that a message may have: a plan names all fragments that each of its partitions reads.
+/// Maximum message size in bytes. A plan contains the fragment names of each partition.
 pub(crate) const MESSAGE_BYTES: usize = 256 << 20;
 
 impl Cluster {
-    /// The one whose scheduler has this address: with 16 partitions for a scan, and a minute's patience with a scheduler that has no
-    /// executors.
+    /// Creates a cluster with 16 partitions per scan, and a wait of a minute for executors.
     pub fn new(scheduler: Address) -> Self {
         Self { scheduler, partitions: 16, wait: Duration::from_secs(60), message_bytes: MESSAGE_BYTES }
     }
 
-    /// Into how many partitions scans and joins are divided: two or three times as many as the executors have slots, so that none of
-    /// them waits for the slowest one.
+    /// Sets the number of partitions of scans and joins. Two or three times the number of executor
+    /// slots balances the load.
     pub fn partitions(mut self, count: usize) -> Self {
         self.partitions = count.max(1);
         self
     }
 
-    /// For how long a query waits while the scheduler has no executors.
+    /// Sets the maximum wait while the scheduler has no executors.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self

@@ -1,4 +1,4 @@
-//! How plans with scans of arrays are written down, for schedulers and executors.
+//! Serialization of plans with array scans, for schedulers and executors.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::arrays::Arrays;
 use crate::parts::ScanPartsExec;
 use crate::wire::{self, Header};
 
-/// What a plan says of functions that are not DataFusion's, but may have the names of those.
+/// Marks functions that belong to tdb-datafusion, but may have the same name as in DataFusion.
 const OWN_FUNCTION: &[u8] = b"tdb";
 
-/// Ballista's own codec, scans of arrays, and the functions of their sessions.
+/// Codec for array scans and the functions of sessions, on top of Ballista's codec.
 #[derive(Debug)]
 pub struct PhysicalCodec {
     inner: Arc<dyn PhysicalExtensionCodec>,
@@ -28,19 +28,19 @@ pub struct PhysicalCodec {
 }
 
 impl PhysicalCodec {
-    /// For clients and schedulers, which look at plans and open no array.
+    /// Creates the codec of clients and schedulers, which open no arrays.
     #[must_use]
     pub fn of_plans() -> Self {
         Self { inner: Arc::new(BallistaPhysicalExtensionCodec::default()), arrays: None }
     }
 
-    /// For executors, which read arrays: what opens them, and has the keys of those that are encrypted.
+    /// Creates the codec of executors. The opener opens arrays, and has the encryption keys.
     #[must_use]
     pub fn of_executors(opener: Opener) -> Self {
         Self { arrays: Some(Arc::new(Arrays::new(opener))), ..Self::of_plans() }
     }
 
-    /// With another codec in the place of Ballista's, for nodes and functions of its own.
+    /// Replaces Ballista's codec by another one, for custom nodes and functions.
     #[must_use]
     pub fn with_inner(self, inner: Arc<dyn PhysicalExtensionCodec>) -> Self {
         Self { inner, ..self }

@@ -1,4 +1,4 @@
-//! Plans with scans of arrays become plans that can be sent elsewhere.
+//! Preparation of plans for other processes.
 
 use std::any::Any;
 use std::hash::{BuildHasher as _, RandomState};
@@ -20,11 +20,11 @@ use tdb_datafusion::Scan;
 use crate::parts::{ScanPartsExec, row_schema};
 use crate::wire::{Header, SortColumn};
 
-/// The plan with each of its scans divided, and told as values: a snapshot of each array, whatever is written to it before the plan is
-/// run. It reads metadata, and blocks.
+/// Divides each scan of the plan, and replaces it by values. This fixes the snapshot of each array.
+/// Reads metadata, and blocks.
 ///
 /// # Errors
-/// Metadata can't be read.
+/// Metadata are unreadable.
 pub(crate) fn divided(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let query = number();
     let divide = |node: Arc<dyn ExecutionPlan>| {
@@ -39,7 +39,7 @@ pub(crate) fn divided(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionP
     plan.transform_up(divide).data()
 }
 
-/// Whether a plan reads arrays or files: others aren't worth to be sent anywhere.
+/// `true` if the plan reads arrays or files. Other plans run in the client.
 pub(crate) fn reads(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut reads = false;
     plan.apply(|node| {
@@ -68,10 +68,11 @@ fn parts_of(query: u64, scan: &Scan, node: &Arc<dyn ExecutionPlan>) -> Result<Ar
     ScanPartsExec::new(header, MemorySourceConfig::try_new_exec(&rows, row_schema(), None)?, None)
 }
 
-/// A table in memory in the place of a node that gives one row without values, or none.
+/// Replaces a node without values (one row or no row) by a table in memory.
 ///
-/// A scheduler that cuts such a node out of a task's plan puts an empty table there, which counts rows as the node doesn't; the task then
-/// tells of more operators than others of its stage, and the scheduler, which doesn't understand that, forgets what it gave.
+/// In tasks for other partitions, a scheduler replaces the node by an empty table. The empty table
+/// counts rows, unlike the node. The task thus reports metrics of more operators than the rest of
+/// the stage, and the scheduler discards its results.
 fn constant(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let schema = node.schema();
     let partition = if node.is::<PlaceholderRowExec>() {
@@ -87,7 +88,7 @@ fn constant(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPla
     Ok(Some(MemorySourceConfig::try_new_exec(&partitions, schema, None)?))
 }
 
-/// The orders of its rows by columns.
+/// Returns the sort orders of the rows, by columns.
 fn orders(node: &Arc<dyn ExecutionPlan>) -> Vec<Vec<SortColumn>> {
     let orders = node.equivalence_properties().oeq_class().iter().map(|order| {
         let columns = order.iter().map(|by| Some((by.expr.downcast_ref::<Column>()?.index() as u32, by.options)));
@@ -96,7 +97,7 @@ fn orders(node: &Arc<dyn ExecutionPlan>) -> Vec<Vec<SortColumn>> {
     orders.flatten().collect()
 }
 
-/// A number that no other query has: random, as each of these is made with keys of its own.
+/// Returns a random number for a query, from the random keys of a hasher.
 fn number() -> u64 {
     RandomState::new().hash_one(0)
 }

@@ -1,106 +1,107 @@
-//! What can go wrong between client, scheduler and executors.
+//! Errors of clients, schedulers and executors.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use ballista_core::error::BallistaError;
 
-/// What went wrong with a query on a cluster, or with one of its processes.
+/// Error of a query on a cluster, or of a process of the cluster.
 ///
-/// Queries give it inside of a [`DataFusionError::External`](datafusion::error::DataFusionError::External).
+/// Queries wrap it in a
+/// [`DataFusionError::External`](datafusion::error::DataFusionError::External).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address of a scheduler is none.
+    /// The address of a scheduler is invalid.
     #[error("{address:?} is no address of a scheduler: write HOST:PORT")]
     Address {
-        /// What was given.
+        /// The given text.
         address: String,
     },
-    /// No scheduler answers at the address.
+    /// No scheduler responds at the address.
     #[error("no scheduler answers at {scheduler}: {why}")]
     NoScheduler {
-        /// Its address.
+        /// Address of the scheduler.
         scheduler: String,
-        /// What the connection has come to.
+        /// Cause.
         why: String,
     },
     /// The scheduler has no executors.
     #[error("the scheduler at {scheduler} has had no executors for {} s", waited.as_secs())]
     NoExecutors {
-        /// Its address.
+        /// Address of the scheduler.
         scheduler: String,
-        /// For how long that was so.
+        /// Time without executors.
         waited: Duration,
     },
-    /// The scheduler won't take the query.
+    /// The scheduler rejects the query.
     #[error("the scheduler at {scheduler} refuses the query: {why}")]
     Refused {
-        /// Its address.
+        /// Address of the scheduler.
         scheduler: String,
-        /// What it says.
+        /// Message of the scheduler.
         why: String,
     },
-    /// The scheduler can't be asked any more, or doesn't know the query any more: it may have been started anew.
+    /// The scheduler is unreachable or no longer knows the query, for example after a restart.
     #[error("the scheduler at {scheduler} has lost the query: {why}")]
     Lost {
-        /// Its address.
+        /// Address of the scheduler.
         scheduler: String,
-        /// What it says, or what the connection has come to.
+        /// Message of the scheduler, or cause of the connection failure.
         why: String,
     },
-    /// The query has failed on the cluster.
+    /// The query failed on the cluster.
     #[error("{why} (job {job} of the scheduler at {scheduler})")]
     Failed {
-        /// The address of the scheduler.
+        /// Address of the scheduler.
         scheduler: String,
-        /// What it calls the query.
+        /// Job id.
         job: String,
-        /// What it says.
+        /// Message of the scheduler.
         why: String,
     },
-    /// An executor went away with a part of the result, of which another part has been given already: a second run need not give the same
-    /// rows in the same order.
+    /// An executor disappeared with part of the result, after other rows were returned. The query
+    /// does not restart, because a second run might return the rows in another order.
     #[error("executor {executor} went away with a part of the result: {why}; run the query again")]
     Result {
-        /// What the scheduler calls the executor.
+        /// Executor id.
         executor: String,
-        /// What the connection has come to.
+        /// Cause of the connection failure.
         why: String,
     },
-    /// The scheduler says that a query has ended, and doesn't say where all of its partitions are.
+    /// The scheduler reports success, but not the location of every partition.
     #[error("the scheduler has forgotten where the result is: it knows {there} of its {wanted} partitions")]
     Incomplete {
-        /// How many there are.
+        /// Number of known partitions.
         there: usize,
-        /// How many there should be.
+        /// Number of expected partitions.
         wanted: usize,
     },
-    /// A process can't listen at an address.
+    /// A process cannot listen at an address.
     #[error("can't listen at {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// Cause.
         source: std::io::Error,
     },
-    /// A folder can't be made or used.
+    /// A folder cannot be created or used.
     #[error("can't work in {folder}: {source}")]
     Folder {
-        /// The folder.
+        /// Path of the folder.
         folder: String,
-        /// Why not.
+        /// Cause.
         source: std::io::Error,
     },
-    /// A process has stopped.
+    /// A process stopped with an error.
     #[error("{process}: {source}")]
     Process {
-        /// Which one.
+        /// Name of the process.
         process: &'static str,
-        /// Why.
+        /// Cause.
         source: BallistaError,
     },
 }
 
-/// Results of this crate.
+/// Result with an [`Error`], unless another error type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! The process that runs tasks.
+//! The executor process.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::cluster::{Address, MESSAGE_BYTES};
 use crate::codec::PhysicalCodec;
 use crate::{Error, Result};
 
-/// Between two tries to reach the scheduler.
+/// Delay between attempts to reach the scheduler.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How an executor runs.
+/// Options of an executor.
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until an executor runs by them"]
 pub struct ExecutorOptions {
@@ -36,8 +36,8 @@ pub struct ExecutorOptions {
 }
 
 impl ExecutorOptions {
-    /// One that takes its tasks from a scheduler, and reads arrays by an opener. It listens on this machine alone, on two free ports, has
-    /// as many slots as the machine has processors, and takes seven tenths of its memory.
+    /// Creates options for a scheduler and an opener. Defaults: listens on localhost at two free
+    /// ports, with as many slots as processors, and 70 % of the memory.
     pub fn new(scheduler: Address, opener: Opener) -> Self {
         Self {
             scheduler,
@@ -53,59 +53,62 @@ impl ExecutorOptions {
         }
     }
 
-    /// Listens at this address, on two ports: one that results and intermediate rows are fetched from, and one for the scheduler. 0 stands
-    /// for one that is free.
+    /// Sets the address and two ports: `rows` serves results and intermediate rows, `tasks` serves
+    /// the scheduler. 0 selects a free port.
     pub fn listen(mut self, address: IpAddr, rows: u16, tasks: u16) -> Self {
         self.listen = address;
         self.ports = [rows, tasks];
         self
     }
 
-    /// The name or address that scheduler, other executors and clients reach it by; by default the one that the scheduler sees.
+    /// Sets the host name or address for the scheduler, other executors and clients. Default: as
+    /// seen by the scheduler.
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.host = Some(host.into());
         self
     }
 
-    /// How many partitions it works on at once.
+    /// Sets the number of concurrent partitions.
     pub fn slots(mut self, slots: usize) -> Self {
         self.slots = slots.max(1);
         self
     }
 
-    /// How many bytes the operators of all its tasks may take together; each slot has its share. Operators that need more spill, or fail.
+    /// Limits the memory of operators in bytes, over all tasks. Each slot gets an equal share.
+    /// Operators that need more spill or fail.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// The folder where it keeps intermediate rows, in a folder of its own that it removes when it stops; by default that for temporary
-    /// files.
+    /// Sets the parent folder for intermediate rows. The executor creates a subfolder, and removes
+    /// the subfolder when stopping. Default: the system's temporary folder.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// How often it says that it is there. In whole seconds, one at least.
+    /// Sets the heartbeat interval, in whole seconds, at least 1.
     pub fn heartbeat(mut self, interval: Duration) -> Self {
         self.heartbeat = interval.max(Duration::from_secs(1));
         self
     }
 
-    /// For how long it tries to reach the scheduler at first.
+    /// Sets the maximum time to reach the scheduler at startup.
     pub fn connect(mut self, patience: Duration) -> Self {
         self.connect = patience.max(Duration::from_secs(1));
         self
     }
 
-    /// With this codec, as for plans with nodes of somebody's own: around [`PhysicalCodec::of_executors`], or that around another one.
+    /// Sets the codec, for plans with custom nodes. Either wraps [`PhysicalCodec::of_executors`],
+    /// or is that codec with [another inner codec](PhysicalCodec::with_inner).
     pub fn codec(mut self, codec: Arc<dyn PhysicalExtensionCodec>) -> Self {
         self.codec = codec;
         self
     }
 }
 
-/// An executor that is about to run.
+/// An executor that is ready to run.
 #[derive(Debug)]
 pub struct Executor {
     options: ExecutorOptions,
@@ -113,7 +116,7 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Makes its folder, and finds its ports.
+    /// Creates the folder, and selects the ports.
     ///
     /// # Errors
     /// [`Error::Folder`], [`Error::Listen`].
@@ -126,17 +129,17 @@ impl Executor {
         Ok(Self { options, folder })
     }
 
-    /// Where rows are fetched from.
+    /// The address that serves rows.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.options.listen, self.options.ports[0])
     }
 
-    /// Runs tasks until the process is told to stop (by Ctrl-C or SIGTERM): then it takes none any more, and ends those that it has. Dropping
-    /// the future stops it at once.
+    /// Runs tasks until the process receives Ctrl-C or SIGTERM. Then finishes running tasks, and
+    /// accepts no more. Dropping the future stops immediately.
     ///
     /// # Errors
-    /// [`Error::NoScheduler`]; [`Error::Process`]: a port is taken.
+    /// [`Error::NoScheduler`], or [`Error::Process`] if a port is taken.
     pub async fn run(self) -> Result<()> {
         let Self { options, folder } = self;
         reach(&options.scheduler, options.connect).await?;
@@ -151,7 +154,7 @@ impl Executor {
             grpc_port: options.ports[1],
             scheduler_host: options.scheduler.host().to_owned(),
             scheduler_port: options.scheduler.port(),
-            // It has been waited for already; Ballista would wait without end.
+            // `reach` has waited already. Ballista would wait without limit.
             scheduler_connect_timeout_seconds: 0,
             vcores: options.slots,
             task_scheduling_policy: TaskSchedulingPolicy::PushStaged,
@@ -168,7 +171,7 @@ impl Executor {
     }
 }
 
-/// Waits until somebody listens where the scheduler should be.
+/// Waits until the scheduler accepts connections.
 async fn reach(scheduler: &Address, patience: Duration) -> Result<()> {
     let end = Instant::now() + patience;
     loop {
@@ -185,8 +188,8 @@ async fn reach(scheduler: &Address, patience: Duration) -> Result<()> {
     }
 }
 
-/// The ports, with free ones in the place of zeros. They are found by listening there for a moment: another process may take them before
-/// the executor does, which then fails.
+/// Replaces zeros by free ports. Finds free ports by listening briefly. If another process takes
+/// the port first, the executor fails.
 fn free(address: IpAddr, ports: [u16; 2]) -> Result<[u16; 2]> {
     let mut listeners = Vec::new();
     for port in ports {
@@ -199,10 +202,10 @@ fn free(address: IpAddr, ports: [u16; 2]) -> Result<[u16; 2]> {
     Ok([listeners[0].1, listeners[1].1])
 }
 
-/// Ends when the process gets SIGTERM, or on Windows Ctrl-Break.
+/// Completes when the process receives SIGTERM, or Ctrl-Break on Windows.
 pub async fn terminated() {
     if ballista_executor::terminate::sig_term().await.is_err() {
-        // Nobody can tell it: it goes on until it is ended otherwise.
+        // Without a signal handler, never completes.
         std::future::pending::<()>().await;
     }
 }

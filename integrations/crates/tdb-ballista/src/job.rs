@@ -1,4 +1,4 @@
-//! A plan that runs on a cluster, as a plan of the client.
+//! A job on the cluster, as a node in the client's plan.
 
 mod results;
 mod submit;
@@ -27,12 +27,12 @@ use crate::divide::divided;
 use results::Given;
 use submit::{Job, Request};
 
-/// So often a query runs whose result was lost with an executor.
+/// Maximum number of runs of a query whose results are lost with an executor.
 const RUNS: usize = 3;
-/// So many batches wait for who reads them.
+/// Number of batches read ahead.
 const AHEAD: usize = 2;
 
-/// A plan that the executors of a cluster run; its rows come in one partition.
+/// A plan that runs on executors. Returns the rows in one partition.
 #[derive(Debug)]
 pub(crate) struct JobExec {
     cluster: Cluster,
@@ -52,7 +52,7 @@ impl JobExec {
         Self { cluster, plan, codec, properties: Arc::new(properties) }
     }
 
-    /// What it takes to run the plan.
+    /// Collects the state needed to run the plan.
     fn run(&self, context: &TaskContext) -> Run {
         Run {
             cluster: self.cluster.clone(),
@@ -63,10 +63,10 @@ impl JobExec {
         }
     }
 
-    /// Runs the plan, drops its rows, and says what its operators did.
+    /// Runs the plan, drops the rows, and returns the operator metrics.
     ///
     /// # Errors
-    /// As those of running it.
+    /// As for running the plan.
     pub(crate) async fn metrics(&self, context: &TaskContext) -> Result<GetJobMetricsResult> {
         let run = self.run(context);
         let request = run.request().await?;
@@ -78,7 +78,8 @@ impl JobExec {
     }
 }
 
-/// The settings of a session that count on a cluster: those of DataFusion and of Ballista. Others may be anything, and stay here.
+/// Returns the session settings for the cluster: those of DataFusion and Ballista. Other settings
+/// stay local.
 fn settings(context: &TaskContext) -> Vec<KeyValuePair> {
     let all = context.session_config().options().entries().into_iter();
     let known = all.filter(|entry| entry.key.starts_with("datafusion.") || entry.key.starts_with("ballista."));
@@ -98,7 +99,7 @@ struct Run {
 }
 
 impl Run {
-    /// The plan with its scans divided, as bytes.
+    /// Divides the scans, and serializes the plan.
     async fn request(&self) -> Result<Request> {
         let (plan, codec) = (self.plan.clone(), self.codec.clone());
         let written = move || {
@@ -111,7 +112,8 @@ impl Run {
         Ok(Request { plan: plan.to_vec(), partitions, settings: self.settings.clone(), session: self.session.clone() })
     }
 
-    /// Runs the plan, and again if its result goes away with an executor before any of it is given.
+    /// Runs the plan. Runs it again if results are lost with an executor before any row was
+    /// returned.
     async fn run(self, to: Sender<Result<RecordBatch>>) -> Result<()> {
         let request = self.request().await?;
         let mut runs = 1;
@@ -148,7 +150,7 @@ impl ExecutionPlan for JobExec {
         &self.properties
     }
 
-    /// None that the client could do anything with.
+    /// Hides the plan, which runs elsewhere.
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         Vec::new()
     }

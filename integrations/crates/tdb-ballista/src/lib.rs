@@ -1,9 +1,10 @@
-//! SQL over TileDB arrays on many machines, by [Ballista](https://datafusion.apache.org/ballista/).
+//! SQL over TileDB arrays on a cluster, by [Ballista](https://datafusion.apache.org/ballista/).
 //!
-//! A *scheduler* hands out the tasks of queries, *executors* run them, and clients have a session whose queries go there
-//! ([`session`]). The client plans a query as it would alone: it opens the arrays, decides which tiles matter, and
-//! [divides](tdb_datafusion::Scan::pieces) each scan into partitions. What is sent are values: where an array lies, the snapshot of it that
-//! counts, and which cells each partition reads; never a key, and nothing that is open.
+//! A *scheduler* distributes the tasks of queries, *executors* run them, and clients use a
+//! [`session`] whose queries run on the cluster. The client plans a query as usual: it opens the
+//! arrays, prunes tiles, and [divides](tdb_datafusion::Scan::pieces) each scan into partitions.
+//! Only values are sent: the URI of an array, the snapshot, and the cells of each partition. Keys
+//! and open handles are never sent.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod analyze;
@@ -20,7 +21,8 @@ mod scheduler;
 mod session;
 mod wire;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency of the same
+// version.
 pub use {ballista_core, datafusion_proto, tdb_datafusion};
 
 pub use cluster::{Address, Cluster};

@@ -1,9 +1,11 @@
-//! Scans in plans that are sent elsewhere.
+//! Array scans in plans for other processes.
 //!
-//! A scheduler gives each task some partitions of a plan, and cuts the plan down to them. It knows how to do that to sources of its own
-//! alone: another one it would leave as it is, and every task would read all of it. So what is sent of a scan are two nodes. The lower one
-//! is a table in memory, of which each partition has a row: what that partition reads. The scheduler cuts it as it cuts every such table.
-//! The upper one, [`ScanPartsExec`], reads the rows of a partition, and gives the cells that they speak of.
+//! A scheduler gives each task some partitions of a plan, and restricts the plan to them. The
+//! scheduler can only restrict known sources. An unknown source would stay unchanged, and every
+//! task would read all partitions. A scan is therefore sent as two nodes. The lower node is a table
+//! in memory with one row per partition, the serialized query parts. The scheduler restricts it
+//! like any table. The upper node, [`ScanPartsExec`], reads the rows of a partition, and returns
+//! the cells.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,30 +31,30 @@ use tdb_datafusion::ScanPieces;
 use crate::arrays::{Arrays, told};
 use crate::wire::Header;
 
-/// A scan of an array, whose input has in each partition what that partition reads of it.
+/// A scan of an array. Its input contains the query parts of each partition.
 #[derive(Debug)]
 pub(crate) struct ScanPartsExec {
     header: Header,
     input: Arc<dyn ExecutionPlan>,
-    /// What opens arrays; none where plans are only looked at.
+    /// Opens arrays. `None` in clients and schedulers.
     arrays: Option<Arc<Arrays>>,
     properties: Arc<PlanProperties>,
     metrics: Opened,
 }
 
-/// The metrics of the scans that were opened.
+/// Metrics of the opened scans.
 type Opened = Arc<Mutex<Vec<ExecutionPlanMetricsSet>>>;
 
-/// The schema of the rows that say what is read.
+/// Schema of the rows with query parts.
 pub(crate) fn row_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("parts", DataType::Binary, false)]))
 }
 
 impl ScanPartsExec {
-    /// The scan of what the input's rows say.
+    /// Creates a scan of the query parts in `input`.
     ///
     /// # Errors
-    /// The input has no such rows.
+    /// The input has another schema.
     pub(crate) fn new(header: Header, input: Arc<dyn ExecutionPlan>, arrays: Option<Arc<Arrays>>) -> Result<Arc<Self>> {
         if input.schema().fields() != row_schema().fields() {
             let message = format!("the parts of a scan are binary rows, and not {}", input.schema());
@@ -80,7 +82,7 @@ fn properties(header: &Header, partitions: usize) -> PlanProperties {
     PlanProperties::new(known, partitioning, EmissionType::Incremental, Boundedness::Bounded)
 }
 
-/// What it takes to open the scan that a row stands for.
+/// State needed to open the scan of a row.
 #[derive(Clone)]
 struct Opener {
     query: u64,
@@ -113,7 +115,7 @@ impl Opener {
     }
 }
 
-/// The rows of a batch.
+/// Returns the rows of a batch.
 fn rows_of(batch: &RecordBatch) -> Vec<Result<Vec<u8>>> {
     match batch.columns().first().and_then(|column| column.as_binary_opt::<i32>()) {
         Some(rows) => rows.iter().flatten().map(|row| Ok(row.to_vec())).collect(),

@@ -1,4 +1,4 @@
-//! Which part of a plan runs where.
+//! Division of plans between client and cluster.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,13 +20,14 @@ use crate::codec::PhysicalCodec;
 use crate::divide::reads;
 use crate::job::JobExec;
 
-/// Plans as the session does without a cluster, and then has the cluster run what reads arrays or files.
+/// Plans like the session without a cluster, then moves the parts that read arrays or files to the
+/// cluster.
 ///
-/// What doesn't read any runs in this process, where the catalogs, tables in memory and settings are. So do writes: what they write comes
-/// from the cluster, and appears at once or not at all, as all that one process writes.
+/// Other plans run in the client, next to the catalogs, tables in memory and settings. Writes also
+/// run in the client: their rows come from the cluster, and each write is atomic.
 pub(crate) struct ClusterPlanner {
     cluster: Cluster,
-    /// What plans without a cluster; DataFusion's planner if there is none.
+    /// Planner without the cluster. `None` for DataFusion's planner.
     inner: Option<Arc<dyn QueryPlanner + Send + Sync>>,
 }
 
@@ -35,7 +36,8 @@ impl ClusterPlanner {
         Self { cluster, inner }
     }
 
-    /// The plan as it would be without a cluster. Tables may look which planner the session has.
+    /// Plans without the cluster. The session temporarily gets the inner planner, because tables
+    /// may check the session's planner.
     async fn alone(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(inner) = &self.inner else {
             return DefaultPhysicalPlanner::default().create_physical_plan(plan, session).await;

@@ -1,4 +1,4 @@
-//! The process that hands out the tasks of queries.
+//! The scheduler process.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::cluster::MESSAGE_BYTES;
 use crate::codec::PhysicalCodec;
 use crate::{Error, Result};
 
-/// How a scheduler runs.
+/// Options of a scheduler.
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until a scheduler runs by them"]
 pub struct SchedulerOptions {
@@ -29,34 +29,36 @@ pub struct SchedulerOptions {
     codec: Option<Arc<dyn PhysicalExtensionCodec>>,
 }
 
-/// How often a scheduler looks for executors that have gone.
+/// Interval of checks for dead executors, in seconds.
 const LOOK: u64 = 2;
 
 impl SchedulerOptions {
-    /// It listens at an address; port 0 stands for one that is free.
+    /// Creates options with an address to listen at. Port 0 selects a free port.
     pub fn new(listen: SocketAddr) -> Self {
         Self { listen, host: None, executor_timeout: Duration::from_secs(30), proxy: false, codec: None }
     }
 
-    /// The name or address that executors reach it by; by default the one that it listens at.
+    /// Sets the host name or address for executors. Default: the listening address.
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.host = Some(host.into());
         self
     }
 
-    /// An executor that has said nothing for so long is gone, and what it was doing is done by others. In whole seconds, three at least.
+    /// Sets the time without a heartbeat until an executor counts as dead. Other executors take
+    /// over the tasks. In whole seconds, at least 3.
     pub fn executor_timeout(mut self, timeout: Duration) -> Self {
         self.executor_timeout = timeout.max(Duration::from_secs(3));
         self
     }
 
-    /// Results go through the scheduler, for clients that don't reach the executors.
+    /// Routes results through the scheduler, for clients that cannot reach the executors.
     pub fn proxy_results(mut self, proxy: bool) -> Self {
         self.proxy = proxy;
         self
     }
 
-    /// With this codec, as for plans with nodes of somebody's own: around [`PhysicalCodec::of_plans`], or that around another one.
+    /// Sets the codec, for plans with custom nodes. Either wraps [`PhysicalCodec::of_plans`], or is
+    /// that codec with [another inner codec](PhysicalCodec::with_inner).
     pub fn codec(mut self, codec: Arc<dyn PhysicalExtensionCodec>) -> Self {
         self.codec = Some(codec);
         self
@@ -83,7 +85,7 @@ impl SchedulerOptions {
     }
 }
 
-/// A scheduler that listens, and doesn't answer yet.
+/// A scheduler that listens, but does not respond yet.
 pub struct Scheduler {
     listener: TcpListener,
     config: Arc<SchedulerConfig>,
@@ -97,7 +99,7 @@ impl fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// # Errors
     /// [`Error::Listen`].
@@ -108,14 +110,14 @@ impl Scheduler {
         Ok(Self { listener, config: Arc::new(options.config(address)), address })
     }
 
-    /// Where it listens.
+    /// The listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until the future is dropped. What it knows of queries and executors is in memory, and gone with it; executors come back
-    /// by themselves when another one listens at the address.
+    /// Serves requests until the future is dropped. Jobs and executors are only kept in memory.
+    /// Executors reconnect to a new scheduler at the same address.
     ///
     /// # Errors
     /// [`Error::Process`].

@@ -1,4 +1,4 @@
-//! Sessions whose queries run on a cluster.
+//! Sessions that run queries on a cluster.
 
 use std::sync::Arc;
 
@@ -13,22 +13,23 @@ use crate::cluster::Cluster;
 use crate::codec::PhysicalCodec;
 use crate::planner::ClusterPlanner;
 
-/// A session whose tables are arrays, as [`tdb_datafusion::session`] makes them, and whose queries run on a cluster.
+/// Creates a session with arrays as tables, like [`tdb_datafusion::session`]. Queries run on a
+/// cluster.
 ///
-/// The session plans: it opens the arrays, and divides them. So it needs their keys and the credentials of their stores, and so do the
-/// executors, each from its own environment; the scheduler needs none. What all of them know an array by is its URI, or a path of a folder
-/// that they share.
+/// The session opens and divides the arrays during planning. The session therefore needs encryption
+/// keys and store credentials. Executors need the same, each from the environment. The scheduler
+/// needs neither. Arrays are identified by URI, or by a path in a shared folder.
 ///
-/// Ballista sets some of DataFusion's settings, as it can't do what they are for: filters that become known while a query runs
-/// (`enable_dynamic_filter_pushdown`) and hash joins (`prefer_hash_join`) are off among them.
+/// Ballista overrides some DataFusion settings for missing features. Disabled are, for example,
+/// dynamic filters (`enable_dynamic_filter_pushdown`) and hash joins (`prefer_hash_join`).
 ///
 /// # Errors
-/// The temporary folder can't be used. Whether there is a scheduler shows when the first query runs.
+/// The temporary folder is not usable. The first query reports a missing scheduler.
 pub fn session(options: SessionOptions, cluster: &Cluster) -> Result<SessionContext> {
     session_with(options, |builder| on_cluster(builder, cluster))
 }
 
-/// The same of a session that is about to be made otherwise: what it would run here it runs on a cluster.
+/// Changes a session under construction to run queries on a cluster.
 #[must_use]
 pub fn on_cluster(mut builder: SessionStateBuilder, cluster: &Cluster) -> SessionStateBuilder {
     let planner = ClusterPlanner::new(cluster.clone(), builder.query_planner().take());

@@ -1,4 +1,5 @@
-//! What is sent of a scan: all that a plan needs to know of it without opening the array. Its parts are the rows of its input.
+//! Serialization of the properties of a scan that plans need without opening the array. The query
+//! parts are the rows of the scan's input.
 //!
 //! ```text
 //! "tdb scan" | u8 version, 1 | u64 query | URI | u32 length | the columns' schema, as DataFusion writes it
@@ -16,40 +17,40 @@ use prost::Message;
 use tdb_datafusion::tdb_array::tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind};
 
 const MAGIC: &[u8] = b"tdb scan";
-/// The version of the form above, and of what it stands for.
+/// Version of the format above, including its semantics.
 pub(crate) const VERSION: u8 = 1;
-/// Where the version lies.
+/// Offset of the version.
 #[cfg(test)]
 pub(crate) const VERSION_AT: usize = MAGIC.len();
 const DESCENDING: u8 = 1;
 const NULLS_FIRST: u8 = 2;
 
-/// The place of a column, and how rows ascend by it.
+/// Index of a column, with its sort options.
 pub(crate) type SortColumn = (u32, SortOptions);
 
-/// A scan without its parts.
+/// A scan without its query parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
-    /// A number that scans of the same query share, and those of others don't.
+    /// Number shared by the scans of a query, and different in other queries.
     pub(crate) query: u64,
-    /// Where the array lies.
+    /// URI of the array.
     pub(crate) uri: String,
     pub(crate) schema: SchemaRef,
-    /// The orders that the rows of each partition are in.
+    /// Sort orders of the rows within each partition.
     pub(crate) orders: Vec<Vec<SortColumn>>,
 }
 
-/// Whether bytes are those of a scan, of whatever version. No message of Ballista's begins like them: their first byte would be the end
-/// of a group.
+/// `true` if the bytes are a scan, of any version. Messages of Ballista never start like this,
+/// because the first byte would be the end of a group.
 pub(crate) fn is_scan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
 impl Header {
-    /// What [`from_bytes`](Self::from_bytes) reads.
+    /// Serializes the header for [`from_bytes`](Self::from_bytes).
     ///
     /// # Errors
-    /// The schema has a type that DataFusion can't write.
+    /// DataFusion cannot serialize a type in the schema.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let schema = protobuf::Schema::try_from(self.schema.as_ref())?.encode_to_vec();
         let mut writer = ByteWriter::new();
@@ -71,10 +72,11 @@ impl Header {
         Ok(writer.into_bytes())
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote. What is allocated is in proportion to the bytes.
+    /// Parses the result of [`to_bytes`](Self::to_bytes). Allocations are proportional to the
+    /// input.
     ///
     /// # Errors
-    /// Another version, or bytes that are damaged.
+    /// Another version, or damaged bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut reader = ByteReader::new(bytes);
         let read = parse(&mut reader).and_then(|parts| reader.finish("scan").map(|()| parts));

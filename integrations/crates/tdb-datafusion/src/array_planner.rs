@@ -1,15 +1,16 @@
-//! Which planner a session has.
+//! The query planner of sessions with arrays.
 
 use std::any::Any;
 
 use datafusion::catalog::Session;
 
-/// DataFusion's planner, but for DELETE from arrays: tables are given what of the condition is about them alone, and nothing of a
-/// condition that was found to be always false. What an array deletes doesn't come back.
+/// DataFusion's planner, with additional checks of DELETE from arrays. DataFusion drops parts of
+/// the condition about other tables, and conditions that are always false. An array cannot undo a
+/// deletion.
 #[derive(Debug)]
 pub(crate) struct ArrayPlanner;
 
-/// Whether statements of a session are planned by it.
+/// `true` if the session uses this planner.
 pub(crate) fn is_planner_of(session: &dyn Session) -> bool {
     let planner = session.query_planner();
     (&*planner as &dyn Any).is::<ArrayPlanner>()

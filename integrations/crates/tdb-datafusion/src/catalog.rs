@@ -1,4 +1,4 @@
-//! Catalogs: where names of tables lead to.
+//! Catalogs of tables.
 
 mod fresh;
 mod group;

@@ -1,7 +1,8 @@
-//! Constants that a DELETE compares times with, which the column's type has to have.
+//! Checks that constants compared with times in a DELETE have the precision of the column.
 //!
-//! DataFusion makes a constant one of the column's type first: '2024-05-01 12:00:00.0005' becomes 12:00:00.000 where a column counts milliseconds.
-//! A SELECT with `=` then finds rows that it shouldn't; a DELETE would take them away. So it is refused.
+//! DataFusion first casts a constant to the type of the column. For a column in milliseconds,
+//! '2024-05-01 12:00:00.0005' becomes 12:00:00.000. A SELECT with `=` would then find wrong rows,
+//! and a DELETE would remove them. The DELETE is therefore rejected.
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::DFSchemaRef;
@@ -17,7 +18,7 @@ use datafusion::scalar::ScalarValue;
 use crate::error;
 use crate::planner::is_of_array;
 
-/// Looks at the conditions of DELETE, before any constant has become another.
+/// Checks the conditions of DELETE before constants are cast.
 #[derive(Debug)]
 pub(crate) struct ExactConstants;
 
@@ -42,7 +43,7 @@ impl AnalyzerRule for ExactConstants {
     }
 }
 
-/// Refuses a condition that compares times with constants between two of those that their type has.
+/// Rejects comparisons of times with constants of finer precision.
 fn check(predicate: &Expr, schema: &DFSchemaRef) -> Result<()> {
     predicate.apply(|expr| {
         match expr {
@@ -62,7 +63,7 @@ fn check(predicate: &Expr, schema: &DFSchemaRef) -> Result<()> {
     Ok(())
 }
 
-/// One side of a comparison, and the other.
+/// Checks one side of a comparison against the other.
 fn pair(side: &Expr, constant: &Expr, schema: &DFSchemaRef) -> Result<()> {
     let Some((name, types)) = column(side, schema)? else { return Ok(()) };
     if !types.iter().any(DataType::is_temporal) || !constant.column_refs().is_empty() {
@@ -71,7 +72,7 @@ fn pair(side: &Expr, constant: &Expr, schema: &DFSchemaRef) -> Result<()> {
     let context = SimplifyContext::builder().with_schema(schema.clone()).with_current_time().build();
     let fits = match ExprSimplifier::new(context).simplify(constant.clone())? {
         Expr::Literal(value, _) => types.iter().all(|data_type| fits(&value, data_type)),
-        // Nobody knows yet what it will be.
+        // The value is unknown before execution.
         _ => false,
     };
     if fits {
@@ -83,7 +84,7 @@ fn pair(side: &Expr, constant: &Expr, schema: &DFSchemaRef) -> Result<()> {
     )))
 }
 
-/// The column that an expression is, casts aside, with its type and those of the casts.
+/// Returns the column of an expression, ignoring casts, with the types of the column and the casts.
 fn column(expr: &Expr, schema: &DFSchemaRef) -> Result<Option<(String, Vec<DataType>)>> {
     Ok(match expr {
         Expr::Column(column) => Some((column.name.clone(), vec![expr.get_type(schema)?])),
@@ -100,7 +101,8 @@ fn with_type(found: Option<(String, Vec<DataType>)>, data_type: DataType) -> Opt
     Some((name, types))
 }
 
-/// Whether a value is one of a type of times, and not between two of them. What can't be such a value at all is said by others.
+/// `true` if casting the value to a type of times does not round it. Also `true` if the cast fails,
+/// because the error is reported elsewhere.
 fn fits(value: &ScalarValue, data_type: &DataType) -> bool {
     let units = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond, TimeUnit::Second];
     let fine: Vec<DataType> = match data_type {
@@ -110,7 +112,7 @@ fn fits(value: &ScalarValue, data_type: &DataType) -> bool {
         _ => return true,
     };
     let Ok(rounded) = value.cast_to(data_type) else { return true };
-    // The finest that has room for it.
+    // The finest unit without overflow.
     let found = fine.iter().find_map(|fine| Some((value.cast_to(fine).ok().filter(|value| !value.is_null())?, fine)));
     found.is_none_or(|(exact, fine)| rounded.cast_to(fine).is_ok_and(|rounded| rounded == exact))
 }

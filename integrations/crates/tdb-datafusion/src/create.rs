@@ -1,4 +1,4 @@
-//! Statements that make arrays: CREATE EXTERNAL TABLE … STORED AS TILEDB, and COPY … TO.
+//! Statements that create arrays: CREATE EXTERNAL TABLE … STORED AS TILEDB, and COPY … TO.
 
 mod copy;
 mod factory;

@@ -1,4 +1,4 @@
-//! From columns and options to what an array is made from.
+//! Array definitions from columns and options.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use tdb_arrow::NewArray;
 
 use crate::error;
 
-/// The options of statements that are about the array to be made, by their names, and the others.
+/// Options of a statement about the array to create, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Creation {
     options: HashMap<String, String>,
@@ -22,7 +22,7 @@ pub(crate) struct Creation {
 const KNOWN: [&str; 5] = ["dimensions", "array", "duplicates", "capacity", "filters"];
 
 impl Creation {
-    /// Takes its options out of those of a statement.
+    /// Takes the options about the array out of the options of a statement.
     pub(crate) fn of(options: &mut HashMap<String, String>) -> Self {
         let mut taken = HashMap::new();
         options.retain(|key, value| {
@@ -37,15 +37,16 @@ impl Creation {
         Self { options: taken }
     }
 
-    /// Whether nothing was said.
+    /// `true` if there are no options.
     pub(crate) fn is_empty(&self) -> bool {
         self.options.is_empty()
     }
 
-    /// What the array of some columns is made from. Dictionaries become enumerations, without values if there are no rows that have any.
+    /// Builds the array definition for these columns. Dictionaries become enumerations with the
+    /// values in `rows`.
     ///
     /// # Errors
-    /// No dimensions, or columns that can't be one; values that are none; columns that an array can't hold.
+    /// Missing or unsuitable dimensions, invalid option values, and columns of unsupported types.
     pub(crate) fn definition(&self, columns: &Schema, rows: Option<&RecordBatch>) -> Result<ArrayDefinition> {
         let failed = |error| error::of_arrow("new array", error);
         let mut array = self.array(columns)?;
@@ -55,12 +56,12 @@ impl Creation {
         array.definition(&self.plain(columns)).map_err(failed)
     }
 
-    /// The dimensions, by their names.
+    /// Names of the dimensions.
     fn dimensions(&self) -> impl Iterator<Item = &str> {
         self.options.get("dimensions").into_iter().flat_map(|names| names.split(',')).map(str::trim)
     }
 
-    /// Columns whose dictionaries have become their values where they are dimensions.
+    /// Replaces dictionaries by their value types in dimension columns.
     pub(crate) fn plain(&self, columns: &Schema) -> Schema {
         let fields = columns.fields().iter().map(|field| match field.data_type() {
             DataType::Dictionary(_, values) if self.dimensions().any(|name| name == field.name()) => {
@@ -71,7 +72,7 @@ impl Creation {
         Schema::new(fields.collect::<Vec<_>>())
     }
 
-    /// An array of some columns, without those that aren't dimensions.
+    /// Creates the builder with the dimensions and options.
     fn array(&self, columns: &Schema) -> Result<NewArray> {
         let is_dense = match self.options.get("array").map(String::as_str) {
             None | Some("sparse") => false,
@@ -183,7 +184,7 @@ impl Creation {
     }
 }
 
-/// A value of a domain as it is written: a number, or a date.
+/// Parses a bound of a domain: a number or a date.
 fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
     match datetime::written(datatype, text.trim()).ok()? {
         Written::One(scalar) => Some(scalar),
@@ -191,7 +192,7 @@ fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
     }
 }
 
-/// The length of tiles where none was given, which have to be shorter than a type's domain.
+/// Default tile extent. Smaller than the domain of the type.
 fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
     Some(match physical {
         PhysicalType::I8 => Scalar::I8(16),
@@ -206,7 +207,7 @@ fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
     })
 }
 
-/// The largest domain of a type: the last tile has to end within the type too.
+/// Largest domain of a type. The last tile must also end within the type.
 fn everything(physical: PhysicalType) -> (Scalar, Scalar) {
     macro_rules! integers {
         ($($physical:ident: $type:ty, $extent:literal;)*) => {

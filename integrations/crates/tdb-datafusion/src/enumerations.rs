@@ -1,4 +1,4 @@
-//! Enumerations of new arrays, whose values come with the rows.
+//! Enumerations of new arrays, extended while rows are written.
 
 use datafusion::arrow::array::{Array as _, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
@@ -9,7 +9,7 @@ use tdb_array::{Array, Names};
 use crate::definition::Creation;
 use crate::{Opener, error};
 
-/// What gives the enumerations of an array the values of dictionaries, as rows come.
+/// Extends the enumerations of an array by the dictionary values of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Enumerations {
     pub(crate) opener: Opener,
@@ -17,10 +17,11 @@ pub(crate) struct Enumerations {
 }
 
 impl Enumerations {
-    /// The array, whose enumerations have all values of these rows' dictionaries. It blocks.
+    /// Extends the enumerations by the dictionary values of these rows, and returns the updated
+    /// array. Blocks.
     ///
     /// # Errors
-    /// Values that an array can't hold; it can't be read or changed.
+    /// Unsupported values, or the array cannot be read or changed.
     pub(crate) fn with_values(&self, uri: &str, array: Array, rows: &RecordBatch) -> Result<Array> {
         if !rows.columns().iter().any(|column| matches!(column.data_type(), DataType::Dictionary(..))) {
             return Ok(array);

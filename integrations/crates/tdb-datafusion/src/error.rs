@@ -1,10 +1,10 @@
-//! Errors of arrays in the terms of SQL.
+//! Errors of arrays as DataFusion errors.
 
 use datafusion::error::DataFusionError;
 use tdb_array::{ArrayError, ErrorCategory};
 
-/// What went wrong with the array at `uri`, as DataFusion tells it: with the [`ArrayError`] inside, of which
-/// [`category`](ArrayError::category) says what to do.
+/// Wraps an error of the array at `uri`. The [`ArrayError`] stays accessible as the source, with
+/// its [`category`](ArrayError::category).
 pub(crate) fn of_array(uri: &str, error: ArrayError) -> DataFusionError {
     let hint = match error.category() {
         ErrorCategory::Key => "; its key comes of the function that the opener was given (Opener::with_keys)",
@@ -14,7 +14,7 @@ pub(crate) fn of_array(uri: &str, error: ArrayError) -> DataFusionError {
     DataFusionError::External(Box::new(error)).context(table)
 }
 
-/// The same of an array that is told in Arrow's terms.
+/// Wraps an error of a conversion to or from Arrow.
 pub(crate) fn of_arrow(uri: &str, error: tdb_arrow::Error) -> DataFusionError {
     match error {
         tdb_arrow::Error::Array(error) => of_array(uri, error),
@@ -22,12 +22,12 @@ pub(crate) fn of_arrow(uri: &str, error: tdb_arrow::Error) -> DataFusionError {
     }
 }
 
-/// A statement that asks for what an array can't do.
+/// Creates an error for an unsupported statement.
 pub(crate) fn plan(message: impl Into<String>) -> DataFusionError {
     DataFusionError::Plan(message.into())
 }
 
-/// What a task that was started for a blocking call has come to.
+/// Flattens the result of a blocking task.
 pub(crate) fn joined<T>(
     result: Result<datafusion::error::Result<T>, tokio::task::JoinError>,
 ) -> datafusion::error::Result<T> {

@@ -1,7 +1,8 @@
-//! Files of other formats than arrays, by their names.
+//! Paths of files in other formats.
 //!
-//! DataFusion (55.2) decodes `%41` in URIs, ends names at `#` and `?`, and takes `*`, `?` and `[` in paths for patterns, also where it writes.
-//! Here each byte of a name is itself; a pattern is only asked where no file has the name.
+//! DataFusion (55.2) decodes `%41` in URIs, cuts names at `#` and `?`, and treats `*`, `?` and `[`
+//! in paths as patterns, even for writes. Here, names are literal. A name is a pattern only if no
+//! such file exists.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,19 +20,19 @@ use url::Url;
 
 use crate::error;
 
-/// What makes a path a pattern.
+/// Characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// A name, or a pattern of names, as DataFusion has to be given it to read.
+/// Converts a name or pattern to the form that DataFusion needs for reading.
 ///
 /// # Errors
-/// There is no current folder.
+/// The current folder does not exist.
 pub(crate) fn to_read(name: &str) -> Result<String> {
     let Some(path) = local(name)? else { return Ok(name.to_owned()) };
     if !name.contains(PATTERN) || path.symlink_metadata().is_ok() {
         return exact(name, &path);
     }
-    // Folders that are there are no patterns.
+    // Existing folders are taken literally.
     let folder = path.ancestors().find(|folder| folder.symlink_metadata().is_ok());
     let text = path.to_str().filter(|_| folder.and_then(Path::to_str).is_some_and(|folder| !folder.contains(PATTERN)));
     let text = text.ok_or_else(|| {
@@ -40,12 +41,12 @@ pub(crate) fn to_read(name: &str) -> Result<String> {
     Ok(if name.ends_with('/') && !text.ends_with('/') { format!("{text}/") } else { text.to_owned() })
 }
 
-/// A name as DataFusion has to be given it to write.
+/// Converts a name to the form that DataFusion needs for writing.
 fn to_write(name: &str) -> Result<String> {
     local(name)?.map_or_else(|| Ok(name.to_owned()), |path| exact(name, &path))
 }
 
-/// The absolute path that a name is, unless it is a URI of another scheme.
+/// Returns the absolute path of a name. `None` for URIs of other schemes.
 fn local(name: &str) -> Result<Option<PathBuf>> {
     let path = name.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(name);
     let is_scheme = |scheme: &str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -55,8 +56,8 @@ fn local(name: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// A path as DataFusion reads it back: as it is, or as a URI where it would be a pattern. A folder ends with a slash, be it that the name
-/// says so alone.
+/// Returns a form of the path that DataFusion reads literally: a URI if the path contains pattern
+/// characters. Folders end with a slash, even if only `name` has one.
 fn exact(name: &str, path: &Path) -> Result<String> {
     let failed = || error::plan(format!("{name:?} is no path of a file in UTF-8"));
     let is_folder = name.ends_with('/') || path.is_dir();
@@ -71,7 +72,7 @@ fn exact(name: &str, path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Gives the targets of COPY as they are written. Those of arrays are no files.
+/// Rewrites the target paths of COPY to literal ones, except for arrays.
 #[derive(Debug)]
 pub(crate) struct ExactTargets;
 
@@ -92,7 +93,7 @@ impl AnalyzerRule for ExactTargets {
     }
 }
 
-/// What makes tables of files, with the names that the statement has.
+/// Creates tables of files with literal paths.
 #[derive(Debug)]
 pub(crate) struct ExactFiles(pub(crate) Arc<dyn TableProviderFactory>);
 
@@ -112,10 +113,10 @@ impl TableProviderFactory for ExactFiles {
     }
 }
 
-/// Refuses what DataFusion can't read.
+/// Rejects schemas that DataFusion cannot read.
 ///
 /// # Errors
-/// A column is a dictionary of booleans, which Arrow casts to and from nothing.
+/// A column is a dictionary of booleans, for which Arrow has no casts.
 pub(crate) fn check(name: &str, schema: &SchemaRef) -> Result<()> {
     match schema.fields().iter().find(|field| has_dictionary_of_booleans(field)) {
         None => Ok(()),

@@ -1,8 +1,9 @@
-//! Filters of SQL as conditions on cells.
+//! Translation of SQL filters to conditions on cells.
 //!
-//! A condition that comes of a filter holds for every row for which the filter is true. Where it holds for no other row, the two are
-//! the same, and nobody has to look at the rows again ([`Pushed::exact`]). SQL knows three truths, conditions two: NOT is therefore moved into
-//! the comparisons first, where of a null neither a comparison nor its opposite is true, in both languages.
+//! The condition holds for every row where the filter is true. Without further rows, the condition
+//! is [exact](Pushed::exact), and DataFusion need not filter again. SQL has three truth values,
+//! conditions have two. NOT is therefore pushed down to the comparisons first. For null, neither a
+//! comparison nor its opposite is true, in both languages.
 
 mod dictionary;
 mod leaf;
@@ -24,10 +25,10 @@ use crate::opened::Opened;
 use pushed::any;
 pub(crate) use pushed::{Pushed, all, is_always, is_never};
 
-/// Deeper filters aren't taken apart.
+/// Maximum depth of translated filters.
 const DEEPEST: u32 = 100;
 
-/// What a filter says of the cells of an array; none if it says nothing that a condition can.
+/// Translates a filter. `None` if no condition can express any part of it.
 pub(crate) fn condition(opened: &Opened, filter: &Arc<dyn PhysicalExpr>) -> Option<Pushed> {
     Translator { opened }.translate(filter, false, DEEPEST)
 }
@@ -37,7 +38,7 @@ struct Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// What makes an expression, or its negation, true.
+    /// Translates an expression or its negation.
     fn translate(&self, expr: &Arc<dyn PhysicalExpr>, negate: bool, depth: u32) -> Option<Pushed> {
         let depth = depth.checked_sub(1)?;
         if let Some(not) = expr.downcast_ref::<NotExpr>() {
@@ -110,13 +111,13 @@ impl Translator<'_> {
         leaf::member(self.opened, self.column(list.expr())?, list.negated() != negate, &values)
     }
 
-    /// The column that an expression is.
+    /// Returns the name of a column expression.
     fn column<'e>(&self, expr: &'e Arc<dyn PhysicalExpr>) -> Option<&'e str> {
         Some(expr.downcast_ref::<Column>()?.name())
     }
 }
 
-/// What a chain of the same operator combines: chains may be long, and are deep to the left.
+/// Flattens a chain of the same operator. Chains may be long, and are nested to the left.
 fn operands(expr: &Arc<dyn PhysicalExpr>, operator: Operator) -> Vec<Arc<dyn PhysicalExpr>> {
     let (mut found, mut left) = (Vec::new(), vec![expr.clone()]);
     while let Some(expr) = left.pop() {

@@ -1,6 +1,7 @@
-//! NaN in one form.
+//! Canonical NaNs.
 //!
-//! DataFusion and Arrow order and compare floats by their bits: NaN with the sign bit set is less than all numbers, NaNs of distinct bits differ.
+//! DataFusion and Arrow order and compare floats by their bits. A NaN with the sign bit is less
+//! than all numbers, and NaNs with distinct bits differ.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Rec
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::error::Result;
 
-/// The rows, in which all NaNs have the same bits.
+/// Replaces every NaN in the batch by the canonical NaN.
 pub(crate) fn with_one_nan(batch: RecordBatch) -> Result<RecordBatch> {
     if !batch.columns().iter().any(|column| column.data_type().is_floating()) {
         return Ok(batch);
@@ -17,7 +18,7 @@ pub(crate) fn with_one_nan(batch: RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }
 
-/// The values, in which all NaNs have the same bits.
+/// Replaces every NaN in the array by the canonical NaN.
 pub(crate) fn array_with_one_nan(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Float32 => {
@@ -32,7 +33,7 @@ pub(crate) fn array_with_one_nan(array: &ArrayRef) -> ArrayRef {
 
 fn mapped<T: ArrowPrimitiveType>(array: &ArrayRef, nan: T::Native, is_other: impl Fn(T::Native) -> bool) -> ArrayRef {
     let values = array.as_primitive::<T>();
-    // Most arrays have none, and stay as they are.
+    // Most arrays contain no such NaN, and need no copy.
     if !values.values().iter().any(|value| is_other(*value)) {
         return array.clone();
     }

@@ -1,5 +1,5 @@
-//! Functions that replace those of DataFusion (55.2): arithmetic and sums of integers that report an overflow, and minima and maxima of floats
-//! that do not depend on the order of rows.
+//! Replacements for functions of DataFusion (55.2): integer arithmetic and sums with overflow
+//! errors, and minima and maxima of floats independent of row order.
 
 mod aggregate;
 mod arithmetic;
@@ -15,31 +15,33 @@ pub(crate) use arithmetic::{combined, is_checked, negated};
 use aggregate::MappedAggregate;
 use arithmetic::CheckedArithmetic;
 
-/// The function of checked arithmetic with this name, for plans that arrive as bytes.
+/// Returns the checked arithmetic function with this name, for decoding plans.
 #[must_use]
 pub fn scalar_function(name: &str) -> Option<Arc<ScalarUDF>> {
     CheckedArithmetic::named(name).map(|function| Arc::new(function.into()))
 }
 
-/// Whether plans have to say that a function is one of these.
+/// `true` if a plan codec has to encode this function by name, because it belongs to this crate.
 #[must_use]
 pub fn is_own_scalar(function: &ScalarUDF) -> bool {
     function.inner().is::<CheckedArithmetic>()
 }
 
-/// The aggregate function of this crate with the name of one of DataFusion's, for plans that arrive as bytes.
+/// Returns the replacement for an aggregate function of DataFusion, for decoding plans.
 #[must_use]
 pub fn aggregate_function(name: &str) -> Option<Arc<AggregateUDF>> {
     MappedAggregate::named(name).map(|function| Arc::new(function.into()))
 }
 
-/// Whether plans have to say that an aggregate function is one of these: its name is that of DataFusion's.
+/// `true` if the aggregate function belongs to this crate. Codecs have to record this, because the
+/// name is the same as in DataFusion.
 #[must_use]
 pub fn is_own_aggregate(function: &AggregateUDF) -> bool {
     function.inner().is::<MappedAggregate>()
 }
 
-/// What computes an aggregate of a type instead of DataFusion's function, if that can be wrong.
+/// Returns the replacement for an aggregate function of this type. `None` if DataFusion's function
+/// is always right.
 pub(crate) fn exact_aggregate(function: &AggregateUDF, of: &DataType, checked: bool) -> Option<Arc<AggregateUDF>> {
     if is_own_aggregate(function) {
         return None;

@@ -1,4 +1,4 @@
-//! What an array is, as tables: `SELECT * FROM tdb_fragments('array')`.
+//! Tables about arrays: `SELECT * FROM tdb_fragments('array')`.
 
 mod enumerations;
 mod fragments;
@@ -20,7 +20,7 @@ use tdb_array::{Array, TimeRange};
 
 use crate::{Opener, error, time};
 
-/// One of the tables.
+/// Kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Info {
     Enumerations,
@@ -32,7 +32,7 @@ pub(crate) enum Info {
 impl Info {
     pub(crate) const ALL: [Self; 4] = [Self::Enumerations, Self::Fragments, Self::Metadata, Self::Schema];
 
-    /// The name of the function that gives it.
+    /// Name of the table function.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Enumerations => "tdb_enumerations",
@@ -61,7 +61,7 @@ impl Info {
     }
 }
 
-/// The function that gives such a table for a URI, as of now or, with a second argument, as of a time.
+/// Table function with a URI as argument. The optional second argument is a time.
 #[derive(Debug)]
 pub(crate) struct InfoFunction {
     pub(crate) info: Info,
@@ -94,7 +94,7 @@ impl TableFunctionImpl for InfoFunction {
     }
 }
 
-/// Such a table: it is read when it is scanned.
+/// The table. Reads the array when scanned.
 #[derive(Debug)]
 struct InfoTable {
     info: Info,

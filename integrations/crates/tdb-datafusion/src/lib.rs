@@ -1,14 +1,17 @@
-//! TileDB arrays as tables of [DataFusion](https://datafusion.apache.org): SQL that reads what it needs of them.
+//! TileDB arrays as tables of [DataFusion](https://datafusion.apache.org). SQL queries read only
+//! the tiles they need.
 //!
-//! - [`session`]: a session in which arrays are tables by their URIs, with INSERT, DELETE, CREATE EXTERNAL TABLE, COPY TO and tables of what an
-//!   array is. [`SessionOptions`] say how much memory and how many threads it has, [`Opener`] where URIs lead to.
-//! - [`parse`]: a statement, unless DataFusion would pass over a part of it.
-//! - [`TdbTable`]: an array as a table, for any session; [`TableOptions`]: as of when, within which budget. [`TdbCatalog`]: a group as a
-//!   catalog.
-//! - [`functions`]: arithmetic and aggregates that report overflows, for codecs of plans.
-//! - [`Scan`]: what plans read, and [`ScanPieces`], the same as bytes for another process.
+//! - [`session`]: creates a session with arrays as tables by URI, and with INSERT, DELETE, CREATE
+//!   EXTERNAL TABLE, COPY TO and tables about arrays. [`SessionOptions`] set memory and threads.
+//!   [`Opener`] resolves URIs.
+//! - [`parse`]: parses a statement. Rejects clauses that DataFusion would ignore.
+//! - [`TdbTable`]: an array as a table, for any session. [`TableOptions`] set the time and the
+//!   memory budget. [`TdbCatalog`]: a group as a catalog.
+//! - [`functions`]: arithmetic and aggregates with overflow errors, for codecs of plans.
+//! - [`Scan`]: the data source in plans. [`ScanPieces`]: a scan as bytes, for another process.
 //!
-//! What SQL sees of an array, and what of a query reaches it, stands in `docs/sql.md`.
+//! `docs/sql.md` describes the columns of an array in SQL, and which parts of a query are pushed
+//! down.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -38,7 +41,8 @@ mod table;
 mod time;
 mod write;
 
-// Types of these crates stand in this one's signatures; its users needn't name them in a manifest.
+// Public signatures use types of these crates. The re-exports spare users a dependency of the same
+// version.
 pub use {datafusion, tdb_array, tdb_arrow, tdb_storage};
 
 pub use catalog::TdbCatalog;
@@ -49,7 +53,7 @@ pub use session::{SessionOptions, session, session_with};
 pub use statement::parse;
 pub use table::TdbTable;
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "zlib"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! An array as it was at one time, and the columns that SQL sees of it.
+//! A snapshot of an array, with its columns in SQL.
 
 use std::sync::Arc;
 
@@ -13,23 +13,24 @@ use crate::options::DenseCells;
 use crate::ranges::Sides;
 use crate::{TableOptions, error};
 
-/// One snapshot of an array, with its columns: the dimensions, and then the attributes.
+/// A snapshot of an array. Its columns are the dimensions, followed by the attributes.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) uri: String,
     pub(crate) array: Array,
     pub(crate) options: TableOptions,
     pub(crate) schema: SchemaRef,
-    /// How batches of all columns become record batches. All scans share the dictionaries: those that aren't the same have to be merged,
-    /// for which their keys may be too small.
+    /// Conversion of all columns to Arrow. All scans share the dictionaries, because merging
+    /// distinct dictionaries may overflow the key type.
     conversion: Conversion,
 }
 
 impl Opened {
-    /// Reads the enumerations, whose values' types are those of columns, and the fragments' metadata. It blocks.
+    /// Reads the enumerations, whose value types determine column types, and the fragment metadata.
+    /// Blocks.
     ///
     /// # Errors
-    /// They can't be read; a column has no counterpart in Arrow.
+    /// These are unreadable, or a column has no Arrow type.
     pub(crate) fn new(uri: &str, array: Array, options: TableOptions) -> Result<Arc<Self>> {
         let names: Vec<&str> = fields(array.schema()).map(|(name, _)| name).collect();
         let conversion = Conversion::of_fields(&array, &names, &options.arrow());
@@ -39,28 +40,29 @@ impl Opened {
         Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema, conversion }))
     }
 
-    /// Whether an array that was opened again has the same columns, told in the same way.
+    /// `true` if a reopened array has the same columns with the same types.
     pub(crate) fn has_columns_of(&self, array: &Array, options: &TableOptions) -> bool {
         Arc::ptr_eq(self.array.schema(), array.schema()) && self.options.binary_strings == options.binary_strings
     }
 
-    /// Another snapshot of the same array, if it [has the same columns](Self::has_columns_of).
+    /// Creates another snapshot of the same array, which must [have the same
+    /// columns](Self::has_columns_of).
     ///
     /// # Errors
-    /// Fragments' metadata can't be read.
+    /// Fragment metadata are unreadable.
     pub(crate) fn again(&self, array: Array, options: TableOptions) -> Result<Arc<Self>> {
         array.fragments().map_err(|error| error::of_array(&self.uri, error))?;
         let (uri, schema, conversion) = (self.uri.clone(), self.schema.clone(), self.conversion.clone());
         Ok(Arc::new(Self { uri, array, options, schema, conversion }))
     }
 
-    /// How batches of some of its columns become record batches.
+    /// Returns the conversion for a subset of columns.
     pub(crate) fn conversion(&self, columns: &[String]) -> Result<Conversion> {
         let places = columns.iter().map(|name| self.schema.index_of(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.conversion.project(&places))
     }
 
-    /// The columns at these places of the schema.
+    /// Returns the schema of the columns at these indices.
     pub(crate) fn projected(&self, places: Option<&Vec<usize>>) -> Result<SchemaRef> {
         match places {
             None => Ok(self.schema.clone()),
@@ -72,16 +74,16 @@ impl Opened {
         self.array.schema()
     }
 
-    /// What a column holds in the array.
+    /// Returns the array's field for a column.
     pub(crate) fn field(&self, name: &str) -> Option<(FieldRef, FieldType)> {
         let field = self.array_schema().field(name)?;
         Some((field, self.array_schema().field_type(field)?))
     }
 
-    /// For each dimension what rows lie in; none if there can't be any.
+    /// Returns the ranges of each dimension that contain rows. `None` if there are no rows.
     ///
     /// # Errors
-    /// Metadata of fragments can't be read.
+    /// Fragment metadata are unreadable.
     pub(crate) fn whole(&self) -> Result<Option<Sides>, ArrayError> {
         let schema = self.array_schema();
         let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
@@ -93,7 +95,7 @@ impl Opened {
         Ok(sides.collect::<Option<Vec<_>>>().map(Sides::of))
     }
 
-    /// A query of some columns of all rows within some sides.
+    /// Creates a query of these columns within the given ranges. `None` matches no cell.
     pub(crate) fn query(&self, columns: &[String], sides: Option<&Sides>) -> Result<Query, ArrayError> {
         let query = self.array.read().select(columns)?;
         match sides {
@@ -102,20 +104,20 @@ impl Opened {
         }
     }
 
-    /// About how many cells were written.
+    /// Estimated number of cells: the sum over all fragments.
     pub(crate) fn cells(&self) -> Result<u64, ArrayError> {
         Ok(self.array.fragments()?.iter().map(tdb_array::Fragment::cell_count).fold(0, u64::saturating_add))
     }
 }
 
-/// The columns: dimensions, and then attributes.
+/// Iterates over the columns: dimensions, then attributes.
 pub(crate) fn fields(schema: &ArraySchema) -> impl Iterator<Item = (&str, FieldRef)> {
     let dimensions = (0..schema.dim_count()).map(FieldRef::Dimension);
     let all = dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute));
     all.filter_map(|field| Some((schema.field_name(field)?, field)))
 }
 
-/// No columns.
+/// The schema without columns.
 pub(crate) fn nothing() -> SchemaRef {
     Arc::new(Schema::empty())
 }

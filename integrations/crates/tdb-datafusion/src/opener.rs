@@ -1,4 +1,4 @@
-//! From a URI to the array or group that it names.
+//! Resolution of URIs to arrays and groups.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,24 +15,25 @@ use crate::{TableOptions, error};
 type OpenStorage = dyn Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync;
 type FindKey = dyn Fn(&str) -> Option<EncryptionKey> + Send + Sync;
 
-/// How URIs become arrays: which storage each of them names, and the key of each encrypted one.
+/// Resolves URIs to storages and encryption keys.
 ///
-/// It is what a program hands in, so that this crate knows no stores; a clone is cheap.
+/// The program provides the functions. This crate therefore has no dependency on stores. Cloning is
+/// cheap.
 #[derive(Clone)]
 pub struct Opener {
     storage: Arc<OpenStorage>,
     key: Arc<FindKey>,
-    /// What was open last, if that is kept.
+    /// Recently opened arrays, if kept.
     recent: Option<Arc<Recent>>,
 }
 
 impl Opener {
-    /// The storages that a function gives for URIs, and no keys.
+    /// Creates an opener from a function that returns the storage for a URI. Has no keys.
     pub fn new(storage: impl Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync + 'static) -> Self {
         Self { storage: Arc::new(storage), key: Arc::new(|_| None), recent: None }
     }
 
-    /// Folders of this machine, by their paths or as `file://…`, each character of which is part of a name.
+    /// Opens local folders by path or `file://…`. Every character is part of the name.
     #[must_use]
     pub fn local() -> Self {
         Self::new(|uri| {
@@ -46,33 +47,34 @@ impl Opener {
         })
     }
 
-    /// With the keys that a function gives for URIs. An array that is not encrypted is refused if it gives one for it.
+    /// Sets the function that returns the key for a URI. Opening an unencrypted array with a key
+    /// fails.
     #[must_use]
     pub fn with_keys(mut self, key: impl Fn(&str) -> Option<EncryptionKey> + Send + Sync + 'static) -> Self {
         self.key = Arc::new(key);
         self
     }
 
-    /// An opener that opens what it has opened before by what is known of it: what lies at a URI is listed anew each time, and nothing that
-    /// is still there read again. It takes for granted that a URI goes on naming the same storage.
+    /// Keeps opened arrays, and reopens them incrementally. Each time, folders are listed, but
+    /// known files are not read again. Assumes that a URI always refers to the same storage.
     #[must_use]
     pub(crate) fn remembering(mut self) -> Self {
         self.recent = Some(Arc::default());
         self
     }
 
-    /// The storage at a URI.
+    /// Returns the storage at a URI.
     ///
     /// # Errors
-    /// The URI is none, or of an unknown kind.
+    /// The URI is invalid or has an unsupported scheme.
     pub fn storage(&self, uri: &str) -> Result<Arc<dyn Storage>> {
         (self.storage)(uri).map_err(|error| error::of_array(uri, error.into()))
     }
 
-    /// The array at a URI, each query of which runs on its caller's thread. It blocks.
+    /// Opens the array at a URI. Its queries run on the calling thread. Blocks.
     ///
     /// # Errors
-    /// There is no array, or it can't be opened.
+    /// The array does not exist or cannot be opened.
     pub fn array(&self, uri: &str, time: Option<TimeRange>) -> Result<Array> {
         if let Some(array) = self.again(uri, time) {
             return Ok(array);
@@ -81,8 +83,8 @@ impl Opener {
         opened.map_err(|error| error::of_array(uri, error))
     }
 
-    /// The array at a URI that was open before, as it is now; none if there is no such array, or what is wrong with it now has to be
-    /// found out by opening it anew. It blocks.
+    /// Reopens a recently opened array in its current state. `None` if the array is not known or
+    /// the reopening fails. The caller then opens it from scratch, for a proper error. Blocks.
     pub(crate) fn again(&self, uri: &str, time: Option<TimeRange>) -> Option<Array> {
         let recent = self.recent.as_ref()?;
         let last = recent.array(uri, time)?;
@@ -97,7 +99,7 @@ impl Opener {
         again
     }
 
-    /// The array with its columns, of which nothing is made anew that was made before.
+    /// Returns the array with its columns, reusing earlier results.
     pub(crate) fn opened(&self, uri: &str, array: Array, options: TableOptions) -> Result<Arc<Opened>> {
         let Some(recent) = &self.recent else { return Opened::new(uri, array, options) };
         let opened = match recent.opened(uri, |last| last.has_columns_of(&array, &options)) {
@@ -108,7 +110,7 @@ impl Opener {
         Ok(opened)
     }
 
-    /// The array on the storage that is at a URI.
+    /// Opens the array on a storage.
     pub(crate) fn array_on(
         &self,
         uri: &str,
@@ -129,10 +131,10 @@ impl Opener {
         Ok(array)
     }
 
-    /// The group at a URI. It blocks.
+    /// Opens the group at a URI. Blocks.
     ///
     /// # Errors
-    /// There is no group, or it can't be opened.
+    /// The group does not exist or cannot be opened.
     pub(crate) fn group(&self, uri: &str, time: Option<TimeRange>) -> Result<Group> {
         let mut options = GroupOptions::new();
         if let Some(time) = time {

@@ -1,4 +1,4 @@
-//! How an array is told as a table.
+//! Options for arrays as tables.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use tdb_array::TimeRange;
 
 use crate::{error, time};
 
-/// Which cells of a dense array are rows.
+/// Selects the cells of a dense array that become rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DenseCells {
-    /// Those of the smallest box that holds all that was written.
+    /// Cells within the non-empty domain.
     #[default]
     NonEmptyDomain,
-    /// Those of the whole (current) domain, which may be more than can be counted.
+    /// Cells of the whole (current) domain, possibly too many to count.
     Domain,
 }
 
-/// How an array is told as a table, where there is more than one way.
+/// Options for an array as a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "options do nothing until a table is opened with them"]
 pub struct TableOptions {
@@ -29,9 +29,9 @@ pub struct TableOptions {
     pub(crate) pushdown: bool,
 }
 
-/// Bytes that a partition's scan may take.
+/// Default memory budget of a partition in bytes.
 const BUDGET: usize = 32 << 20;
-/// Less than this isn't worth trying.
+/// Minimum memory budget in bytes.
 pub(crate) const LEAST_BUDGET: usize = 1 << 20;
 
 impl Default for TableOptions {
@@ -41,7 +41,8 @@ impl Default for TableOptions {
 }
 
 impl TableOptions {
-    /// The array as it is now; as many partitions as the session wants, each with a budget of 32 MiB.
+    /// Defaults: the current state of the array, as many partitions as the session has, and a
+    /// budget of 32 MiB each.
     pub fn new() -> Self {
         Self {
             time: None,
@@ -53,51 +54,53 @@ impl TableOptions {
         }
     }
 
-    /// The array as it was at the end of this millisecond since 1970-01-01 00:00 UTC.
+    /// Reads the array as of the end of this millisecond since 1970-01-01 00:00 UTC.
     pub fn at(self, end: u64) -> Self {
         self.between(TimeRange::until(end))
     }
 
-    /// What was written within a range of time, and nothing else.
+    /// Reads only fragments written within a time range.
     pub fn between(mut self, time: TimeRange) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// How many bytes each partition of a scan may hold: so many are reserved in the session's memory pool; less where the partitions
-    /// together would have more than a quarter of it, or it has less left; 1 MiB at least.
+    /// Sets the memory budget of each partition in bytes, reserved in the session's memory pool.
+    /// The budget shrinks, to at least 1 MiB, if the partitions together would exceed a quarter of
+    /// the pool, or if the pool has less memory left.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = bytes.max(LEAST_BUDGET);
         self
     }
 
-    /// How many partitions a scan has; by default as many as the session's `target_partitions`, and one of small arrays.
+    /// Sets the number of partitions of a scan. Default: `target_partitions` of the session, or 1
+    /// for small arrays.
     pub fn partitions(mut self, count: usize) -> Self {
         self.partitions = Some(count.max(1));
         self
     }
 
-    /// Which cells of a dense array are rows.
+    /// Selects the cells of a dense array that become rows.
     pub fn dense(mut self, cells: DenseCells) -> Self {
         self.dense = cells;
         self
     }
 
-    /// Strings as binary, so that none is refused for not being UTF-8.
+    /// Reads strings as binary, without a UTF-8 check.
     pub fn strings_as_binary(mut self) -> Self {
         self.binary_strings = true;
         self
     }
 
-    /// Reads every cell for every query, and says nothing of statistics and orders: for those who want to know what pushing down is
-    /// worth, or whether it is right.
+    /// Disables pushdown: reads every cell for every query, without statistics and orders. For
+    /// measuring and testing the pushdown.
     pub fn without_pushdown(mut self) -> Self {
         self.pushdown = false;
         self
     }
 
-    /// With what the options of a statement say: `at`, `between`, `budget`, `partitions`, `dense` (`domain` or `nonempty`),
-    /// `strings_as_binary`.
+    /// Applies the options of a statement: `at`, `between`, `budget`, `partitions`, `dense`
+    /// (`domain` or `nonempty`), `strings_as_binary`.
     ///
     /// # Errors
     /// An unknown option or value.
@@ -129,7 +132,7 @@ impl TableOptions {
         Ok(self)
     }
 
-    /// How its cells are told in Arrow's terms.
+    /// Returns the options of the conversion to Arrow.
     pub(crate) fn arrow(&self) -> tdb_arrow::ArrowOptions {
         let options = tdb_arrow::ArrowOptions::new().without_definition().wide_keys().string_views();
         let options = options.far_dates_as_null().float_enumerations_as_values();

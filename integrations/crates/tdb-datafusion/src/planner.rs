@@ -1,4 +1,4 @@
-//! Plans of statements that delete, which mustn't delete more than they say.
+//! Planning of DELETE. Deletes no more rows than the statement says.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ impl QueryPlanner for ArrayPlanner {
     }
 }
 
-/// Whether a statement changes an array.
+/// `true` if the target of a statement is an array.
 pub(crate) fn is_of_array(delete: &DmlStatement) -> bool {
     let source = delete.target.downcast_ref::<DefaultTableSource>();
     source.is_some_and(|source| source.table_provider.is::<TdbTable>())
 }
 
-/// The statement, if its condition is about the table alone.
+/// Checks that the condition is only about the table.
 fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
     let mut is_nothing = false;
     delete.input.apply(|node| {

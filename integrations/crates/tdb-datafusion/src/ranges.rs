@@ -1,4 +1,4 @@
-//! Ranges on dimensions: what of an array's domain a condition can hold in.
+//! Ranges on dimensions, derived from conditions.
 
 use tdb_array::tdb_condition::{Condition, Literal, LiteralKind, Operator};
 use tdb_array::tdb_rtree::DimRange;
@@ -6,28 +6,29 @@ use tdb_array::tdb_schema::{ArraySchema, Dimension};
 use tdb_array::tdb_types::{PhysicalType, Scalar};
 use tdb_array::{ArrayError, Coordinate, Query};
 
-/// More ranges than this on a dimension become the one that holds them all.
+/// Maximum number of ranges per dimension. Beyond, a single range covers them all.
 const MOST_RANGES: usize = 100_000;
 
-/// For each dimension ranges, one of which a cell must lie in: they don't overlap.
+/// Ranges per dimension, without overlaps. A cell has to be in one of the ranges of each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sides(Vec<Vec<DimRange>>);
 
-/// Where a condition can hold on one dimension.
+/// Ranges on a dimension, derived from a condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
     pub(crate) ranges: Vec<DimRange>,
-    /// Whether it holds everywhere there, whatever the other fields are.
+    /// `true` if the condition holds for every cell in the ranges.
     pub(crate) exact: bool,
 }
 
 impl Sides {
-    /// One range for each dimension.
+    /// Creates one range per dimension.
     pub(crate) fn of(ranges: Vec<DimRange>) -> Self {
         Self(ranges.into_iter().map(|range| vec![range]).collect())
     }
 
-    /// The part where a condition can hold, and what of the condition is left to be looked at; none if it can hold nowhere.
+    /// Intersects with the ranges of a condition. Returns the new ranges and the remaining
+    /// condition. `None` if nothing matches.
     pub(crate) fn within(mut self, schema: &ArraySchema, condition: Condition) -> Option<(Self, Option<Condition>)> {
         let nodes = match condition {
             Condition::And(nodes) => nodes,
@@ -56,15 +57,15 @@ impl Sides {
         Some((self, left))
     }
 
-    /// The query of the cells in there. It must have no ranges yet.
+    /// Applies the ranges to a query without ranges.
     ///
     /// # Errors
-    /// Those of setting ranges.
+    /// As for setting ranges.
     pub(crate) fn narrow(&self, mut query: Query, schema: &ArraySchema) -> Result<Query, ArrayError> {
         for (index, dimension) in schema.dimensions().iter().enumerate() {
             let limits = schema.limits(index);
             let Some(side) = self.0.get(index) else { continue };
-            // Without ranges it is all of the domain.
+            // Queries without ranges cover the whole domain.
             if matches!(&side[..], [one] if *one == limits) {
                 continue;
             }
@@ -74,7 +75,7 @@ impl Sides {
         Ok(query)
     }
 
-    /// How many cells there are in a dense array; none if they are too many to be counted.
+    /// Number of cells of a dense array within the ranges. `None` on overflow.
     pub(crate) fn cells(&self) -> Option<u64> {
         let side = |ranges: &Vec<DimRange>| {
             ranges.iter().try_fold(0u64, |sum, range| match range {
@@ -85,7 +86,7 @@ impl Sides {
         self.0.iter().map(side).try_fold(1u64, |all, side| all.checked_mul(side?))
     }
 
-    /// The ranges of each dimension that isn't all there, as text.
+    /// Formats the ranges, except for dimensions with the whole domain.
     pub(crate) fn display(&self, schema: &ArraySchema) -> Vec<String> {
         let dimensions = schema.dimensions().iter().enumerate().zip(&self.0);
         let text = dimensions.filter_map(|((index, dimension), ranges)| {
@@ -104,7 +105,7 @@ impl Sides {
     }
 }
 
-/// A range in the terms of queries.
+/// Converts a range to bounds of a query.
 fn bounds(dimension: &Dimension, range: &DimRange) -> (std::ops::Bound<Coordinate>, std::ops::Bound<Coordinate>) {
     use std::ops::Bound;
     match range {
@@ -116,7 +117,8 @@ fn bounds(dimension: &Dimension, range: &DimRange) -> (std::ops::Bound<Coordinat
     }
 }
 
-/// Where on a dimension a condition can hold; none if it says nothing of it.
+/// Returns the ranges on a dimension that satisfy a condition. `None` if the condition does not
+/// restrict the dimension.
 pub(crate) fn extent(condition: &Condition, dimension: &Dimension) -> Option<Extent> {
     let found = match condition {
         Condition::Compare { field, operator, value } if field == dimension.name() => {
@@ -175,7 +177,7 @@ fn compared(dimension: &Dimension, operator: Operator, value: &Literal) -> Optio
         DimRange::Var { .. } => return None,
     };
     let (low, high) = keys(dimension.physical(), value.bytes())?;
-    // Floats keep both ends: zeros have two keys, and somebody else decides.
+    // Floats keep both bounds, because zeros have two keys. The remaining condition decides.
     let exact = !dimension.physical().is_float();
     let step = u64::from(exact);
     let range = match operator {
@@ -215,7 +217,8 @@ fn value_range(dimension: &Dimension, kind: LiteralKind, value: &[u8]) -> Option
     Some(DimRange::Fixed { lo, hi })
 }
 
-/// The least and greatest key of a value: zeros of either sign are equal, but have keys one apart. None of a NaN.
+/// Minimum and maximum key of a value. Zeros of both signs are equal, with adjacent keys. `None`
+/// for NaN.
 fn keys(physical: PhysicalType, bytes: &[u8]) -> Option<(u64, u64)> {
     let scalar = Scalar::from_le_bytes(physical, bytes)?;
     match scalar {
@@ -227,7 +230,7 @@ fn keys(physical: PhysicalType, bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// What two lists of ranges have in common, each of which is sorted and without overlaps.
+/// Intersects two sorted lists of ranges without overlaps.
 fn intersection(a: &[DimRange], b: &[DimRange]) -> Vec<DimRange> {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let near = few.iter().flat_map(|range| DimRange::narrowed(many, range).iter().map(move |other| (range, other)));

@@ -1,4 +1,4 @@
-//! What a session had open last.
+//! The arrays that a session opened recently.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,25 +6,26 @@ use tdb_array::{Array, TimeRange};
 
 use crate::opened::Opened;
 
-/// So many arrays are kept: each holds what was read of its metadata, and some open files.
+/// Maximum number of arrays. Each holds metadata in memory, and some open files.
 const MOST: usize = 32;
 
-/// The arrays that were open last, by their URIs.
+/// Recently opened arrays, by URI.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Mutex<Vec<Entry>>);
 
 #[derive(Debug)]
 struct Entry {
     uri: String,
-    /// The time that was asked for; none if it was the one at which it was opened.
+    /// Requested time. `None` for the time of opening.
     time: Option<TimeRange>,
     array: Array,
-    /// The same array, or an earlier snapshot of it, with its columns.
+    /// The same array, or an earlier snapshot, with its columns.
     opened: Option<Arc<Opened>>,
 }
 
 impl Recent {
-    /// The last snapshot of the array at a URI: of this time, or else of another one, of which some things hold as well.
+    /// Returns the last snapshot of the array at a URI: of this time, or of another time, which
+    /// still saves reads.
     pub(crate) fn array(&self, uri: &str, time: Option<TimeRange>) -> Option<Array> {
         self.with(|entries| {
             let mut same = entries.iter().filter(|entry| entry.uri == uri);
@@ -33,7 +34,7 @@ impl Recent {
         })
     }
 
-    /// The last table of the array at a URI that is such a one.
+    /// Returns the last table of the array at a URI that satisfies `is_such`.
     pub(crate) fn opened(&self, uri: &str, is_such: impl Fn(&Opened) -> bool) -> Option<Arc<Opened>> {
         self.with(|entries| {
             let mut opened = entries.iter().filter(|entry| entry.uri == uri).filter_map(|entry| entry.opened.clone());
@@ -41,7 +42,7 @@ impl Recent {
         })
     }
 
-    /// Keeps an array, in the place of the one whose turn was the longest ago.
+    /// Adds an array. Evicts the least recently used one.
     pub(crate) fn keep_array(&self, uri: &str, time: Option<TimeRange>, array: &Array) {
         self.with(|entries| {
             let known = entries.iter().position(|entry| entry.uri == uri && entry.time == time);
@@ -51,7 +52,7 @@ impl Recent {
         });
     }
 
-    /// Keeps the table of an array that is kept.
+    /// Adds the table of a kept array.
     pub(crate) fn keep_opened(&self, opened: &Arc<Opened>) {
         self.with(|entries| {
             let is_it = |entry: &&mut Entry| entry.uri == opened.uri && entry.time == opened.options.time;
@@ -61,7 +62,7 @@ impl Recent {
         });
     }
 
-    /// Keeps nothing of the array at a URI.
+    /// Removes the array at a URI.
     pub(crate) fn forget(&self, uri: &str) {
         self.with(|entries| entries.retain(|entry| entry.uri != uri));
     }

@@ -1,4 +1,4 @@
-//! Rules that rewrite statements which DataFusion (55.2) would answer wrongly.
+//! Rewrites statements with incorrect results in DataFusion (55.2).
 
 mod exact_functions;
 mod expressions;
@@ -17,7 +17,8 @@ use not_in::NotIn;
 use time_constants::TimeConstants;
 use zeros::BothZeros;
 
-/// DataFusion's rules, between those that have to see statements as they were written and those that have to see types.
+/// Returns DataFusion's rules, preceded by rules on the original statement, and followed by rules
+/// that need types.
 pub(crate) fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let before: [Arc<dyn AnalyzerRule + Send + Sync>; 3] =
         [Arc::new(ExactTargets), Arc::new(ExactConstants), Arc::new(TimeConstants)];

@@ -1,4 +1,4 @@
-//! A scan: which columns and rows of an array, in how many partitions.
+//! Scans of arrays.
 
 mod metrics;
 mod order;
@@ -24,24 +24,24 @@ use crate::{error, filter};
 
 pub use pieces::ScanPieces;
 
-/// A scan of an array, as a [`DataSource`](datafusion::datasource::source::DataSource): plans hold it in a
+/// A scan of an array, as a [`DataSource`](datafusion::datasource::source::DataSource) within a
 /// [`DataSourceExec`](datafusion::datasource::source::DataSourceExec).
 ///
-/// What it reads is divided into partitions when the first of them is opened, or when it is written down as [`ScanPieces`]: by then all
-/// filters that the plan has for it are there.
+/// The scan is divided into partitions when the first partition is opened, or by
+/// [`pieces`](Self::pieces). By then, all filters have been pushed down.
 #[derive(Clone, Debug)]
 pub struct Scan {
     opened: Arc<Opened>,
     columns: Vec<String>,
     schema: SchemaRef,
-    /// What every row of the result fulfils.
+    /// Condition on all rows of the result.
     condition: Option<Condition>,
     /// Filters that become narrower while the query runs.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
     fetch: Option<usize>,
-    /// The order of each partition's rows, by these leading dimensions.
+    /// Order of the rows within each partition, by these leading dimensions.
     order: Option<(Order, Vec<String>)>,
-    /// The column of which somebody seeks the first values.
+    /// Column whose first values are wanted (top k).
     first: Option<(String, FirstValues)>,
     partitions: usize,
     parts: Arc<OnceLock<Result<Parts, Arc<DataFusionError>>>>,
@@ -49,17 +49,17 @@ pub struct Scan {
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// For each partition the parts of the query that it reads, one after the other.
+/// The query parts of each partition, in reading order.
 type Parts = Arc<Vec<Vec<QueryPart>>>;
 
-/// Arrays with fewer cells have one partition.
+/// Arrays below this number of cells have one partition.
 const FEW_CELLS: u64 = 1 << 16;
 
 impl Scan {
-    /// All rows, of the columns at these places of the table's.
+    /// Creates a scan of all rows, with the columns at these indices.
     ///
     /// # Errors
-    /// Metadata of fragments can't be read.
+    /// Fragment metadata are unreadable.
     pub(crate) fn new(opened: &Arc<Opened>, projection: Option<&Vec<usize>>, partitions: usize) -> Result<Self> {
         let schema = opened.projected(projection)?;
         let cells = opened.cells().map_err(|error| error::of_array(&opened.uri, error))?;
@@ -84,13 +84,13 @@ impl Scan {
         })
     }
 
-    /// At most so many rows of each partition.
+    /// Limits the rows of each partition.
     pub(crate) fn limited(mut self, fetch: Option<usize>) -> Self {
         self.fetch = fetch;
         self
     }
 
-    /// The same scan, of which something is about to change: nothing that was found out about it holds any more.
+    /// Returns a copy without cached results, to be changed.
     fn changed(&self) -> Self {
         Self {
             parts: Arc::default(),
@@ -106,14 +106,14 @@ impl Scan {
         &self.opened.uri
     }
 
-    /// The rows that fulfil a condition too.
+    /// Adds a condition by AND.
     fn narrowed(&mut self, condition: Condition) {
         let both = [self.condition.take(), Some(condition)];
         let both = both.into_iter().map(|one| one.map(|condition| filter::Pushed { condition, exact: true }));
         self.condition = filter::all(both.filter(Option::is_some)).map(|pushed| pushed.condition);
     }
 
-    /// Where rows lie, and what of the condition is left to be looked at; none if there are none.
+    /// Returns the ranges that contain rows, and the remaining condition. `None` if no row matches.
     fn sides(&self) -> Result<Option<(Sides, Option<Condition>)>, ArrayError> {
         let Some(whole) = self.opened.whole()? else { return Ok(None) };
         Ok(match &self.condition {
@@ -123,7 +123,7 @@ impl Scan {
         })
     }
 
-    /// What it asks of the array.
+    /// Creates the query.
     fn query(&self) -> Result<Query, ArrayError> {
         let (sides, rest) = self.sides()?.unzip();
         let mut query = self.opened.query(&self.columns, sides.as_ref())?.budget(self.opened.options.budget);

@@ -1,4 +1,4 @@
-//! A session that knows arrays.
+//! Sessions with arrays.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::rules::analyzer_rules;
 use crate::statement::PlainRelations;
 use crate::{Opener, TableOptions};
 
-/// What arrays are called in `STORED AS`.
+/// Name of the format in `STORED AS`.
 const STORED_AS: &str = "TILEDB";
 
-/// What a [`session`] is made of.
+/// Options of a [`session`].
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until a session is made of them"]
 pub struct SessionOptions {
@@ -38,13 +38,14 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// Arrays that an opener finds; memory without bounds, as many partitions as there are threads.
+    /// Creates options with unlimited memory, and one partition per CPU thread.
     pub fn new(opener: Opener) -> Self {
         let mut config = SessionConfig::new().with_information_schema(true);
-        // Joins by small numbers take an array in place of a hash table, and don't know dictionaries of numbers (DataFusion 55.2).
+        // Hash joins on small integers use an array as lookup table, and do not support
+        // dictionaries of numbers (DataFusion 55.2).
         config.options_mut().execution.perfect_hash_join_small_build_threshold = 0;
         config.options_mut().execution.perfect_hash_join_min_key_density = f64::INFINITY;
-        // Overflows are errors.
+        // Report overflows as errors.
         config.options_mut().execution.enable_ansi_mode = true;
         Self {
             opener,
@@ -57,56 +58,57 @@ impl SessionOptions {
         }
     }
 
-    /// How arrays are told as tables, unless a statement says otherwise.
+    /// Sets the default options of tables. Statements can override them.
     pub fn table(mut self, options: TableOptions) -> Self {
         self.table = options;
         self
     }
 
-    /// How many bytes the queries of the session may hold together. What sorts, groups and joins then writes to temporary files what it
-    /// has no room for; a query that can't do with so little ends with an error.
+    /// Limits the memory of all queries in bytes. Sorts, aggregations and joins spill to temporary
+    /// files. Queries that cannot spill enough fail.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// The folder that temporary files go to, in place of the system's.
+    /// Sets the folder for temporary files. Default: the system's.
     pub fn temporary(mut self, folder: impl Into<PathBuf>) -> Self {
         self.temporary = Some(folder.into());
         self
     }
 
-    /// How many threads a query may use.
+    /// Sets the number of threads per query.
     pub fn partitions(mut self, count: usize) -> Self {
         self.partitions = Some(count.max(1));
         self
     }
 
-    /// Whether files of other formats (Parquet, CSV, JSON) are tables by their paths too, as they are unless told otherwise.
+    /// Enables tables of other files (Parquet, CSV, JSON) by path. Default: enabled.
     pub fn files(mut self, files: bool) -> Self {
         self.files = files;
         self
     }
 
-    /// All else that DataFusion can be told.
+    /// Changes the DataFusion configuration.
     pub fn config(mut self, change: impl FnOnce(SessionConfig) -> SessionConfig) -> Self {
         self.config = change(self.config);
         self
     }
 }
 
-/// A session whose tables are arrays, by their URIs: `SELECT * FROM 'path/to/array'`.
+/// Creates a session with arrays as tables by URI: `SELECT * FROM 'path/to/array'`.
 ///
 /// # Errors
-/// The temporary folder can't be used.
+/// The temporary folder is not usable.
 pub fn session(options: SessionOptions) -> Result<SessionContext> {
     session_with(options, |builder| builder)
 }
 
-/// The same, with more that is told to DataFusion before the session is made: another planner, further functions.
+/// Like [`session`], with changes to the session state before it is built, for example another
+/// planner or further functions.
 ///
 /// # Errors
-/// The temporary folder can't be used.
+/// The temporary folder is not usable.
 pub fn session_with(
     options: SessionOptions,
     change: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
@@ -118,7 +120,7 @@ pub fn session_with(
     }
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(memory) = memory {
-        // What a sort keeps for the time when it merges what it has written to files has to fit, too.
+        // The memory that sorts reserve for merging spilled files has to fit as well.
         let each = memory / (4 * config.target_partitions().max(1));
         let execution = &mut config.options_mut().execution;
         execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(each);

@@ -1,4 +1,4 @@
-//! Statements before DataFusion plans them.
+//! Checks of statements before planning.
 
 mod clauses;
 mod length;
@@ -9,13 +9,13 @@ use datafusion::sql::parser::Statement;
 
 pub(crate) use clauses::PlainRelations;
 
-/// The statement that a text is, for `SessionState::statement_to_plan`.
+/// Parses a statement for `SessionState::statement_to_plan`.
 ///
-/// Unlike `SessionContext::sql` it refuses clauses that DataFusion 55.2 parses and passes over, and chains of operators that are too long
-/// for the stack.
+/// Unlike `SessionContext::sql`, rejects clauses ignored by DataFusion 55.2, and chains of
+/// operators long enough to overflow the stack.
 ///
 /// # Errors
-/// It is no statement, or more than one; or it is refused.
+/// The text is not a single statement, or the statement is rejected.
 pub fn parse(state: &SessionState, sql: &str) -> Result<Statement> {
     let dialect = state.config_options().sql_parser.dialect;
     length::check(sql, dialect)?;

@@ -17,14 +17,15 @@ use crate::opened::Opened;
 use crate::scan::Scan;
 use crate::{Opener, TableOptions, error, write};
 
-/// An array as a table of DataFusion: its dimensions and then its attributes are the columns, its cells the rows.
+/// An array as a table of DataFusion. Columns are the dimensions, followed by the attributes. Rows
+/// are the cells.
 ///
-/// It is one snapshot of the array: a query that reads it twice reads the same rows. The catalogs of [`session`](crate::session) open it
-/// anew for each statement.
+/// The table is a snapshot: two scans in one query read the same rows. Catalogs of
+/// [`session`](crate::session) reopen the array for each statement.
 #[derive(Clone, Debug)]
 pub struct TdbTable {
     pub(crate) opened: Arc<Opened>,
-    /// What opens it anew; none of one that was given open.
+    /// Opener for reopening. `None` if created from an open array.
     pub(crate) opener: Option<Opener>,
 }
 
@@ -32,42 +33,43 @@ impl TdbTable {
     /// Opens the array at a URI.
     ///
     /// # Errors
-    /// There is no array, or it can't be opened; a column has no counterpart in SQL.
+    /// The array does not exist or cannot be opened, or a column has no SQL type.
     pub async fn open(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let (uri, opener) = (uri.to_owned(), opener.clone());
         let opened = move || Self::open_blocking(&uri, &opener, options);
         error::joined(tokio::task::spawn_blocking(opened).await)
     }
 
-    /// The same, on this thread.
+    /// Like [`open`](Self::open), on the calling thread.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub fn open_blocking(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let array = opener.array(uri, options.time)?;
         Self::opened(uri, array, opener, options)
     }
 
-    /// An array that the opener has opened.
+    /// Creates the table of an array from the opener.
     pub(crate) fn opened(uri: &str, array: Array, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let opened = opener.opened(uri, array, options)?;
         Ok(Arc::new(Self { opened, opener: Some(opener.clone()) }))
     }
 
-    /// An array that is open, as it is. It should have been opened with one thread: there are as many scans of it as partitions.
+    /// Creates the table of an open array. Open the array with one thread, because each partition
+    /// runs a scan.
     ///
     /// # Errors
-    /// A column has no counterpart in SQL; metadata can't be read.
+    /// A column has no SQL type, or metadata are unreadable.
     pub fn of(array: &Array, options: TableOptions) -> Result<Arc<Self>> {
         let storage = array.storage();
         let uri = storage.uri("").unwrap_or_else(|| storage.describe(""));
         Ok(Arc::new(Self { opened: Opened::new(&uri, array.clone(), options)?, opener: None }))
     }
 
-    /// The same table as it is now, if it wasn't opened at a time of its own.
+    /// Returns the table in its current state. Tables with a fixed time stay unchanged.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub async fn reopened(&self) -> Result<Arc<Self>> {
         match &self.opener {
             Some(opener) if self.opened.options.time.is_none() => {
@@ -77,10 +79,11 @@ impl TdbTable {
         }
     }
 
-    /// The same table as it was at a time.
+    /// Returns the table at a time.
     ///
     /// # Errors
-    /// It was given open, or at a time of its own; as [`open`](Self::open).
+    /// The table was created from an open array or has a fixed time. Otherwise as for
+    /// [`open`](Self::open).
     pub(crate) async fn at(&self, time: TimeRange) -> Result<Arc<Self>> {
         match &self.opener {
             Some(opener) if self.opened.options.time.is_none() => {
@@ -90,13 +93,13 @@ impl TdbTable {
         }
     }
 
-    /// The array.
+    /// Returns the array.
     #[must_use]
     pub fn array(&self) -> &Array {
         &self.opened.array
     }
 
-    /// Where it lies.
+    /// Returns the URI of the array.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.opened.uri
@@ -127,7 +130,8 @@ impl TableProvider for TdbTable {
         Ok(DataSourceExec::from_data_source(scan))
     }
 
-    /// None here: filters reach the scan as physical expressions, together with those that joins and sorts find while they run.
+    /// Unsupported here: filters reach the scan as physical expressions, together with the dynamic
+    /// filters of joins and sorts.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Unsupported; filters.len()])
     }
@@ -141,7 +145,8 @@ impl TableProvider for TdbTable {
         write::insert(&self.opened, input, operation)
     }
 
-    /// Deletes rows, in sessions of this crate: other planners may leave out parts of the condition.
+    /// Deletes rows. Requires a session of this crate, because other planners may drop parts of the
+    /// condition.
     async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
         if !is_planner_of(state) {
             return Err(error::plan(

@@ -1,15 +1,15 @@
-//! Times as people write them in statements.
+//! Times in statements.
 
 use tdb_array::TimeRange;
 use tdb_array::tdb_types::{Datatype, datetime};
 
-/// The first and the last millisecond since 1970 of what `text` names: a date, or a number of them.
+/// Returns the first and last millisecond since 1970 of a date or number.
 pub(crate) fn moment(text: &str) -> Option<(u64, u64)> {
     let (first, last) = datetime::read(Datatype::DatetimeMs, text.trim()).ok()?;
     Some((first.try_into().ok()?, last.try_into().ok()?))
 }
 
-/// `FIRST..LAST`, both included; either may be left out.
+/// Parses `FIRST..LAST`, inclusive. Both ends are optional.
 pub(crate) fn between(text: &str) -> Option<TimeRange> {
     let (first, last) = text.split_once("..")?;
     let start = if first.trim().is_empty() { 0 } else { moment(first)?.0 };
@@ -17,7 +17,7 @@ pub(crate) fn between(text: &str) -> Option<TimeRange> {
     (start <= end).then_some(TimeRange { start, end })
 }
 
-/// A name of a table with a time behind an `@`, taken apart.
+/// Splits a table name with a time after an `@`.
 pub(crate) fn of_name(name: &str) -> Option<(&str, TimeRange)> {
     let (uri, time) = name.rsplit_once('@')?;
     Some((uri, TimeRange::until(moment(time)?.1)))

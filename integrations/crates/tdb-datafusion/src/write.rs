@@ -1,4 +1,4 @@
-//! What statements change.
+//! Statements that change arrays.
 
 mod delete;
 mod dense;

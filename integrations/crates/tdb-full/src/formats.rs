@@ -1,4 +1,4 @@
-//! Files of whole columns, and folders of whole arrays.
+//! File and folder formats of whole columns and arrays.
 
 mod arrow;
 mod arrow_messages;

@@ -1,4 +1,5 @@
-//! What the full command adds to the small one: object stores, Parquet and Arrow files, Zarr. Both of this package's programs have it.
+//! Extensions of the full command: object stores, Parquet and Arrow files, and Zarr. Shared by both
+//! programs of this package.
 
 mod formats;
 
@@ -10,17 +11,17 @@ use tdb_cli::Extensions;
 use tdb_object_store::{SCHEMES, Stores, UrlError};
 use tdb_storage::StorageError;
 
-/// All of it.
+/// Returns all extensions.
 pub fn extensions() -> Extensions {
     let columns = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
     let local = columns.folder_format(ZarrFolders);
     let stores = Arc::new(Stores::default());
     let open = move |uri: &str| {
-        // The error itself names the URI, without what may be secret in it.
+        // The error names the URI, without secrets.
         let scheme = uri.split("://").next().unwrap_or_default();
         let refused = |error| {
             let place = match &error {
-                // One about a file of profiles doesn't, and what stands before an @ may be secret.
+                // Errors about profile files do not name the URI. Text before an `@` may be secret.
                 UrlError::Profile { .. } if !uri.contains('@') => uri.split(['?', '#']).next().unwrap_or_default(),
                 _ => scheme,
             };

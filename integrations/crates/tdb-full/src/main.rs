@@ -1,4 +1,4 @@
-//! The command `tdb` with all that the core leaves out.
+//! The command `tdb` with all extensions.
 
 mod other_program;
 
@@ -17,7 +17,8 @@ fn main() -> ExitCode {
     tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), |all, command| all.command(command)))
 }
 
-/// A command of the program `tdb-sql`. DataFusion makes that program three times as large as this one, and slower to start.
+/// A command of the program `tdb-sql`. A separate program, because DataFusion triples the size, and
+/// slows down the start.
 struct OfSql {
     name: &'static str,
     about: &'static str,
@@ -33,7 +34,7 @@ impl FurtherCommand for OfSql {
     }
 
     fn run(&self, _: &ArgMatches, _: &Context) -> Result<()> {
-        // The whole line once more, with the options that stand before the command.
+        // Passes the whole command line, including options before the command.
         let not_found = Failure::new(Exit::Unsupported, "the program tdb-sql, which has SQL, is not there");
         let hint = "`cargo install --path integrations/crates/tdb-full` installs it beside tdb";
         other_program::run("tdb-sql", env::args_os().skip(1), not_found.with_hint(hint))

@@ -1,4 +1,4 @@
-//! Programs that do for this one what makes them large.
+//! Replacement of this process by another program.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,8 +8,9 @@ use std::process::Command;
 
 use tdb_cli::{Failure, Result};
 
-/// Goes on as another program, which lies beside this one or where the system looks for programs. Comes back only if it can't be
-/// started; on systems other than Unix, ends with it.
+/// Runs another program in place of this one: from the same folder, or from the search path.
+/// Returns only if it cannot be started. On systems other than Unix, exits with the program's
+/// status.
 pub(crate) fn run(name: &str, arguments: impl IntoIterator<Item = OsString>, not_found: Failure) -> Result<()> {
     let mut program = Command::new(beside(name).unwrap_or_else(|| name.into()));
     let error = become_it(program.args(arguments));
@@ -19,7 +20,7 @@ pub(crate) fn run(name: &str, arguments: impl IntoIterator<Item = OsString>, not
     }
 }
 
-/// The program in the folder of this one.
+/// Returns the path of the program in the folder of this one.
 fn beside(name: &str) -> Option<PathBuf> {
     let path = env::current_exe().ok()?.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX));
     path.is_file().then_some(path)
@@ -28,7 +29,7 @@ fn beside(name: &str) -> Option<PathBuf> {
 #[cfg(unix)]
 fn become_it(program: &mut Command) -> Error {
     use std::os::unix::process::CommandExt;
-    // Ctrl-C is that one's from here on. Its help names the command that was typed.
+    // The new program handles Ctrl-C. Its help shows `tdb` as the command name.
     program.arg0("tdb").exec()
 }
 

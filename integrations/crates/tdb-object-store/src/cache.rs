@@ -1,4 +1,4 @@
-//! Small files that never change, kept in memory: schemas, footers of fragments, lists of commits, metadata.
+//! In-memory cache of immutable files: schemas, fragment footers, consolidated commits, metadata.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use tdb_storage::{Part, Request};
 use tdb_types::TimestampedName;
 use tdb_types::names::{ENUMERATIONS_FOLDER, FRAGMENT_METADATA};
 
-/// Larger answers are not kept: few of them would push all others out.
+/// Maximum size of a cached response in bytes. Larger responses would evict too many entries.
 const LARGEST: usize = 1 << 20;
 
-/// What was read of files whose names are given once and never again. A file that has gone is not missed: what counts is what is
-/// listed, and folders are listed each time.
+/// Cache of files with unique names. Entries of deleted files do no harm, because readers list
+/// folders each time, and use only listed files.
 #[derive(Debug)]
 pub(crate) struct ReadCache(Cache<Key, Arc<Kept>, Bytes>);
 
-/// A file by its path in the store, and which part of it.
+/// Path of a file in the store, and the part of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     path: String,
-    /// How many bytes of its end; all if there is no number.
+    /// Number of bytes at the end of the file. `None` for the whole file.
     last: Option<u64>,
 }
 
 /// A part of a file.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// The file's size.
+    /// Size of the file.
     pub(crate) size: u64,
-    /// Where in the file the bytes begin.
+    /// Offset of the bytes in the file.
     pub(crate) start: u64,
     pub(crate) bytes: Vec<u8>,
 }
@@ -45,9 +45,9 @@ impl Weighter<Key, Arc<Kept>> for Bytes {
 }
 
 impl ReadCache {
-    /// Holds about so many bytes.
+    /// Creates a cache with an approximate capacity in bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        // Footers have some thousand bytes.
+        // Footers take a few thousand bytes.
         let files = usize::try_from(bytes / 4096).unwrap_or(usize::MAX).clamp(16, 1 << 16);
         Self(Cache::with_weighter(files, bytes, Bytes))
     }
@@ -64,7 +64,7 @@ impl ReadCache {
 }
 
 impl Key {
-    /// What a request asks for, if it never changes.
+    /// Returns the key of a request. `None` if the file may change.
     pub(crate) fn of(request: &Request, location: &Path) -> Option<Self> {
         let last = match request.part {
             Part::All => None,
@@ -75,8 +75,9 @@ impl Key {
     }
 }
 
-/// Whether a file of this name is written once: names with times carry a random number, which makes them the only ones of
-/// their kind. `__array_schema.tdb` of old formats has a name that the next array in this place has too.
+/// `true` if the name of the file is never reused. Names with a timestamp also contain a random
+/// number. In old formats, the name `__array_schema.tdb` is the same for a later array in the same
+/// place.
 fn never_changes(path: &str) -> bool {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let named = |name: &str| {

@@ -1,4 +1,4 @@
-//! Whether a store heeds the conditions of writes, and how that is found out at little cost.
+//! Detects at little cost if a store honors write conditions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,32 +8,32 @@ use object_store::path::Path;
 
 use crate::mark::Mark;
 
-/// Whether a store heeds the conditions of writes.
+/// Knowledge about the write conditions of a store.
 #[derive(Debug)]
 pub(crate) struct Conditions {
-    /// Whether it has shown it.
+    /// `true` after the store has honored a condition.
     are_heeded: AtomicBool,
-    /// A file that we have written, and that may be written once more to see whether the store refuses it.
+    /// A written file, kept for a second write as a trial.
     sample: Mutex<Option<Put>>,
-    /// Whether a file was written twice at once.
+    /// `true` if a file was already written twice at once.
     is_doubled: AtomicBool,
 }
 
-/// Larger files aren't sent twice where smaller ones may come.
+/// Maximum size in bytes of a file that is sent twice. A smaller file may follow.
 const DOUBLED: usize = 256 << 10;
 
-/// What a store did when a file was written that is there already.
+/// Behavior of a store when a file is written twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// It refused.
+    /// The store refused the second write.
     Heeds,
-    /// It wrote it again.
+    /// The store accepted the second write.
     Ignores,
-    /// There was another error, which tells nothing.
+    /// Another error, so the behavior is unknown.
     Nothing,
 }
 
-/// A file that is written in one request, where nothing may have the name.
+/// A new file, written in one request.
 #[derive(Debug)]
 pub(crate) struct Put {
     pub(crate) location: Path,
@@ -50,7 +50,7 @@ impl Conditions {
         self.are_heeded.load(Ordering::Relaxed)
     }
 
-    /// Remembers what a store has shown; nothing needs to be written once more if it heeds conditions.
+    /// Records the behavior of the store. Drops the kept file if the store honors conditions.
     pub(crate) fn learn(&self, shown: Shown) {
         if shown == Shown::Heeds {
             self.are_heeded.store(true, Ordering::Relaxed);
@@ -58,12 +58,13 @@ impl Conditions {
         }
     }
 
-    /// Whether a file of so many bytes may be written twice at once to see whether the store refuses one: one file, and no large one.
+    /// `true` if a file of this size may be written twice at once as a trial. Permits one small
+    /// file.
     pub(crate) fn may_double(&self, bytes: usize) -> bool {
         bytes <= DOUBLED && !self.are_heeded() && !self.is_doubled.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps a file to be written once more; of several the smallest.
+    /// Keeps a file for a trial. Keeps the smallest one.
     pub(crate) fn keep(&self, put: Put) {
         let mut sample = self.sample();
         if !self.are_heeded() && sample.as_ref().is_none_or(|kept| put.bytes.len() < kept.bytes.len()) {
@@ -71,7 +72,7 @@ impl Conditions {
         }
     }
 
-    /// The file that was kept: nobody else writes it meanwhile.
+    /// Takes the kept file. Only one caller gets the file.
     pub(crate) fn take(&self) -> Option<Put> {
         self.sample().take()
     }

@@ -1,4 +1,4 @@
-//! Connections that believe nothing of what stores say of their answers' lengths, read no more than there may be, and are patient with slow lines.
+//! HTTP connections that limit response sizes, ignore claimed lengths, and tolerate slow networks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,32 +14,37 @@ use object_store::{ClientConfigKey, ClientOptions};
 
 use crate::excess::{Excess, Listing};
 
-/// Most bytes of a refusal that are read: the codes and words of stores are short, and pages of servers in between aren't shown.
+/// Maximum bytes read of an error response. Error codes and messages are short, and pages of
+/// proxies are not shown.
 const REFUSAL: usize = 64 << 10;
-/// Most bytes of what a store answers to anything but a read of a file or a listing: deletions of a thousand files name each.
+/// Maximum bytes of a response other than a file read or a listing. A deletion of a thousand files
+/// names each file.
 const ANSWER: u64 = 16 << 20;
-/// Most bytes of a listing's page where nobody says how many the listing may have.
+/// Maximum bytes of a listing without a limit from [`Listing::of`].
 const LISTED: u64 = 64 << 20;
 
-/// How long a store may say nothing.
+/// Default time without any data before a request fails.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Bytes that a line takes in a second at least: what is sent adds to the time that an answer may take.
+/// Minimum upload rate in bytes per second. Extends the time to wait for a response.
 const SLOWEST: u64 = 64 << 10;
 
-/// Connections to stores as [`open`](crate::open) makes them: for stores that are [configured elsewhere](crate::ObjectStorage::new), to
-/// be given to their builders as `with_http_connector(Connector::default())`.
+/// HTTP connections of [`open`](crate::open). For [configured stores](crate::ObjectStorage::new),
+/// call `with_http_connector(Connector::default())` on the builder.
 ///
-/// `object_store` reads whole answers into memory where they are no file's bytes, sets aside what their headers claim, lists for
-/// as long as there is another page, and gives up a request that takes longer than 30 seconds, which on a slow line is each that brings or sends
-/// many bytes. Through these connections:
+/// By itself, `object_store` reads every response except file contents into memory, preallocates
+/// the length in the header, and lists until the last page. Requests also fail after 30 seconds,
+/// too early for large transfers on slow networks. These connections behave differently:
 ///
-/// - what is set aside doesn't follow a claim;
-/// - a listing ends at [`StoreOptions::listing`](crate::StoreOptions::listing) bytes, or where it begins again;
-/// - other answers end at 16 MiB, and 64 KiB of a refusal are read, whatever bytes those are;
-/// - a request is given up when nothing has come for 30 seconds, however long it takes as a whole. Bytes that are sent add a second for each
-///   64 KiB. Where the client's options have another timeout than `object_store`'s default, that one holds, for requests as a whole.
+/// - The length in a header allocates nothing.
+/// - A listing ends at [`StoreOptions::listing`](crate::StoreOptions::listing) bytes, or when a
+///   page repeats.
+/// - Other responses end at 16 MiB. Error responses are read up to 64 KiB, and may have any
+///   encoding.
+/// - A request fails after 30 seconds without data, however long it takes in total. Each 64 KiB of
+///   upload adds a second. If the client options change the timeout from the `object_store`
+///   default, it applies to whole requests instead.
 ///
-/// Bytes of files pass as they come: who reads them counts them.
+/// File contents are not limited here: the reader counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct Connector {
     silence: Duration,
@@ -52,7 +57,7 @@ impl Default for Connector {
 }
 
 impl Connector {
-    /// A request is given up when nothing has come for so long.
+    /// Sets the time without any data before a request fails.
     #[must_use]
     pub fn silence(mut self, silence: Duration) -> Self {
         self.silence = silence;
@@ -78,7 +83,8 @@ struct Bounded {
     silence: Duration,
 }
 
-/// That nothing comes any more. It is told apart from other errors by its words: those of a body that broke off.
+/// Timeout without data. The words `response body` let [`broke_off`](crate::said::broke_off)
+/// recognize a truncated body.
 #[derive(Debug, thiserror::Error)]
 #[error("nothing has come of the {what} for {silence:?}")]
 struct Silent {
@@ -86,7 +92,7 @@ struct Silent {
     silence: Duration,
 }
 
-/// Waits for something that the store sends.
+/// Waits for data from the store, up to `silence`.
 async fn heard<T>(silence: Duration, what: &'static str, coming: impl Future<Output = T>) -> Result<T, HttpError> {
     let silent = |_| HttpError::new(HttpErrorKind::Timeout, Silent { what, silence });
     tokio::time::timeout(silence, coming).await.map_err(silent)
@@ -109,7 +115,7 @@ impl HttpService for Bounded {
             None if is_get => Most::Any,
             None => Most::Left(ANSWER),
         };
-        // The end of such a range can't be counted up to.
+        // This end of a range would overflow in `object_store`.
         if response.headers().get("content-range").is_some_and(ends_nowhere) {
             response.headers_mut().remove("content-range");
         }
@@ -122,7 +128,7 @@ fn ends_nowhere(range: &impl AsRef<[u8]>) -> bool {
     range.as_ref().windows(end.len()).any(|part| part == end.as_bytes())
 }
 
-/// Whether a request asks for a page of a listing: as S3 and Google's, Azure's, and servers of the web are asked.
+/// `true` for a request of a listing page, in the forms of S3 and Google, Azure, and WebDAV.
 fn is_listing(request: &HttpRequest) -> bool {
     let mut parameters = request.uri().query().unwrap_or_default().split('&');
     match request.method().as_str() {
@@ -132,20 +138,20 @@ fn is_listing(request: &HttpRequest) -> bool {
     }
 }
 
-/// The listing that a page which came belongs to.
+/// Returns the listing of a received page.
 fn listing(url: &str) -> Result<Arc<Listing>, HttpError> {
     let listing = Listing::current().unwrap_or_else(|| Listing::new(LISTED));
     listing.page(url).map_err(too_much)?;
     Ok(listing)
 }
 
-/// An error that is none of the connection: the request isn't made again.
+/// Creates an error of a kind without retries in `object_store`.
 fn too_much(excess: Excess) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, excess)
 }
 
-/// An answer that refuses, with the beginning of what it says, as far as that comes. It has to be UTF-8 for `object_store`, which would tell
-/// of a broken connection otherwise.
+/// Reads the start of an error response. Replaces invalid UTF-8, because `object_store` would
+/// report a broken connection.
 async fn refusal(response: HttpResponse, silence: Duration) -> HttpResponse {
     let (head, mut body) = response.into_parts();
     let mut said = Vec::new();
@@ -158,7 +164,7 @@ async fn refusal(response: HttpResponse, silence: Duration) -> HttpResponse {
     HttpResponse::from_parts(head, String::from_utf8_lossy(&said).into_owned().into())
 }
 
-/// How much of a body may come.
+/// Limit for the size of a body.
 #[derive(Clone)]
 enum Most {
     Any,
@@ -179,7 +185,7 @@ impl Most {
     }
 }
 
-/// A body that says nothing of its length beforehand, and ends with an error where it has more than it may.
+/// Wraps a body with a size limit and without a claimed length.
 fn bounded(body: HttpResponseBody, most: Most, silence: Duration) -> HttpResponseBody {
     let frames = stream::unfold(Some((body, most)), move |state| async move {
         let (mut body, mut most) = state?;

@@ -1,4 +1,4 @@
-//! Where S3's users keep their credentials, as far as `object_store` doesn't look there itself.
+//! Sources of S3 credentials beyond those of `object_store`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use object_store::aws::AmazonS3ConfigKey;
 
 use crate::UrlError;
 
-/// Variables each of which says by itself where credentials come from.
+/// Environment variables, each with a source of credentials.
 const SOURCES: [&str; 5] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -16,19 +16,19 @@ const SOURCES: [&str; 5] = [
     "AWS_SKIP_SIGNATURE",
 ];
 
-/// Whether the environment says where credentials come from.
+/// `true` if the environment selects a source of credentials.
 pub(crate) fn has_s3_credentials(is_set: impl Fn(&str) -> bool) -> bool {
     SOURCES.into_iter().any(is_set)
 }
 
-/// Whether this machine is one of EC2, which gives credentials to what runs on it: elsewhere nobody answers such requests, and
-/// waiting for them takes long.
+/// `true` on an EC2 instance, which provides credentials. Elsewhere such requests run into a
+/// timeout.
 pub(crate) fn is_on_ec2() -> bool {
-    // The tag of such a machine is the name of its instance.
+    // On EC2 the asset tag is the instance id.
     std::fs::read_to_string("/sys/devices/virtual/dmi/id/board_asset_tag").is_ok_and(|tag| tag.starts_with("i-"))
 }
 
-/// What a profile of the AWS tools says.
+/// A profile of the AWS tools.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Profile {
     pub(crate) access_key_id: Option<String>,
@@ -39,7 +39,8 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// The profile of that name, or which `AWS_PROFILE` names, or the default one; none if nobody named one and there is no file.
+    /// Returns the named profile, or the profile in `AWS_PROFILE`, or the default profile. `None`
+    /// if none is named and the default does not exist.
     pub(crate) fn of_user(named: Option<&str>) -> Result<Option<Self>, UrlError> {
         let home =
             std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
@@ -51,12 +52,12 @@ impl Profile {
         Self::read(&files, named.or(of_environment.as_deref()))
     }
 
-    /// A profile of the files of credentials and of configuration.
+    /// Reads a profile from the credentials and config files.
     fn read([credentials, config]: &[PathBuf; 2], named: Option<&str>) -> Result<Option<Self>, UrlError> {
         let name = named.unwrap_or("default");
         let mut profile = Self::default();
         let mut found = false;
-        // In the second file all but the default profile are called `profile NAME`.
+        // In the config file, all sections except the default are named `profile NAME`.
         let in_config = if name == "default" { name.to_owned() } else { format!("profile {name}") };
         for (file, section) in [(credentials, name), (config, &in_config)] {
             let Some(ini) = load(file)? else { continue };
@@ -80,7 +81,7 @@ impl Profile {
         }
     }
 
-    /// As settings of a store.
+    /// Returns the profile as settings of a store.
     pub(crate) fn settings(&self) -> impl Iterator<Item = (AmazonS3ConfigKey, String)> {
         let Self { access_key_id, secret_access_key, session_token, region, endpoint } = self.clone();
         [
@@ -99,7 +100,7 @@ fn load(file: &Path) -> Result<Option<Ini>, UrlError> {
     match Ini::load_from_file(file) {
         Ok(ini) => Ok(Some(ini)),
         Err(ini::Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        // What the parser says could quote a line with a key.
+        // The parser's message could quote a line with a key.
         Err(ini::Error::Parse(error)) => Err(UrlError::Profile {
             file: file.display().to_string(),
             why: format!("line {} can't be read", error.line),

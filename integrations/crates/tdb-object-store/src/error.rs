@@ -1,4 +1,4 @@
-//! What stores say, as errors of storages.
+//! Errors of stores, as errors of storages.
 
 use std::io;
 use std::sync::Arc;
@@ -9,106 +9,106 @@ use tdb_storage::StorageError;
 use crate::said::Said;
 use crate::unsigned::is_unsigned;
 
-/// What is wrong with a store, or with how it is asked: the source of a [`StorageError::Io`], where
-/// [`StoreProblem::of`] finds it.
+/// A problem with a store or with access to it. [`StoreProblem::of`] finds it as the source of a
+/// [`StorageError::Io`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreProblem {
-    /// The store doesn't know who asks: a wrong or expired key or token.
+    /// The store rejected the credentials: a wrong or expired key or token.
     #[error(
         "the credentials are refused, or have expired ({said}): check the keys in the environment or the profile, or get new ones"
     )]
     Unauthenticated {
-        /// What the store said.
+        /// Message of the store.
         said: String,
     },
-    /// The store knows who asks, and doesn't allow it.
+    /// The credentials are valid, but lack permission.
     #[error("access is denied ({said}): ask for permission, or give the credentials of somebody who has it")]
     Denied {
-        /// What the store said.
+        /// Message of the store.
         said: String,
     },
-    /// There is no such bucket or container.
+    /// The bucket or container does not exist.
     #[error(
         "there is no such bucket or container: check its name, and which server and account the environment or the profile says"
     )]
     NoBucket,
-    /// Requests aren't signed, since nobody said who asks, and the store refuses those.
+    /// The store rejected an unsigned request. Requests are unsigned if no credentials were found.
     #[error(
         "the store refuses requests that are not signed ({said}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
          AWS_PROFILE"
     )]
     Unsigned {
-        /// What the store said.
+        /// Message of the store.
         said: String,
     },
-    /// The bucket is in another region than was asked.
+    /// The bucket is in another region.
     #[error("the bucket is in another region{}: set AWS_REGION to it", named(region.as_deref()))]
     WrongRegion {
-        /// The one that it is in, if the store said so.
+        /// Region of the bucket, if the store named it.
         region: Option<String>,
     },
-    /// There is no answer, or not all of one: nobody is there, or the connection broke.
+    /// No response or an incomplete one: the store is unreachable, or the connection broke.
     #[error(
         "the store can't be reached, or the connection broke ({said}): check its address and the network, and try again"
     )]
     CutOff {
-        /// What happened.
+        /// Description of the failure.
         said: String,
     },
-    /// The store was too busy, or failed, as often as it was asked.
+    /// The store was overloaded or failed on every attempt.
     #[error("the store was too busy or failed each time it was asked ({said}): try again later")]
     Busy {
-        /// What the store said at last.
+        /// Last message of the store.
         said: String,
     },
-    /// The store overwrites what it was asked not to overwrite: two writers could destroy each other's work.
+    /// The store ignores write conditions. Two writers could overwrite each other's files.
     #[error("this store ignores the condition that a file must not be there yet: nothing is written to it")]
     IgnoresConditions,
-    /// A server of the web that lists no folders, without which nobody knows what an array is made of.
+    /// The web server cannot list folders, which is required to find the files of an array.
     #[error(
         "this server lists no folders: of servers of the web, arrays are read from those that speak WebDAV (PROPFIND)"
     )]
     ListsNothing,
-    /// The store can't do what is needed.
+    /// The store does not support the operation.
     #[error("this store can't do that ({said})")]
     NotSupported {
-        /// What it can't do.
+        /// Description of the operation.
         said: String,
     },
-    /// The store answers with whole files where parts of them are asked for.
+    /// The store returned the whole file for a range request.
     #[error("this store ignores ranges, and answers with whole files: nothing can be read from it")]
     IgnoresRanges,
-    /// The store answered with another part of the file than was asked for.
+    /// The store returned another range of the file.
     #[error("the store answered with another part of the file ({said})")]
     OtherPart {
-        /// Which one.
+        /// Description of the range.
         said: String,
     },
-    /// An answer had another number of bytes than was asked for.
+    /// A response had the wrong number of bytes.
     #[error("the store answered with {got} bytes instead of {asked}")]
     WrongLength {
-        /// How many were asked for.
+        /// Number of bytes requested.
         asked: u64,
-        /// How many came.
+        /// Number of bytes received.
         got: u64,
     },
-    /// The store answers with more than there may be of such an answer, or with a listing that has no end.
+    /// A response exceeded its size limit, or a listing has no end.
     #[error("the store answers with too much, or without end ({said})")]
     TooMuch {
-        /// What it answers with.
+        /// Description of the response.
         said: String,
     },
-    /// Anything else.
+    /// Another problem.
     #[error("{said}")]
     Other {
-        /// What the store said.
+        /// Message of the store.
         said: String,
     },
 }
 
 impl StoreProblem {
-    /// The problem behind an error, if a store has caused it.
+    /// Returns the store problem behind an error. `None` for other errors.
     #[must_use]
     pub fn of(error: &StorageError) -> Option<&Self> {
         match error {
@@ -117,7 +117,7 @@ impl StoreProblem {
         }
     }
 
-    /// The error that this is for a file, of which the user knows the URL.
+    /// Converts the problem to an error for a file. `path` is the path or URL known to the user.
     pub(crate) fn at(self, path: String) -> StorageError {
         let kind = match self {
             Self::Unauthenticated { .. } | Self::Denied { .. } | Self::Unsigned { .. } => {
@@ -137,41 +137,41 @@ impl StoreProblem {
     }
 }
 
-/// The schemes that [`open`](crate::open) knows.
+/// The URL schemes supported by [`open`](crate::open).
 pub const SCHEMES: &[&str] = &["s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "http", "https"];
 
-/// A URL that no storage could be opened at.
+/// A URL that cannot be opened as a storage.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It isn't a URL.
+    /// The text is not a URL.
     #[error("{url:?} is not a URL: {source}")]
     Malformed {
         /// The text.
         url: String,
-        /// What is wrong with it.
+        /// Cause.
         source: url::ParseError,
     },
-    /// It names no kind of store that is known.
+    /// The scheme is not supported.
     #[error("{url}: stores are {}", SCHEMES.join(", "))]
     Scheme {
         /// The URL.
         url: String,
     },
-    /// It, or what the environment says, can't be used.
+    /// The URL, or the configuration in the environment, is invalid.
     #[error("{url}: {why}")]
     Configuration {
-        /// The URL, without what may be secret.
+        /// The URL, without secrets.
         url: String,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
-    /// A profile, of `AWS_PROFILE` or of the URL, can't be read.
+    /// A profile, from the URL or `AWS_PROFILE`, cannot be read.
     #[error("{file}: {why}")]
     Profile {
-        /// The file of profiles.
+        /// Path of the profile file.
         file: String,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
 }
@@ -180,7 +180,7 @@ fn named(region: Option<&str>) -> String {
     region.map(|region| format!(", {region}")).unwrap_or_default()
 }
 
-/// What a store's error is for a file, of which the user knows the URL.
+/// Converts an error of a store. `path` is the path or URL known to the user.
 pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
     match error {
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => StorageError::AlreadyExists { path },
@@ -191,9 +191,9 @@ pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
     }
 }
 
-/// How stores say that there is no such bucket.
+/// Error codes for a missing bucket.
 const NO_BUCKET: &[&str] = &["NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted"];
-/// How they say that they don't know who asks.
+/// Error codes for invalid credentials.
 const REFUSED: &[&str] = &[
     "ExpiredToken",
     "ExpiredTokenException",
@@ -204,28 +204,29 @@ const REFUSED: &[&str] = &[
     "InvalidClientTokenId",
     "AuthenticationFailed",
 ];
-/// How they say that they know who asks, where no status says so.
+/// Error codes for missing permission, used if the response has no status.
 const DENIED: &[&str] = &["AccessDenied", "AuthorizationFailure", "AuthorizationPermissionMismatch"];
-/// How they say that they were too busy, or failed, whatever the status.
+/// Error codes for overload and failure, whatever the status.
 const BUSY: &[&str] = &["SlowDown", "ServerBusy", "InternalError", "ServiceUnavailable"];
-/// How they say that a bucket is somewhere else.
+/// Error codes for a bucket in another region.
 const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"];
-/// How `object_store` calls servers of the web.
+/// Name of web servers in `object_store`.
 const WEB: &str = "HttpStore";
-/// Why it can't write there as it has to.
+/// Message for writes to web servers.
 const READ_ONLY: &str = "arrays are read from servers of the web, and not written to them";
-/// What an answer is called that says so without saying where.
+/// Message of `object_store` for a redirect without a target.
 const REDIRECTED: &str = "Received redirect without LOCATION";
-/// What an answer is called that has a whole file instead of a part.
+/// Message of `object_store` for a whole file in place of a range.
 const NOT_PARTIAL: &str = "Received non-partial response";
 
-/// Whether a server of the web refused to list a folder, or answered with something else.
+/// `true` if a web server refused to list a folder, or answered with something other than a
+/// listing.
 fn lists_nothing(said: &Said) -> bool {
     let is_refused = said.begins("Error performing PROPFIND ") && matches!(said.status, Some(400 | 405 | 501));
     is_refused || said.begins("Error decoding PROPFIND response")
 }
 
-/// The problem behind an error; none if it is only that nothing has the name.
+/// Returns the problem behind an error. `None` if the file does not exist.
 fn problem(error: &StoreError) -> Option<StoreProblem> {
     let said = Said::of(error);
     if let Some(excess) = said.excess {
@@ -234,14 +235,14 @@ fn problem(error: &StoreError) -> Option<StoreProblem> {
     if said.code(NO_BUCKET).is_some() {
         return Some(StoreProblem::NoBucket);
     }
-    // Some repeat in words what they were sent: the code says enough.
+    // Some stores repeat the request in the message. The code is enough.
     if let Some(code) = said.code(REFUSED) {
         return Some(StoreProblem::Unauthenticated { said: code.to_owned() });
     }
     if said.code(ELSEWHERE).is_some() || said.begins(REDIRECTED) {
         return Some(StoreProblem::WrongRegion { region: said.region });
     }
-    // Listings that are refused have no variant of their own.
+    // `object_store` has no separate error variant for refused listings.
     let is_denied = matches!(error, StoreError::PermissionDenied { .. })
         || said.status == Some(403)
         || (said.status.is_none() && said.code(DENIED).is_some());
@@ -267,8 +268,8 @@ fn problem(error: &StoreError) -> Option<StoreProblem> {
     })
 }
 
-/// Whether the answer to a request got lost, so that it may have been done or not; also where a repetition of it was refused because
-/// it had been done.
+/// `true` if a request may have succeeded although its response was lost. Includes errors where the
+/// store refused a retry because the first attempt had succeeded.
 pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     match error {
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => true,
@@ -277,7 +278,7 @@ pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     }
 }
 
-/// Whether an error says that the part of a file that was asked for isn't there, or can't be asked for like that.
+/// `true` if the store rejected the range of a request: out of bounds, or in an unsupported form.
 pub(crate) fn is_about_ranges(error: &StoreError) -> bool {
     let said = Said::of(error);
     match error {
@@ -319,7 +320,7 @@ mod tests {
         assert!(matches!(slow, Some(StoreProblem::Busy { .. })));
         let expired = of(answer("400 Bad Request: <Code>ExpiredToken</Code>"));
         assert_eq!(expired, Some(StoreProblem::Unauthenticated { said: "ExpiredToken".to_owned() }));
-        // Words that stand somewhere else are no codes.
+        // Codes elsewhere in the message do not count.
         assert!(matches!(of("503 SlowDown: ExpiredToken"), Some(StoreProblem::Other { .. })));
         let gone = StoreError::NotFound {
             path: "f".to_owned(),

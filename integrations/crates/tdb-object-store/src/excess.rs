@@ -1,4 +1,4 @@
-//! What a store may answer at most: listings, refusals and whatever else is read as a whole before anybody looks at it.
+//! Size limits for responses read into memory: all except file contents.
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task_local;
 
-/// What a page of a listing counts for at least. It bounds how many there can be: some stores have pages without names, so that those
-/// say nothing of whether a listing ends.
+/// Minimum size that a page counts for. Limits the number of pages, because some stores return
+/// pages without names.
 const PAGE: u64 = 64 << 10;
 
-/// That a store answers with more than it may.
+/// A response exceeded its size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Excess {
     #[error("an answer of more than {0} bytes")]
@@ -23,19 +23,19 @@ pub(crate) enum Excess {
     Circle,
 }
 
-/// A listing whose pages are being asked for.
+/// State of a listing across pages.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// Bytes that its pages may have together.
+    /// Maximum size of all pages in bytes.
     most: u64,
     left: AtomicU64,
-    /// The pages that were answered, by hashes of their URLs, which may hold secrets.
+    /// Hashes of the received pages' URLs. The URLs themselves may contain secrets.
     pages: Mutex<HashSet<u64>>,
     hasher: RandomState,
 }
 
 task_local! {
-    /// The listing that the requests of a task belong to.
+    /// Listing of the current task.
     static LISTING: Arc<Listing>;
 }
 
@@ -44,17 +44,17 @@ impl Listing {
         Arc::new(Self { most, left: AtomicU64::new(most), pages: Mutex::default(), hasher: RandomState::new() })
     }
 
-    /// Does something whose requests are those of this listing.
+    /// Runs a future, counting its requests for this listing.
     pub(crate) async fn of<T>(self: Arc<Self>, asking: impl Future<Output = T>) -> T {
         LISTING.scope(self, asking).await
     }
 
-    /// The listing that the running task is about, if it is about one.
+    /// Returns the listing of the current task, if any.
     pub(crate) fn current() -> Option<Arc<Self>> {
         LISTING.try_with(Arc::clone).ok()
     }
 
-    /// Notes that a page came.
+    /// Records a received page.
     pub(crate) fn page(&self, url: &str) -> Result<(), Excess> {
         let hash = self.hasher.hash_one(url);
         if !self.pages.lock().unwrap_or_else(PoisonError::into_inner).insert(hash) {
@@ -63,7 +63,7 @@ impl Listing {
         self.bytes(PAGE)
     }
 
-    /// Notes that bytes came.
+    /// Records received bytes.
     pub(crate) fn bytes(&self, count: u64) -> Result<(), Excess> {
         let less = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
         less.map(|_| ()).map_err(|_| Excess::Listing(self.most))

@@ -1,4 +1,4 @@
-//! Requests: one of ours is one of the store's, wherever a store can do that.
+//! Answers requests, each by a single request to the store where possible.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,13 +14,14 @@ use crate::file::ObjectFile;
 use crate::place::Place;
 use crate::range::{collect, read_range};
 
-/// Answers requests, so many at once, in their order.
+/// Answers requests in order, up to `at_once` at the same time.
 pub(crate) async fn fetch_all(place: Arc<Place>, requests: Vec<Request>, at_once: usize) -> Vec<Result<Fetched>> {
     let jobs = requests.into_iter().map(|request| fetch(place.clone(), request));
     stream::iter(jobs).buffered(at_once.max(1)).collect().await
 }
 
-/// Answers requests, so many at once, as they come: each with its request's place.
+/// Answers requests in order of arrival, up to `at_once` at the same time. Yields the index of the
+/// request with each answer.
 pub(crate) fn answers(
     place: Arc<Place>,
     requests: Vec<Request>,
@@ -33,7 +34,7 @@ pub(crate) fn answers(
     stream::iter(jobs).buffer_unordered(at_once.max(1))
 }
 
-/// Answers one request: from memory, if that has what never changes.
+/// Answers one request, from the cache if the file is immutable.
 pub(crate) async fn fetch(place: Arc<Place>, request: Request) -> Result<Fetched> {
     let location = place.location(&request.path)?;
     let key = place.cache.as_ref().and_then(|cache| Some((cache.clone(), Key::of(&request, &location)?)));
@@ -47,7 +48,7 @@ pub(crate) async fn fetch(place: Arc<Place>, request: Request) -> Result<Fetched
     Ok(fetched)
 }
 
-/// Asks the store.
+/// Sends a request to the store.
 async fn ask(place: Arc<Place>, request: Request, location: Path) -> Result<Fetched> {
     let Request { path, part, limit } = request;
     let (size, start, bytes) = match part {
@@ -98,7 +99,8 @@ async fn last(place: &Place, path: &str, location: &Path, len: u64) -> Result<An
             let bytes = collect(place, path, answer, range.clone()).await?;
             Ok((size, range.start, bytes))
         }
-        // Azure knows no such ranges, and others refuse those of empty files: then the size is asked for first.
+        // Azure does not support suffix ranges, and some stores reject suffix ranges of empty
+        // files. Gets the size first instead.
         Err(error) if is_about_ranges(&error) => {
             let of = |error: StoreError| of_store(place.describe(path), &error);
             let size = place.store.head(location).await.map_err(of)?.size;

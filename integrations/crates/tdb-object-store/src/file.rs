@@ -1,4 +1,4 @@
-//! Files that are read.
+//! Files for reading.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::place::Place;
 use crate::range::read_range;
 use crate::runtime::wait;
 
-/// A file of a store. Nothing is open: each read is a request.
+/// A file on a store. Has no open handle: each read is a request.
 #[derive(Debug)]
 pub(crate) struct ObjectFile {
     place: Arc<Place>,

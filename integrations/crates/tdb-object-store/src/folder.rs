@@ -1,4 +1,4 @@
-//! Folders, on stores that have none: what the names of files make of them.
+//! Folders, derived from the names of files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use crate::place::{Place, joined};
 use crate::range::read_range;
 use crate::said::broke_off;
 
-/// What a listing names directly in the folder: some stores have empty objects that stand for folders.
+/// Returns the direct entries of a folder. Some stores contain empty objects as placeholders for
+/// folders.
 pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
     let name = |path: &Path| {
         let inside = inside(folder, path)?;
@@ -29,12 +30,13 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
         let name = name(&object.location)?;
         Some((name.clone(), Entry::file(name, object.size)))
     });
-    // A folder wins over an empty object of its name, which only stands for it.
+    // A folder takes precedence over an empty object of the same name, which is a placeholder.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
 }
 
-/// Where in a folder something lies, if it does: a listing may name what isn't there.
+/// Returns a path relative to a folder. `None` if the path is outside. Faulty listings contain such
+/// paths.
 fn inside<'a>(folder: &Path, path: &'a Path) -> Option<&'a str> {
     match folder.as_ref() {
         "" => Some(path.as_ref()),
@@ -42,12 +44,12 @@ fn inside<'a>(folder: &Path, path: &'a Path) -> Option<&'a str> {
     }
 }
 
-/// What a folder lists.
+/// Lists a folder.
 pub(crate) async fn list(place: &Place, path: &str, location: &Path) -> Result<ListResult> {
     patiently(place, path, || place.store.list_with_delimiter(Some(location))).await
 }
 
-/// Lists. An answer that breaks off is asked for once more, from its beginning: the store's client does so only with files.
+/// Lists with retries. A truncated listing restarts, because `object_store` only resumes files.
 async fn patiently<T, F>(place: &Place, path: &str, list: impl Fn() -> F) -> Result<T>
 where
     F: Future<Output = object_store::Result<T>>,
@@ -68,7 +70,8 @@ where
     }
 }
 
-/// Removes files. That one is gone already is no error of a repetition: the answer to an earlier one got lost.
+/// Deletes files. On retries, a missing file is no error, because an earlier attempt may have
+/// deleted it.
 pub(crate) async fn delete_all(place: &Place, path: &str, files: &[Path]) -> Result<()> {
     let begun = Instant::now();
     let all = stream::iter(files.to_vec()).map(Ok).boxed();
@@ -103,32 +106,33 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
     }
     let first = || async { place.store.list(Some(&location)).next().await.transpose() };
     match join!(place.store.head(&location), patiently(&place, &path, first)) {
-        // As in listings a folder wins: servers of the web answer for folders as they do for files.
+        // As in listings, a folder takes precedence. Web servers answer HEAD for folders as for
+        // files.
         (_, Ok(Some(_))) => Ok(Some(EntryKind::Folder)),
         (Ok(_), _) => Ok(Some(EntryKind::File)),
         (Err(StoreError::NotFound { .. }), Ok(None)) => Ok(None),
-        // Of two errors that of the listing: it comes with a text, and one of HEAD without.
+        // Prefers the error of the listing, because HEAD responses have no message.
         (Err(_), Err(error)) => Err(error),
         (Err(error), Ok(None)) => Err(of_store(place.describe(&path), &error)),
     }
 }
 
-/// A file that lies below a folder, at any depth.
+/// A file below a folder, at any depth.
 pub(crate) struct Below {
-    /// Where in the store.
+    /// Path in the store.
     pub(crate) location: Path,
-    /// Where in the folder.
+    /// Path relative to the folder.
     pub(crate) inside: String,
     pub(crate) size: u64,
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> Result<Vec<Below>> {
     let all = || async {
         let (mut objects, mut listed) = (Vec::new(), place.store.list(Some(&location)));
         let mut left = place.options.listing;
         while let Some(object) = listed.try_next().await? {
-            // Also of stores whose connections aren't ours.
+            // Also limits stores with other connectors than ours.
             let size = (size_of::<ObjectMeta>() + object.location.as_ref().len()) as u64;
             left = left.checked_sub(size).ok_or_else(|| too_long(place.options.listing))?;
             objects.push(object);
@@ -151,10 +155,10 @@ fn too_long(most: u64) -> StoreError {
     StoreError::Generic { store: "listing", source: Box::new(Excess::Listing(most)) }
 }
 
-/// Stores copy a file by themselves up to this size.
+/// Maximum size for copies within the store.
 const MOST_COPIED: u64 = 5 << 30;
 
-/// Copies all files before any of them goes.
+/// Copies all files, then deletes the originals.
 pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files: Vec<Below>) -> Result<()> {
     let at_once = place.options.profile.in_flight;
     let mut copies = Vec::with_capacity(files.len());
@@ -183,7 +187,7 @@ async fn copy_one(place: Arc<Place>, path: String, from: Path, to: Path, size: u
     }
 }
 
-/// Brings a file here, part by part, and sends it back: S3 has 10,000 parts of a file at most.
+/// Copies a file through this process, part by part. S3 allows 10,000 parts per file.
 async fn copy_parts(place: &Place, path: &str, from: &Path, upload: &mut dyn MultipartUpload, size: u64) -> Result<()> {
     let part = (place.options.part as u64).max(size.div_ceil(10_000));
     let mut start = 0;

@@ -1,8 +1,8 @@
-//! Folders that a store still lists when nothing is in them any more.
+//! Removal of listed but empty folders.
 //!
-//! Stores have no folders, but some keep their files in those of a file system, as SeaweedFS does, and list what is left of these: an
-//! array whose files have all gone would still look like one. There such a folder goes when its name is deleted like that of a file,
-//! as long as nothing is in it.
+//! Some stores, for example SeaweedFS, keep files in a file system, and list empty folders. An
+//! array without files would still look like an array. On these stores, deleting the name of an
+//! empty folder like a file removes the folder.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use object_store::path::Path;
 use crate::folder::{kind_of, list};
 use crate::place::Place;
 
-/// Has the store forget the folders that files were in, which have been removed, and the folder `removed` itself. A store that lists
-/// no such folders is asked once whether it does.
+/// Removes the emptied folders of deleted `files`, and the folder `removed`. Checks once if the
+/// store lists empty folders.
 pub(crate) async fn forget_folder(place: &Arc<Place>, path: &str, removed: &Path, files: &[Path]) {
     if !place.emptied.is_known() {
-        // Servers of the web have folders, and delete all that is in one with it.
+        // Web servers have real folders, and delete them recursively.
         if place.url.starts_with("http") {
             return;
         }
@@ -30,19 +30,19 @@ pub(crate) async fn forget_folder(place: &Arc<Place>, path: &str, removed: &Path
     forget(place, folders).await;
 }
 
-/// The same of a file that was removed, of stores that are known to list such folders.
+/// Removes the emptied folders of a deleted file, on stores known to list them.
 pub(crate) async fn forget_parents(place: &Arc<Place>, file: &Path) {
     forget(place, folders_of(&place.root, std::slice::from_ref(file))).await;
 }
 
-/// Deletes the names of folders, those within others first. A store that has something in one keeps it, and what goes wrong leaves no
-/// more than was there before.
+/// Deletes folder names, innermost first. The store keeps folders that are not empty. Errors are
+/// ignored, because a remaining folder does no harm.
 async fn forget(place: &Arc<Place>, folders: BTreeSet<String>) {
     if !place.emptied.are_listed() {
         return;
     }
     let at_once = place.options.profile.in_flight.max(1);
-    // A file may have the name that a folder has, and somebody may have put something into it.
+    // A file may have the same name as the folder, and the folder may contain new files.
     let free = stream::iter(folders).map(async |folder| {
         let name = Path::parse(&folder).ok()?;
         matches!(kind_of(place.clone(), folder, name.clone()).await, Ok(None)).then_some(name)
@@ -61,7 +61,7 @@ fn depth(folder: &Path) -> usize {
     folder.parts().count()
 }
 
-/// All folders below the root that files lie in.
+/// Returns all folders between the root and the files.
 fn folders_of(root: &str, files: &[Path]) -> BTreeSet<String> {
     let mut folders = BTreeSet::new();
     for file in files {

@@ -1,7 +1,9 @@
-//! Arrays on object stores: a [`Storage`](tdb_storage::Storage) over S3, Google Cloud Storage, Azure Blob Storage and WebDAV.
+//! TileDB arrays on object stores: a [`Storage`](tdb_storage::Storage) over S3, Google Cloud
+//! Storage, Azure Blob Storage and WebDAV.
 //!
-//! [`open`] takes a URL and finds the credentials where the tools of each store look for them; [`ObjectStorage::new`] takes any
-//! [`object_store::ObjectStore`] that is configured already. What comes out is given to `tdb_array`, like a local folder.
+//! [`open`] takes a URL, and looks up credentials like the tools of each store.
+//! [`ObjectStorage::new`] takes any configured [`object_store::ObjectStore`]. Pass the result to
+//! `tdb_array`, like a local folder.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,19 +21,20 @@
 //! # Ok::<(), tdb_storage::StorageError>(())
 //! ```
 //!
-//! # What is different on a store
-//! - There are no folders: [`create_folder`](tdb_storage::Storage::create_folder) does nothing, and a folder is there as long as
-//!   something is in it. A file may lie in a folder that nobody made.
-//! - A file is there when it was written as a whole: one made by [`create_file`](tdb_storage::Storage::create_file) is seen by nobody
-//!   before [`finish`](tdb_storage::WriteFile::finish).
-//! - Nothing is overwritten, as everywhere: writes ask the store to refuse when something has the name. Stores that don't
-//!   know such conditions, or ignore them, are [refused by name](StoreProblem::IgnoresConditions).
-//! - A write whose answer gets lost is known again by a mark among the file's attributes: [`StoreOptions::mark_writes`].
-//! - A folder is renamed file by file, by copies within the store.
+//! # Differences from a file system
+//! - Stores have no folders. [`create_folder`](tdb_storage::Storage::create_folder) does nothing,
+//!   and a folder exists while it contains a file. Files need no parent folder.
+//! - Files appear atomically: a file from [`create_file`](tdb_storage::Storage::create_file) is
+//!   invisible before [`finish`](tdb_storage::WriteFile::finish).
+//! - Files are never overwritten: writes ask the store to refuse existing names. Stores without
+//!   these conditions are [rejected](StoreProblem::IgnoresConditions).
+//! - After a lost response, a mark in the attributes of the file proves that the write succeeded:
+//!   [`StoreOptions::mark_writes`].
+//! - Renaming a folder copies file by file within the store.
 //!
 //! # Threads
-//! All calls block. They wait for a runtime of this crate's own, so that they work inside of other people's runtimes
-//! too, where they keep a thread waiting: call them where blocking is allowed.
+//! All calls block. Requests run on a runtime of this crate. Calls also work on threads of another
+//! runtime, but only where blocking is allowed.
 
 mod cache;
 mod conditions;

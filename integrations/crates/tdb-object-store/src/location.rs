@@ -22,27 +22,31 @@ use crate::unsigned::Unsigned;
 use crate::web::WebConnector;
 use crate::{Connector, ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
-/// The storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`, or a WebDAV server's `http(s)://…`.
+/// Opens the storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`,
+/// or the `http(s)://…` of a WebDAV server.
 ///
-/// Credentials come from where each store's users keep them:
+/// Finds credentials in the usual places:
 ///
-/// - S3: `AWS_ACCESS_KEY_ID` and the other variables of that kind, a web identity or container, the profile
-///   `AWS_PROFILE` of `~/.aws`, the instance on EC2; without any of these requests are not signed, as for public buckets.
-///   `AWS_ENDPOINT_URL` names other servers than Amazon's.
-/// - Google: `GOOGLE_SERVICE_ACCOUNT` and the like, the application's default credentials; `GOOGLE_SKIP_SIGNATURE=true` for public
-///   buckets.
-/// - Azure: `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_KEY` and the like;
-///   `AZURE_STORAGE_USE_EMULATOR=true` for Azurite, at `AZURITE_BLOB_STORAGE_URL`.
+/// - S3: `AWS_ACCESS_KEY_ID` and related variables, a web identity or container, the profile
+///   `AWS_PROFILE` in `~/.aws`, or the EC2 instance. Without any of these, requests are unsigned,
+///   as for public buckets. `AWS_ENDPOINT_URL` selects another server than Amazon's.
+/// - Google: `GOOGLE_SERVICE_ACCOUNT` and related variables, or the application default
+///   credentials. Set `GOOGLE_SKIP_SIGNATURE=true` for public buckets.
+/// - Azure: `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_KEY` and
+///   related variables. Set `AZURE_STORAGE_USE_EMULATOR=true` for Azurite, at
+///   `AZURITE_BLOB_STORAGE_URL`.
 ///
-/// A URL may say of itself which server is asked, and by whom, behind a `?`; that wins over the environment, and so several servers can be
-/// used at the same time: `s3://bucket/folder?profile=NAME` (keys, region and `endpoint_url` of that profile, and none of
-/// the environment), `?endpoint=http://127.0.0.1:9000` and `?region=…`, joined by `&`; for Google and Azure, `?endpoint=…`. Keys don't belong there.
+/// Query parameters override the environment. One process can use several servers. For S3:
+/// `?profile=NAME` (keys, region and `endpoint_url` of the profile, none from the environment),
+/// `?endpoint=http://127.0.0.1:9000` and `?region=…`, joined by `&`. For Google and Azure:
+/// `?endpoint=…`. Do not put keys into a URL.
 ///
-/// A path in a bucket is taken character by character, as the reference library does it: `s3://bucket/a%20b` is not `s3://bucket/a b`.
-/// Settings begin at the last `?`, so that the URL of a name with a `?` ends with another. A URL of a web server is
-/// percent-encoded, as everywhere on the web: `http://host/a%20b` is the folder `a b`.
+/// Paths in buckets are literal, as in the reference library: `s3://bucket/a%20b` and
+/// `s3://bucket/a b` differ. Parameters start at the last `?`. If the path contains a `?`, append
+/// another `?` to the URL. URLs of web servers are percent-encoded: `http://host/a%20b` is the
+/// folder `a b`.
 ///
-/// Nothing is asked of the store yet.
+/// Sends no request.
 ///
 /// # Errors
 /// [`UrlError`].
@@ -50,24 +54,24 @@ pub fn open(url: &str) -> Result<Arc<dyn Storage>, UrlError> {
     open_with(url, &StoreOptions::default())
 }
 
-/// As [`open`], asked as the options say.
+/// Opens the storage at a URL, with options.
 ///
 /// # Errors
-/// As there.
+/// As for [`open`].
 pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, UrlError> {
     Stores::new(options.clone()).open(url)
 }
 
-/// Stores by their URLs: all folders of a bucket share its connections, and what is [kept](StoreOptions::cache) of it.
+/// Stores, opened by URL. Folders of a bucket share connections and [cache](StoreOptions::cache).
 #[derive(Default)]
 pub struct Stores {
     options: StoreOptions,
-    /// By scheme, user, host and query.
+    /// Keyed by scheme, user, host and query.
     opened: Mutex<HashMap<String, ObjectStorage>>,
 }
 
 impl fmt::Debug for Stores {
-    /// How many, for URLs may hold what is secret.
+    /// Prints the number of stores only, because URLs may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         f.debug_struct("Stores").field("options", &self.options).field("opened", &opened.len()).finish()
@@ -75,14 +79,14 @@ impl fmt::Debug for Stores {
 }
 
 impl Stores {
-    /// None yet; all that will be are asked as the options say.
+    /// Creates an empty set of stores. The options apply to each of them.
     #[must_use]
     pub fn new(options: StoreOptions) -> Self {
         Self { options, opened: Mutex::default() }
     }
 
-    /// The storage at a URL, as [`open`] understands it. What the environment says when the first URL of a bucket is opened holds
-    /// for all that follow.
+    /// Opens the storage at a URL, like [`open`]. The environment is read when the first URL of a
+    /// bucket is opened.
     ///
     /// # Errors
     /// [`UrlError`].
@@ -95,7 +99,7 @@ impl Stores {
         }
         let path = path_of(parsed.scheme(), path).map_err(|why| wrong(why.to_owned()))?;
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        // What follows a `?` says how the bucket is reached.
+        // The query selects the server and the credentials.
         let reached = format!("{}?{}", &parsed[..Position::BeforePath], parsed.query().unwrap_or_default());
         let bucket = match opened.entry(reached) {
             Entry::Occupied(bucket) => bucket.get().clone(),
@@ -109,7 +113,7 @@ impl Stores {
     }
 }
 
-/// All of the bucket or server that a URL names. Messages show the whole URL.
+/// Opens the bucket or server of a URL. `shown` is the whole URL, for messages.
 fn open_bucket(url: &Url, shown: &str, options: &StoreOptions) -> Result<ObjectStorage, UrlError> {
     let wrong = |why: String| UrlError::Configuration { url: shown.to_owned(), why };
     let retry = RetryConfig { max_retries: options.retries, retry_timeout: options.patience, ..RetryConfig::default() };
@@ -121,7 +125,7 @@ fn open_bucket(url: &Url, shown: &str, options: &StoreOptions) -> Result<ObjectS
     let store: object_store::Result<Arc<dyn ObjectStore>> = match url.scheme() {
         "s3" | "s3a" => {
             let builder = s3(&settings, url)?;
-            // Amazon's own heeds them.
+            // Amazon's servers honor conditions.
             heeds_conditions = server(&builder).is_none();
             let skips = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
             let store = builder.with_retry(retry).with_http_connector(Connector::default()).build();
@@ -173,7 +177,7 @@ fn open_bucket(url: &Url, shown: &str, options: &StoreOptions) -> Result<ObjectS
     ObjectStorage::with_options(store, &root_of(url), "", options).map_err(|error| wrong(error.to_string()))
 }
 
-/// A builder for S3 that has credentials, if there are any.
+/// Creates a builder for S3 with credentials, if any are found.
 fn s3(settings: &Settings, url: &Url) -> Result<AmazonS3Builder, UrlError> {
     let mut builder = settings.s3().with_bucket_name(bucket(url));
     let named = settings.profile.as_deref();
@@ -181,7 +185,7 @@ fn s3(settings: &Settings, url: &Url) -> Result<AmazonS3Builder, UrlError> {
         let profile = Profile::of_user(named)?.unwrap_or_default();
         let is_anonymous = profile.access_key_id.is_none() && !is_on_ec2();
         for (key, value) in profile.settings() {
-            // What the URL and the environment say wins.
+            // The URL and the environment take precedence over the profile.
             if builder.get_config_value(&key).is_none() {
                 builder = builder.with_config(key, value);
             }
@@ -192,12 +196,12 @@ fn s3(settings: &Settings, url: &Url) -> Result<AmazonS3Builder, UrlError> {
             builder = builder.with_skip_signature(true);
         }
     }
-    // Who names a server by `http:` knows that it isn't encrypted.
+    // An endpoint with `http:` is an explicit choice of an unencrypted connection.
     let is_plain = server(&builder).is_some_and(|server| server.starts_with("http:"));
     Ok(if is_plain { builder.with_allow_http(true) } else { builder })
 }
 
-/// The server that is asked, if it isn't Amazon's.
+/// Returns the endpoint. `None` for Amazon's servers.
 fn server(builder: &AmazonS3Builder) -> Option<String> {
     let [first, second] = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
     builder.get_config_value(&first).or_else(|| builder.get_config_value(&second))
@@ -207,10 +211,11 @@ fn bucket(url: &Url) -> &str {
     url.host_str().unwrap_or_default()
 }
 
-/// The URL up to the path: `s3://bucket`.
+/// Returns the URL up to the path: `s3://bucket`.
 fn root_of(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    // `abfss://CONTAINER@ACCOUNT…`; elsewhere it is a user, who is nobody's business.
+    // In `abfss://CONTAINER@ACCOUNT…` it is the container. In other schemes this is a user name,
+    // kept private.
     let container = match url.scheme() {
         "abfs" | "abfss" if !url.username().is_empty() => format!("{}@", url.username()),
         _ => String::new(),
@@ -218,8 +223,8 @@ fn root_of(url: &Url) -> String {
     format!("{}://{container}{}{port}", url.scheme(), bucket(url))
 }
 
-/// The URL of the bucket with its settings, and the path in the bucket. Not by the rules of the web, which give some characters of the
-/// path a meaning.
+/// Splits a URL into the bucket with parameters, and the path in the bucket. Takes the path
+/// literally, without the special characters of web URLs.
 fn parts(url: &str) -> (String, &str) {
     let (place, settings) = url.split_at(url.rfind('?').unwrap_or(url.len()));
     let start = place.find("://").map_or(0, |at| at + "://".len());
@@ -227,7 +232,7 @@ fn parts(url: &str) -> (String, &str) {
     (format!("{}{settings}", &place[..end]), &place[end..])
 }
 
-/// The path as the store has it.
+/// Returns the path in the store.
 fn path_of(scheme: &str, path: &str) -> Result<String, &'static str> {
     let path = path.strip_prefix('/').unwrap_or(path).trim_end_matches('/');
     if !is_web(scheme) {
@@ -243,7 +248,7 @@ fn path_of(scheme: &str, path: &str) -> Result<String, &'static str> {
     Ok(names.collect::<Result<Vec<_>, _>>()?.join("/"))
 }
 
-/// A URL without what may be secret: user, password, and what follows the path.
+/// Removes secrets from a URL: user, password, and everything after the path.
 fn clean(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     match url.split_once("://") {
@@ -289,12 +294,12 @@ mod tests {
         assert_eq!(root_of(&url), "abfss://container@account.dfs.core.windows.net");
     }
 
-    /// A client takes long to make.
+    /// Shared, because creating a client takes long.
     static STORES: LazyLock<Stores> = LazyLock::new(Stores::default);
 
     const SERVER: &str = "?endpoint=http://127.0.0.1:9&region=eu-west-1";
 
-    /// The path in the store that a URL leads to.
+    /// Returns the path in the store for a URL.
     fn root(url: &str) -> String {
         let (bucket, path) = parts(url);
         path_of(Url::parse(&bucket).unwrap().scheme(), path).unwrap()

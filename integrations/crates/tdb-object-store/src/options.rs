@@ -1,40 +1,46 @@
-//! How a store is asked.
+//! Options for access to a store.
 
 use std::time::Duration;
 
 use tdb_storage::ReadProfile;
 
-/// How a store is asked, and how long it may take.
+/// Options for access to a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// Which reads are joined and split, and how many requests wait at once.
+    /// How reads are merged and split, and the maximum number of concurrent requests.
     pub profile: ReadProfile,
-    /// A file of at least so many bytes is written in parts of that size, several at once. Stores want 5 MiB or more.
+    /// Size in bytes of the parts of large files. Files of at least this size are uploaded in
+    /// several concurrent parts. Most stores require at least 5 MiB.
     pub part: usize,
-    /// How many parts are on their way at once, of all files together that are being written to a bucket. Beside these, each such file
-    /// holds up to a part that isn't full yet: writing `n` files holds `parts_in_flight + n` parts at most.
+    /// Maximum number of parts in flight, over all files being written to a bucket. Each file also
+    /// buffers up to one incomplete part. Writing `n` files therefore holds at most
+    /// `parts_in_flight + n` parts in memory.
     pub parts_in_flight: usize,
-    /// Most bytes of the answers that make up a listing of a folder: a store whose listing has more, or no end, is not believed. Each name takes
-    /// some 300 of them. It counts for stores whose connections are made by a [`Connector`](crate::Connector), as those of
-    /// [`open`](crate::open).
+    /// Maximum size in bytes of the responses of a folder listing. Longer listings are errors. A
+    /// name takes about 300 bytes. Applies to stores with a [`Connector`](crate::Connector), for
+    /// example from [`open`](crate::open).
     pub listing: u64,
-    /// How often a request is made again that a store was too busy for, or whose connection broke.
+    /// Maximum number of retries when the store is overloaded or the connection breaks.
     pub retries: usize,
-    /// How long a request and its repetitions may take together.
+    /// Maximum total time of a request with its retries.
     pub patience: Duration,
-    /// Whether a store that isn't known to heed the conditions of writes is [tried](crate::StoreProblem::IgnoresConditions) before
-    /// anything is committed: one request more beside those of a fragment, two for what is a single file.
+    /// `true` to [test](crate::StoreProblem::IgnoresConditions) before the first commit if the
+    /// store honors write conditions, unless known. Costs one extra request for a fragment, and two
+    /// for a single file.
     pub try_conditions: bool,
-    /// Bytes of schemas, footers and lists of commits that are kept in memory: files that never change. 0 keeps none.
+    /// Cache capacity in bytes for immutable files: schemas, footers and consolidated commits. 0
+    /// disables the cache.
     pub cache: u64,
-    /// Whether files get a mark of their writer among their attributes, by which a write whose answer got lost is known again.
-    /// [`open`](crate::open) has it so on S3, Google's and Azure's stores, which keep such attributes; others may refuse them.
+    /// `true` to store the writer in an attribute of each file. After a lost response, the
+    /// attribute proves a successful write. [`open`](crate::open) enables marks for S3, Google and
+    /// Azure. Other stores may reject attributes.
     pub mark_writes: bool,
 }
 
 impl Default for StoreOptions {
-    /// Reads less than 128 KiB apart are joined, larger ones than 8 MiB split, 256 at once; 16 MiB are kept. Parts of 8 MiB are written, 8 of them at once.
+    /// Merges reads less than 128 KiB apart, splits reads above 8 MiB, and sends up to 256 requests
+    /// at once. Caches 16 MiB. Writes parts of 8 MiB, up to 8 at once.
     fn default() -> Self {
         Self {
             profile: ReadProfile::new(128 << 10, 8 << 20, 256),

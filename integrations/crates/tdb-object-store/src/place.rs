@@ -1,4 +1,4 @@
-//! Where a folder lies in a store.
+//! Location of a folder in a store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,31 +14,32 @@ use crate::cache::ReadCache;
 use crate::conditions::Conditions;
 use crate::emptied::Emptied;
 
-/// What the folder, its files and writers share.
+/// State shared by a folder with files and writers.
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The folder's path in the store, without slashes around it.
+    /// Path of the folder in the store, without slashes around it.
     pub(crate) root: String,
-    /// How the user names the folder, without a slash at its end; percent-encoded where it is a URL of the web.
+    /// Location of the folder as shown to the user, without a trailing slash. Percent-encoded for
+    /// web URLs.
     pub(crate) url: String,
     pub(crate) options: StoreOptions,
-    /// What was read of files that never change, if any is kept.
+    /// Cache of immutable files, if enabled.
     pub(crate) cache: Option<Arc<ReadCache>>,
     pub(crate) conditions: Arc<Conditions>,
     pub(crate) emptied: Arc<Emptied>,
-    /// Parts of files that may be on their way at once, of all files together.
+    /// Permits for parts in flight, over all files.
     pub(crate) parts: Arc<Semaphore>,
 }
 
 impl fmt::Debug for Place {
-    /// The store's own text could show keys.
+    /// Omits the store, because the debug output could contain keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Place").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
 impl Place {
-    /// Where a file or folder lies in the store.
+    /// Returns the path of a file or folder in the store.
     pub(crate) fn location(&self, path: &str) -> Result<Path> {
         check_path(path)?;
         let whole = joined(&self.root, path);
@@ -51,12 +52,13 @@ impl Place {
     }
 }
 
-/// Whether URLs of a scheme are percent-encoded, as HTTP demands. Other stores take names as they are.
+/// `true` if URLs of the scheme are percent-encoded, as HTTP requires. Other stores take names
+/// literally.
 pub(crate) fn is_web(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
-/// What has no meaning of its own in the path of a URL.
+/// Characters without a special meaning in the path of a URL are not encoded.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
@@ -77,7 +79,7 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// How the user names what is at a path in the folder at a URL.
+/// Returns the location of a path below a URL, as shown to the user.
 pub(crate) fn described(url: &str, path: &str) -> String {
     match url.split_once("://") {
         Some((scheme, _)) if is_web(scheme) => joined(url, &utf8_percent_encode(path, PLAIN).to_string()),

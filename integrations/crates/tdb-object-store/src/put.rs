@@ -1,7 +1,8 @@
-//! Files that are written in one request. Nothing is overwritten: the store is asked to refuse where something has the name.
+//! Files written in one request. Never overwrites: the store has to refuse existing names.
 //!
-//! A store that isn't known to do so is tried: what was just written is written once more, with the same bytes and the same condition.
-//! A store that heeds it refuses; one that doesn't has written the same bytes again, which harms nobody.
+//! If the behavior of the store is unknown, the file is written a second time with the same bytes
+//! and the same condition. A store with conditions refuses. A store without conditions writes the
+//! same bytes again, to no harm.
 
 use std::time::Instant;
 
@@ -20,11 +21,13 @@ use crate::mark::Mark;
 use crate::pause::pause;
 use crate::place::Place;
 
-/// Puts a file there, in one request.
+/// Creates a file in one request.
 ///
-/// Files of a fragment that isn't committed yet have names that nobody else chooses, and nobody sees them: they are written without more
-/// ado. The store is tried with one of them, which is written twice at once, or else, where that tells nothing, once more beside the next file. So that takes a
-/// request more, and nobody waits for it. Before any other file is written the store has to have shown that it heeds conditions.
+/// Files of an uncommitted fragment have unique names and are ignored by readers. Their writes need
+/// not wait for knowledge about the store, and the first file serves as the trial. The trial writes
+/// the file twice at once. If the result is inconclusive, the trial repeats concurrently with the
+/// next file. The trial costs an extra request but no waiting. Before any other file is written,
+/// the store has to have honored a condition.
 pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: Bytes) -> Result<()> {
     let conditions = &*place.conditions;
     let put = Put { location: location.clone(), bytes, mark: Mark::new() };
@@ -61,17 +64,17 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
     }
 }
 
-/// Whether a file is one of a fragment that another file will commit: from format 5 on. Such fragments have their format in their
-/// folders' names.
+/// `true` for a file of a fragment with a separate commit file, which exists from format version 5
+/// on. The folder names of these fragments contain the version.
 fn is_uncommitted(location: &Path) -> bool {
-    /// The first format with files that commit.
+    /// First format version with commit files.
     const COMMITTED_APART: u32 = 5;
     let folder = location.as_ref().rsplit('/').nth(1).and_then(TimestampedName::parse);
     folder.is_some_and(|name| matches!(name.form(), NameForm::Versioned(version) if version >= COMMITTED_APART))
 }
 
 impl Put {
-    /// Makes the request twice, if nothing has the name: the store has to refuse the second one.
+    /// Writes the file twice, unless it exists. The store has to refuse the second write.
     async fn trying(&self, place: &Place, path: &str) -> Result<()> {
         match place.store.head(&self.location).await {
             Ok(_) => return Err(StorageError::AlreadyExists { path: place.describe(path) }),
@@ -83,13 +86,14 @@ impl Put {
         place.conditions.learn(shown);
         match shown {
             Shown::Ignores => Err(self.refuse(place, path, true).await),
-            // Where nothing was shown, the next file will be tried with: this one is there.
+            // If the result is inconclusive, the next file is tried. This one is written.
             Shown::Heeds | Shown::Nothing => Ok(()),
         }
     }
 
-    /// Makes the request twice at once: a store that heeds conditions refuses one of the two. Some look for the file before they write it, and do
-    /// both where requests meet: that nothing was refused says nothing yet.
+    /// Writes the file twice at once. A store with conditions refuses one write. Two successes are
+    /// inconclusive: some stores check for the file before writing, and accept both concurrent
+    /// writes.
     async fn doubled(&self, place: &Place, path: &str) -> Result<Shown> {
         match join!(self.once(place), self.once(place)) {
             (Ok(_), other) | (other, Ok(_)) => Ok(match shown(&other) {
@@ -100,10 +104,10 @@ impl Put {
         }
     }
 
-    /// Writes what was written before once more.
+    /// Writes an existing file again.
     async fn again(&self, place: &Place) -> Shown {
         match shown(&self.once(place).await) {
-            // Somebody may have removed the file meanwhile; now it is there again.
+            // The file may have been removed meanwhile, and exists again now.
             Shown::Ignores => match shown(&self.once(place).await) {
                 Shown::Heeds => {
                     let _ = place.store.delete(&self.location).await;
@@ -115,7 +119,8 @@ impl Put {
         }
     }
 
-    /// That the store ignores conditions. The file goes again if it was written: nothing had its name before.
+    /// Returns the error for a store that ignores conditions. Deletes the file if it was written.
+    /// The name was free before.
     async fn refuse(&self, place: &Place, path: &str, is_written: bool) -> StorageError {
         if is_written {
             let _ = place.store.delete(&self.location).await;
@@ -128,8 +133,8 @@ impl Put {
         place.store.put_opts(&self.location, PutPayload::from_bytes(self.bytes.clone()), options).await
     }
 
-    /// Also where an answer gets lost: the write may have been done then, and its repetition is refused. Whose file has the name
-    /// tells which it was.
+    /// Writes the file, with retries after lost responses. After a successful first attempt, the
+    /// store refuses the retry. The mark of the file then shows the writer.
     async fn surely(&self, place: &Place, path: &str) -> Result<()> {
         let Place { store, options, .. } = place;
         let begun = Instant::now();
@@ -145,7 +150,7 @@ impl Put {
                 Err(StoreError::NotFound { .. }) => {}
                 Err(_) => return Err(problem),
             }
-            // It wasn't done. What was too busy has been asked often enough.
+            // The write did not happen. `object_store` has already retried an overloaded store.
             let is_busy = matches!(StoreProblem::of(&problem), Some(StoreProblem::Busy { .. }));
             if is_busy || repetition >= options.retries || begun.elapsed() > options.patience {
                 return Err(problem);
@@ -156,7 +161,7 @@ impl Put {
     }
 }
 
-/// What the answer shows to a file that is there already.
+/// Interprets the response to writing an existing file.
 fn shown(answer: &Result<PutResult, StoreError>) -> Shown {
     match answer {
         Ok(_) => Shown::Ignores,
@@ -165,7 +170,7 @@ fn shown(answer: &Result<PutResult, StoreError>) -> Shown {
     }
 }
 
-/// The attributes of a file, if the store keeps any.
+/// Returns the attributes of a new file. Empty if marks are disabled.
 pub(crate) fn attributes(place: &Place, mark: &Mark) -> Attributes {
     if place.options.mark_writes { mark.attributes() } else { Attributes::new() }
 }
@@ -181,7 +186,8 @@ mod tests {
         for path in [format!("a/__fragments/{name}_22/a0.tdb"), format!("{name}_5/__fragment_metadata.tdb")] {
             assert!(is(path.clone()), "{path}");
         }
-        // The others count as soon as they are there: before format 5 that of the metadata commits.
+        // The other files take effect at once. Before format version 5, the metadata file commits
+        // the fragment.
         for path in [
             format!("a/__commits/{name}_22.wrt"),
             format!("{name}_5.ok"),

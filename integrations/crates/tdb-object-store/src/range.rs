@@ -13,10 +13,11 @@ use crate::error::{StoreProblem, is_about_ranges, of_store};
 use crate::pause::pause;
 use crate::place::Place;
 
-/// Most bytes that are set aside before any have come: whatever a store says of its sizes, memory grows with what it sends.
+/// Maximum preallocation in bytes. Further memory grows with the data received, not with the size
+/// claimed by the store.
 const TRUSTED: u64 = 1 << 20;
 
-/// The bytes of a range; none are asked for if it is empty.
+/// Reads a range. Sends no request for an empty range.
 pub(crate) async fn read_range(place: &Place, path: &str, location: &Path, range: Range<u64>) -> Result<Vec<u8>> {
     if range.is_empty() {
         return Ok(Vec::new());
@@ -26,7 +27,7 @@ pub(crate) async fn read_range(place: &Place, path: &str, location: &Path, range
         Ok(answer) => answer,
         Err(error) => return Err(beyond_the_end(place, path, location, range, error).await),
     };
-    // A file that ends earlier is answered with what it has.
+    // A shorter file returns the bytes it has.
     if answer.range.start == range.start && answer.range.end < range.end && answer.range.end >= answer.meta.size {
         let size = answer.meta.size;
         return Err(StorageError::UnexpectedEnd { path: place.describe(path), offset: range.start, need: asked, size });
@@ -42,7 +43,8 @@ fn of_range(range: Range<u64>) -> GetOptions {
     GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() }
 }
 
-/// A range that begins behind the end of the file is refused by stores, each in its way: the file's size tells.
+/// Converts the error for a range past the end of the file. Stores report this error differently.
+/// Compares with the size of the file.
 async fn beyond_the_end(
     place: &Place,
     path: &str,
@@ -60,11 +62,11 @@ async fn beyond_the_end(
     of_store(place.describe(path), &error)
 }
 
-/// The bytes of an answer, which is of this range. What is missing at its end is asked for once more: connections break, and
-/// what stands between us and a store may end an answer early without a word.
+/// Collects the body of a range response. Requests missing bytes at the end again, because
+/// connections break, and proxies may truncate a response silently.
 pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range: Range<u64>) -> Result<Vec<u8>> {
     let (asked, begun) = (range.end.saturating_sub(range.start), Instant::now());
-    // No more than is asked for, a little at first.
+    // Preallocates little, and at most the length of the range.
     let trusted = usize::try_from(asked.min(TRUSTED)).unwrap_or(0);
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(trusted).map_err(|_| StorageError::TooLarge { path: place.describe(path), size: asked })?;
@@ -80,7 +82,7 @@ pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range:
             Some(error) => of_store(place.describe(path), error),
             None => StoreProblem::WrongLength { asked, got }.at(place.describe(path)),
         };
-        // The store's client has tried for long already where it can be sure that the file is still the same.
+        // `object_store` has already retried where an ETag proves that the file is unchanged.
         let was_tried = broken.is_some() && first.e_tag.is_some();
         if was_tried || repetition >= place.options.retries || begun.elapsed() > place.options.patience {
             return Err(why);
@@ -97,12 +99,12 @@ pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range:
     Ok(bytes)
 }
 
-/// Whether two answers are of the same file, as far as they say.
+/// `true` if two responses are of the same file, as far as the metadata show.
 fn is_same(first: &ObjectMeta, next: &ObjectMeta) -> bool {
     (first.size, &first.e_tag, first.last_modified) == (next.size, &next.e_tag, next.last_modified)
 }
 
-/// Adds pieces to the bytes; what broke them off, if anything did.
+/// Appends pieces to the bytes. Returns the error if the stream breaks.
 async fn pour(
     place: &Place,
     path: &str,

@@ -1,4 +1,4 @@
-//! The runtime that requests are made on: one for the process, begun with the first request.
+//! The runtime for requests: one per process, started with the first request.
 
 use std::future::{Future, ready};
 use std::io;
@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt};
 use tdb_storage::CancelToken;
 use tokio::runtime::{Builder, Runtime};
 
-/// Requests wait rather than compute: few threads serve many.
+/// Two threads are enough, because requests mostly wait.
 const THREADS: usize = 2;
 
 static RUNTIME: OnceLock<Result<Runtime, io::ErrorKind>> = OnceLock::new();
@@ -26,19 +26,19 @@ fn runtime() -> io::Result<&'static Runtime> {
         .map_err(|kind| io::Error::new(*kind, "the threads for requests could not be started"))
 }
 
-/// Runs a future on the runtime and waits for it. The waiting is a plain channel's: it works on any thread, those of somebody
-/// else's runtime too.
+/// Runs a future on the runtime and blocks until it completes. Blocks on a plain channel, and
+/// therefore works on threads of another runtime too.
 pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> io::Result<T> {
     let (sender, receiver) = sync_channel(1);
     runtime()?.spawn(async move {
-        // Nobody listens any more if the waiting thread was ended.
+        // The send fails only if the waiting thread has ended.
         let _ = sender.send(future.await);
     });
     receiver.recv().map_err(|_| io::Error::other("a request ended without an answer"))
 }
 
-/// Runs a stream on the runtime and gives what comes of it to `take`, on this thread, until it ends or isn't wanted any more: then
-/// whatever it waits for is dropped.
+/// Runs a stream on the runtime, and passes its items to `take` on this thread. Stops at the end of
+/// the stream. Cancellation drops pending requests.
 pub(crate) fn each<T: Send + 'static>(
     stream: impl Stream<Item = T> + Send + 'static,
     cancel: &CancelToken,
@@ -54,7 +54,7 @@ pub(crate) fn each<T: Send + 'static>(
     Ok(())
 }
 
-/// Lets a future run without waiting for it.
+/// Runs a future without waiting for it.
 pub(crate) fn leave(future: impl Future<Output = ()> + Send + 'static) {
     if let Ok(runtime) = runtime() {
         runtime.spawn(future);

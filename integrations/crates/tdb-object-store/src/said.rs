@@ -1,4 +1,4 @@
-//! What a store said when it refused something: what of it tells the reason, and what of it may be passed on.
+//! Error responses of stores: extracts the cause, and removes secrets.
 
 use std::error::Error;
 use std::iter::successors;
@@ -8,31 +8,32 @@ use object_store::client::HttpError;
 
 use crate::excess::Excess;
 
-/// Most characters of what a store says that are passed on: some answer with pages.
+/// Maximum length in characters of a shown message. Some stores answer with pages.
 const TOLD: usize = 400;
 
-/// What `object_store` writes before what a store has answered. A URL has no spaces, and what it writes of paths stands elsewhere: so no
-/// name of a bucket or file can look like an answer.
+/// Prefixes in `object_store` before the response of a store. URLs contain no spaces, and paths
+/// appear elsewhere in the messages. Names of buckets and files therefore cannot imitate a
+/// response.
 const ANSWERED: [&str; 2] = ["Server returned non-2xx status code: ", "Server returned error response: "];
-/// What it writes where one of many files couldn't be deleted: the key, and at the end the code.
+/// Prefix for a failed deletion of one of many files. The key follows, and the code at the end.
 const NOT_DELETED: &str = "DeleteObjects request failed for key ";
 
-/// What a store said.
+/// An error response of a store.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// The status of its answer, if there was one.
+    /// HTTP status, if there was a response.
     pub(crate) status: Option<u16>,
-    /// The region that it named.
+    /// Region named in the response.
     pub(crate) region: Option<String>,
-    /// There was no answer: it can't be reached, or the connection broke.
+    /// `true` if the store was unreachable, or the connection broke.
     pub(crate) is_cut_off: bool,
-    /// It answers with more than it may.
+    /// Set if the response exceeded its size limit.
     pub(crate) excess: Option<Excess>,
-    /// The code of the error.
+    /// Error code.
     code: Option<String>,
-    /// The error and what has led to it, each in its words, which may hold secrets: to look at, not to be shown.
+    /// Messages of the error and its sources. May contain secrets. Do not show.
     chain: Vec<String>,
-    /// The part that may be shown.
+    /// The part that is safe to show.
     shown: String,
 }
 
@@ -53,7 +54,7 @@ impl Said {
         let shown = match (&code, element("Message"), line) {
             (Some(code), Some(message), _) => format!("{code}: {message}"),
             (Some(code), None, _) => code.clone(),
-            // Pages of servers in between may repeat what they were sent.
+            // Pages of proxies may repeat the request.
             (None, _, Some(status)) => status.to_owned(),
             (None, _, None) => error.to_string(),
         };
@@ -61,29 +62,29 @@ impl Said {
         Self { status, region, is_cut_off: is_cut_off(error), excess: excess(error), code, chain, shown }
     }
 
-    /// The one of these codes that it gave.
+    /// Returns the error code, if it is in the list.
     pub(crate) fn code(&self, codes: &[&'static str]) -> Option<&'static str> {
         let said = self.code.as_deref()?;
         codes.iter().copied().find(|code| *code == said)
     }
 
-    /// Whether an error in the chain begins with these words: those are `object_store`'s own.
+    /// `true` if a message in the chain begins with these words of `object_store`.
     pub(crate) fn begins(&self, words: &str) -> bool {
         self.chain.iter().any(|link| link.starts_with(words))
     }
 
-    /// What may be shown of it.
+    /// Returns the message to show.
     pub(crate) fn shown(self) -> String {
         self.shown
     }
 }
 
-/// An error and all that have led to it.
+/// Iterates over an error and its sources.
 fn sources<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     successors(Some(error), |error| (*error).source())
 }
 
-/// Whether there was no answer to a request, or not all of one.
+/// `true` if a request got no response, or an incomplete one.
 fn is_cut_off(error: &StoreError) -> bool {
     sources(error).any(<dyn Error>::is::<HttpError>)
 }
@@ -92,13 +93,13 @@ fn excess(error: &StoreError) -> Option<Excess> {
     sources(error).find_map(|error| error.downcast_ref::<Excess>().copied())
 }
 
-/// Whether an answer began and didn't come to its end.
+/// `true` if a response broke off.
 pub(crate) fn broke_off(error: &StoreError) -> bool {
     let broken = sources(error).skip_while(|error| !error.is::<HttpError>());
     excess(error).is_none() && broken.into_iter().any(|error| error.to_string().contains("response body"))
 }
 
-/// The words of an error and of all that have led to it.
+/// Returns the messages of an error and its sources.
 fn chain(error: &(dyn Error + 'static)) -> Vec<String> {
     sources(error).map(ToString::to_string).collect()
 }
@@ -107,13 +108,14 @@ fn short(text: &str) -> String {
     text.chars().take(TOLD).collect()
 }
 
-/// A text on one line whose URLs have lost what may be secret: user, password, and what follows a `?`.
+/// Joins a text to one line, and removes secrets from URLs: user, password, and everything from the
+/// `?` on.
 pub(crate) fn without_queries(text: &str) -> String {
     let words = text.split_whitespace().map(|word| match word.split_once("://") {
         Some((scheme, rest)) => {
             let (place, end) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
             let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-            // A quotation mark or a bracket at the end is none of the URL's.
+            // A closing quote or bracket does not belong to the URL.
             let closing = end.trim_start_matches(|letter: char| !")]}\"',;".contains(letter));
             format!("{scheme}://{}{path}{closing}", host.rsplit('@').next().unwrap_or_default())
         }
@@ -137,7 +139,7 @@ mod tests {
         }
     }
 
-    /// As `object_store` wraps what a store has answered to a request for a file.
+    /// Wraps a response like `object_store` does for a request of a file.
     fn answered(url: &'static str, answer: &'static str) -> StoreError {
         #[derive(Debug, thiserror::Error)]
         #[error("Error performing GET {0} in 1ms - {1}")]
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!((said.status, said.shown().as_str()), (Some(403), "403 Forbidden"));
     }
 
-    /// Names are none of what a store says, whatever they are.
+    /// Names never count as codes.
     #[test]
     fn names_are_no_codes() {
         let url = "https://host/NoSuchBucket/%3CCode%3ESlowDown%3C/Code%3E/AccessDenied";

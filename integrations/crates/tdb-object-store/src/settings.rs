@@ -1,21 +1,23 @@
-//! What a URL says behind its `?`: which server is asked, and by whom. It wins over what the environment says.
+//! Query parameters of URLs, which select the server and the credentials. They override the
+//! environment.
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use url::Url;
 
-/// The settings of a URL.
+/// Query parameters of a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// A profile of the AWS tools.
+    /// Profile of the AWS tools.
     pub(crate) profile: Option<String>,
-    /// Another server than the store's own.
+    /// Server to use instead of the store's default.
     pub(crate) endpoint: Option<String>,
-    /// Where an S3 bucket lies.
+    /// Region of an S3 bucket.
     pub(crate) region: Option<String>,
 }
 
 impl Settings {
-    /// Those of a URL, each of which its kind of store has to know; else why not, without any value.
+    /// Parses the query. Fails if the store does not support a parameter. The message contains no
+    /// values.
     pub(crate) fn of(url: &Url) -> Result<Self, String> {
         let known: &[&str] = match url.scheme() {
             "s3" | "s3a" => &["profile", "endpoint", "region"],
@@ -40,9 +42,9 @@ impl Settings {
         Ok(settings)
     }
 
-    /// A builder for S3 with what the environment says, as far as these settings don't say it.
+    /// Creates a builder for S3 from these settings and the environment.
     ///
-    /// Who names a profile wants its keys and its server: those of the environment don't count then.
+    /// With a profile, the keys and the endpoint of the environment are ignored.
     pub(crate) fn s3(&self) -> AmazonS3Builder {
         let from_env = AmazonS3Builder::from_env();
         let mut builder = match &self.profile {
@@ -62,7 +64,8 @@ impl Settings {
     }
 }
 
-/// What the environment says of how buckets are asked, rather than by whom and where.
+/// Variables about the form of requests rather than server and credentials. These also apply with a
+/// profile.
 const KEPT: &[AmazonS3ConfigKey] = &[
     AmazonS3ConfigKey::VirtualHostedStyleRequest,
     AmazonS3ConfigKey::UnsignedPayload,
@@ -72,7 +75,7 @@ const KEPT: &[AmazonS3ConfigKey] = &[
 
 fn unknown(name: &str, known: &[&str]) -> String {
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    // The name may be the secret itself, where somebody has forgotten that there are names.
+    // If the user forgot the parameter name, this text may be the secret.
     let shown = name.chars().take(20).all(|letter| letter.is_ascii_lowercase() || letter == '_');
     let name = if shown && name.len() <= 20 { format!("{name:?} ") } else { String::new() };
     format!("there is no setting {name}for such URLs; known are: {known}")

@@ -1,4 +1,4 @@
-//! A folder of an object store.
+//! A folder on an object store.
 
 use std::future::Future;
 use std::io;
@@ -26,15 +26,15 @@ use crate::put::put_new;
 use crate::runtime::{each, wait};
 use crate::write::ObjectWriter;
 
-/// A folder of an object store, as a [`Storage`].
+/// A folder on an object store, as a [`Storage`].
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     place: Arc<Place>,
 }
 
 impl ObjectStorage {
-    /// The folder `root` of a store (`""` is all of it), which the user knows as `url`: messages name files by it. A store that
-    /// is configured already says itself how often it retries.
+    /// Creates a storage for the folder `root` of a store (`""` for the whole store). `url` is its
+    /// location for messages. Uses the retry policy of the given store.
     ///
     /// # Errors
     /// [`BadPath`](StorageError::BadPath).
@@ -42,10 +42,10 @@ impl ObjectStorage {
         Self::with_options(store, url, root, StoreOptions::default())
     }
 
-    /// As [`new`](Self::new), asked as the options say.
+    /// Like [`new`](Self::new), with options.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`new`](Self::new).
     pub fn with_options(store: Arc<dyn ObjectStore>, url: &str, root: &str, options: StoreOptions) -> Result<Self> {
         let root = root.trim_matches('/').to_owned();
         check_path(&root)?;
@@ -57,13 +57,13 @@ impl ObjectStorage {
         Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, emptied, parts }) })
     }
 
-    /// Whether the store has shown already that it refuses to overwrite.
+    /// `true` if the store is known to refuse overwriting.
     #[must_use]
     pub fn heeds_conditions(&self) -> bool {
         self.place.conditions.are_heeded()
     }
 
-    /// Does something with the store, and waits for it.
+    /// Runs a job on the store, and waits for it.
     fn ask<T, F>(&self, path: &str, job: impl FnOnce(Arc<Place>, Path) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -167,7 +167,7 @@ impl Storage for ObjectStorage {
         Some(self.describe(path))
     }
 
-    /// There are no folders on a store; one is there as long as something is in it.
+    /// Stores have no folders. A folder exists while it contains a file.
     fn create_folder(&self, folder: &str) -> Result<()> {
         self.place.location(folder).map(|_| ())
     }
@@ -186,7 +186,7 @@ impl Storage for ObjectStorage {
         Ok(Box::new(ObjectWriter::new(self.place.clone(), path.to_owned(), location)))
     }
 
-    /// Names are durable with their files.
+    /// File names are durable with the file.
     fn sync_folder(&self, folder: &str) -> Result<()> {
         self.place.location(folder).map(|_| ())
     }
@@ -196,7 +196,7 @@ impl Storage for ObjectStorage {
         let name = path.to_owned();
         self.ask(path, async move |place: Arc<Place>, location: Path| {
             let of = |error: StoreError| of_store(place.describe(&name), &error);
-            // Stores say nothing when what they delete isn't there.
+            // Stores report success for deletions of missing files.
             place.store.head(&location).await.map_err(of)?;
             delete_all(&place, &name, std::slice::from_ref(&location)).await?;
             forget_parents(&place, &location).await;
@@ -209,7 +209,7 @@ impl Storage for ObjectStorage {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
             let files = match below(place.clone(), path.clone(), location.clone()).await {
-                // Nothing is in it, but it may be listed.
+                // The folder is empty, but perhaps listed.
                 Err(error) if error.is_not_found() => {
                     forget_parents(&place, &location.clone().join("any")).await;
                     return Err(error);

@@ -1,4 +1,4 @@
-//! A store that is asked without signatures, since nobody said who asks.
+//! Stores without credentials, where requests are unsigned.
 
 use std::error::Error;
 use std::fmt;
@@ -12,17 +12,17 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// A store that is asked without signatures. Where it refuses something, the reason may be just that: the error
-/// [says so](is_unsigned).
+/// A store with unsigned requests. Marks errors, because the missing signature may be the cause:
+/// see [`is_unsigned`].
 #[derive(Debug)]
 pub(crate) struct Unsigned<T>(pub(crate) T);
 
-/// Why a store may have refused something.
+/// The possible cause of a refusal.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct NotSigned(#[source] Box<dyn Error + Send + Sync>);
 
-/// Whether an error is one of a store that was asked without signatures.
+/// `true` if the error is from a store with unsigned requests.
 pub(crate) fn is_unsigned(error: &StoreError) -> bool {
     error.source().is_some_and(<dyn Error>::is::<NotSigned>)
 }
@@ -35,7 +35,7 @@ fn marked(error: StoreError) -> StoreError {
         StoreError::Unauthenticated { path, source } => {
             StoreError::Unauthenticated { path, source: Box::new(NotSigned(source)) }
         }
-        // Listings that are refused come like this.
+        // Refused listings have this form.
         StoreError::Generic { store, source } => StoreError::Generic { store, source: Box::new(NotSigned(source)) },
         other => other,
     }

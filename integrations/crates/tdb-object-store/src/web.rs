@@ -1,4 +1,4 @@
-//! Servers of the web: what of them is asked otherwise than `object_store` asks.
+//! Workarounds for web servers.
 
 use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
@@ -8,7 +8,7 @@ use crate::Connector;
 const NOT_IMPLEMENTED: u16 = 501;
 const METHOD_NOT_ALLOWED: u16 = 405;
 
-/// Connections to servers of the web, of which one may know no `PROPFIND`.
+/// Connections to web servers, some of which do not support `PROPFIND`.
 #[derive(Debug)]
 pub(crate) struct WebConnector;
 
@@ -25,7 +25,8 @@ struct Web(HttpClient);
 impl HttpService for Web {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let mut response = self.0.execute(request).await?;
-        // Who doesn't implement a method won't do so a moment later: not to be asked again and again for a minute.
+        // `object_store` would retry "not implemented" for a minute, although the answer never
+        // changes.
         if response.status().as_u16() == NOT_IMPLEMENTED
             && let Ok(refused) = METHOD_NOT_ALLOWED.try_into()
         {

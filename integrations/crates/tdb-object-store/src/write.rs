@@ -1,4 +1,4 @@
-//! Files that are written piece by piece.
+//! Files written piece by piece.
 
 use std::collections::{TryReserveError, VecDeque};
 use std::fmt;
@@ -18,18 +18,18 @@ use crate::place::Place;
 use crate::put::{attributes, put_new};
 use crate::runtime::{leave, wait};
 
-/// A file that is being written: in memory as long as it is small, else in parts.
+/// Writer of a file. Buffers small files in memory, and uploads larger ones in parts.
 pub(crate) struct ObjectWriter {
     place: Arc<Place>,
     path: String,
     location: Path,
-    /// What has come and isn't on its way.
+    /// Bytes received but not yet sent.
     bytes: Vec<u8>,
     parts: Option<Parts>,
     finished: bool,
 }
 
-/// An upload in parts.
+/// A multipart upload.
 struct Parts {
     upload: Box<dyn MultipartUpload>,
     mark: Mark,
@@ -47,12 +47,12 @@ impl ObjectWriter {
         Self { place, path, location, bytes: Vec::new(), parts: None, finished: false }
     }
 
-    /// Waits for a job that answers with what the store said.
+    /// Waits for a request.
     fn ask<T: Send + 'static>(&self, job: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         wait(job).map_err(|error| StorageError::from_io(self.place.describe(&self.path), error))?
     }
 
-    /// Sends a part, after those before it if too many are on their way.
+    /// Sends a part. Waits for earlier parts if too many are in flight.
     fn send(&mut self, part: Vec<u8>) -> Result<()> {
         let (place, path, location, parts) =
             (self.place.clone(), self.path.clone(), self.location.clone(), self.parts.take());
@@ -68,7 +68,7 @@ impl ObjectWriter {
                     Parts { upload, mark, on_their_way: VecDeque::new() }
                 }
             };
-            // Parts of other files may have to end first, which they do by themselves.
+            // Waits for parts of other files, which complete independently.
             let room = place.parts.clone().acquire_owned().await;
             let sent = parts.upload.put_part(PutPayload::from(part));
             parts.on_their_way.push_back(tokio::spawn(async move {
@@ -76,7 +76,7 @@ impl ObjectWriter {
                 drop(room);
                 sent
             }));
-            // Who fails is told early, and what has arrived isn't remembered.
+            // Reports failures early, and drops completed parts.
             while parts.on_their_way.front().is_some_and(JoinHandle::is_finished) {
                 if let Err(error) = first(&mut parts).await {
                     give_up(&mut parts).await;
@@ -90,7 +90,7 @@ impl ObjectWriter {
     }
 }
 
-/// Ends what is on its way, and has the store forget what has come.
+/// Cancels the parts in flight, and aborts the upload.
 async fn give_up(parts: &mut Parts) {
     for part in &parts.on_their_way {
         part.abort();
@@ -98,11 +98,11 @@ async fn give_up(parts: &mut Parts) {
     while let Some(part) = parts.on_their_way.pop_front() {
         let _ = part.await;
     }
-    // Stores remove such uploads by themselves in time; nobody sees them.
+    // If this fails, the upload stays invisible, and stores remove it after some time.
     let _ = parts.upload.abort().await;
 }
 
-/// Waits for the part that was sent first.
+/// Waits for the oldest part in flight.
 async fn first(parts: &mut Parts) -> Result<(), StoreError> {
     match parts.on_their_way.pop_front() {
         Some(part) => part.await?,
@@ -117,7 +117,8 @@ async fn all_sent(parts: &mut Parts) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Completes an upload, unless something has come to have the name meanwhile: stores have no condition for this one.
+/// Completes an upload, unless the name exists meanwhile. Stores have no condition for this
+/// request.
 async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) -> Result<()> {
     let of = |error: StoreError| of_store(place.describe(path), &error);
     let (sent, found) = join!(all_sent(&mut parts), place.store.head(location));
@@ -132,7 +133,7 @@ async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) 
         return Err(error);
     }
     let Err(error) = parts.upload.complete().await else { return Ok(()) };
-    // Where the answer got lost, a repetition finds no upload any more.
+    // After a lost response, the retry finds no upload, so checks the mark of the file.
     if place.options.mark_writes && parts.mark.is_on(&*place.store, location).await.unwrap_or(false) {
         return Ok(());
     }
@@ -140,7 +141,7 @@ async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) 
     Err(of(error))
 }
 
-/// Makes room for more bytes, and for no more than a part.
+/// Reserves memory for more bytes, up to the size of a part.
 fn room(bytes: &mut Vec<u8>, more: usize, part: usize) -> std::result::Result<(), TryReserveError> {
     match bytes.capacity().saturating_mul(2) >= part {
         true => bytes.try_reserve_exact(part - bytes.len()),

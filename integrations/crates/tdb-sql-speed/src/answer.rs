@@ -1,4 +1,4 @@
-//! What the process of DataFusion's sides does: a query for each line on standard input.
+//! The process of a DataFusion side. Answers one query per line of standard input.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -14,10 +14,10 @@ use tdb_reference::Stopwatch;
 use crate::outcome::Result;
 use crate::side::Side;
 
-/// Answers until there is nothing more on standard input.
+/// Answers queries until the end of standard input.
 pub(crate) fn serve(side: Side, folder: &Path, threads: usize) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
-    // The same session for both: arrays and files of Parquet are tables of it.
+    // Arrays and Parquet files are tables in the same session.
     let session = session(SessionOptions::new(Opener::local()).partitions(threads))?;
     runtime.block_on(create(&session, side, folder))?;
     for line in io::stdin().lock().lines() {
@@ -34,7 +34,7 @@ pub(crate) fn serve(side: Side, folder: &Path, threads: usize) -> Result<()> {
     Ok(())
 }
 
-/// Makes what a side asks the table `t`.
+/// Creates the table `t` of a side.
 async fn create(session: &SessionContext, side: Side, folder: &Path) -> Result<()> {
     let (format, name) = match side {
         Side::Array => ("TILEDB", "array"),
@@ -47,7 +47,7 @@ async fn create(session: &SessionContext, side: Side, folder: &Path) -> Result<(
     Ok(())
 }
 
-/// Rows as both sides in Python give them: numbers, strings, times as milliseconds.
+/// Converts rows to the form of the Python sides: numbers, strings, and times in milliseconds.
 fn rows_of(batch: &RecordBatch) -> Result<Vec<Vec<Value>>> {
     let columns = batch.columns().iter().map(values_of).collect::<Result<Vec<_>>>()?;
     Ok((0..batch.num_rows()).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect())

@@ -1,11 +1,12 @@
-//! Whether two sides gave the same rows.
+//! Comparison of rows between sides.
 
 use serde_json::Value;
 
-/// Sums of floats depend on the order of addition, and pandas adds those of 32 bits as such.
+/// Relative tolerance. Sums of floats depend on the order of addition, and pandas adds 32-bit
+/// floats without widening.
 const TOLERANCE: f64 = 1e-6;
 
-/// The first difference between the rows of two sides, whatever their order.
+/// Returns the first difference between the rows of two sides, in any order.
 pub(crate) fn difference(one: &[Vec<Value>], other: &[Vec<Value>]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!("{} and {} rows", one.len(), other.len()));

@@ -1,4 +1,4 @@
-//! The rows, as an array and as Parquet, made by Python.
+//! Test rows as an array and as Parquet, created by Python.
 
 use std::fs;
 use std::path::Path;
@@ -6,45 +6,45 @@ use std::process::Command;
 
 use crate::outcome::Result;
 
-/// Makes the rows, and is two of the sides.
+/// Python script that creates the rows, and implements two of the sides.
 pub(crate) const SCRIPT: &str = include_str!("sides.py");
 
-/// What it imports. TileDB-Py makes no frames of later releases of pandas.
+/// Packages required by the script. TileDB-Py does not support frames of later pandas releases.
 pub(crate) const PACKAGES: [&str; 4] = ["tiledb", "pyarrow", "pandas<3", "duckdb"];
 
-/// How many rows there are, and how Parquet has them.
+/// Number of rows, and layout of the Parquet file.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Shape {
-    /// How many rows there are
+    /// Number of rows
     #[arg(long, default_value_t = 10_000_000)]
     pub(crate) rows: u64,
-    /// Rows of each row group of Parquet; pyarrow's own number unless it is said
+    /// Rows per row group in Parquet (same default as pyarrow)
     #[arg(long, default_value_t = 1_048_576)]
     pub(crate) row_group: u64,
-    /// Parquet with an index of its pages, which pyarrow doesn't write unless it is told to
+    /// Write Parquet with a page index, which pyarrow omits by default
     #[arg(long)]
     pub(crate) page_index: bool,
 }
 
 impl Shape {
-    /// What a folder with such rows is called.
+    /// Returns the folder name for these rows.
     pub(crate) fn name(self) -> String {
         let index = if self.page_index { "-indexed" } else { "" };
         format!("{}-{}{index}", self.rows, self.row_group)
     }
 }
 
-/// Beside the rows: the script that has made them.
+/// File with the script that created the rows.
 const MADE_BY: &str = "made-by.py";
 
-/// Has the rows made in a folder, if they aren't there as the script would make them.
+/// Creates the rows in a folder, unless the same script has created them already.
 pub(crate) fn make(folder: &Path, python: &Path, shape: Shape) -> Result<()> {
     let made_by = folder.join(MADE_BY);
     if fs::read_to_string(&made_by).is_ok_and(|script| script == SCRIPT) {
         return Ok(());
     }
     if folder.exists() {
-        // Nothing is removed that this program hasn't made.
+        // Removes only folders created by this program.
         if !made_by.exists() && fs::read_dir(folder)?.next().is_some() {
             return Err(format!("{} holds something else; give an empty folder", folder.display()).into());
         }

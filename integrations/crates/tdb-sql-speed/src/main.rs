@@ -1,13 +1,13 @@
-//! The same SQL over an array and over Parquet, side by side: `cargo xtask speed sql`.
+//! Compares SQL over an array and over Parquet: `cargo xtask speed sql`.
 //!
-//! The rows are a sparse array that TileDB-Py writes, and a file of Parquet that pyarrow writes. Sides are processes, each of which answers
-//! the same query when it is its turn; all of them have to give the same rows.
+//! The rows are a sparse array written by TileDB-Py, and a Parquet file written by pyarrow. Sides
+//! are processes that answer the same query alternately. All sides have to return the same rows.
 //!
-//! * `data`, `sides.py`: the rows;
-//! * `queries`: what is asked, and the marks;
-//! * `side`: a process of a side; `answer`: what it does, if it is one of DataFusion's; `sides.py`: the others;
-//! * `measure`: all sides in turns; `answers`: whether they gave the same;
-//! * `table`: the result.
+//! * `data`, `sides.py`: the rows
+//! * `queries`: the queries and targets
+//! * `side`: the process of a side. `answer` implements the DataFusion sides, `sides.py` the others
+//! * `measure`: runs all sides alternately. `answers` compares the rows
+//! * `table`: the result
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -29,31 +29,32 @@ use outcome::Result;
 use side::{Place, Side};
 use table::Row;
 
-/// Scans, boxes, filters and top-k in SQL over an array and over Parquet, by DataFusion, DuckDB, and TileDB-Py with pandas.
+/// Compare scans, boxes, filters and top-k in SQL over an array and over Parquet, by DataFusion,
+/// DuckDB, and TileDB-Py with pandas
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask speed sql")]
 struct Arguments {
     #[command(flatten)]
     shape: data::Shape,
-    /// How often each query is answered; the median counts
+    /// Number of repetitions of each query (the median is reported)
     #[arg(long, default_value_t = 7)]
     repeats: usize,
-    /// With how many threads
+    /// Number of threads
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Only queries whose name contains this
+    /// Run only queries with this text in the name
     #[arg(long)]
     only: Option<String>,
-    /// Which sides, besides the array
+    /// Sides to compare with the array
     #[arg(long, value_delimiter = ',', default_values = ["parquet", "duckdb", "tiledb"])]
     sides: Vec<String>,
-    /// Where the rows lie; they are made if they aren't there
+    /// Folder of the rows, created if missing
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// Lists the queries and asks none
+    /// List the queries without running
     #[arg(long)]
     list: bool,
-    /// Is the process of a side instead
+    /// Run as the process of a side
     #[arg(long, hide = true)]
     answer: Option<String>,
 }
@@ -107,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What stands above the table.
+/// Returns the text above the table.
 fn about(arguments: &Arguments, place: Place<'_>) -> Result<String> {
     let bytes = |name: &str| bytes_below(&place.folder.join(name));
     Ok(format!(

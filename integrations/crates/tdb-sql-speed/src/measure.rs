@@ -1,39 +1,39 @@
-//! Each query by all sides, in turns.
+//! Measurement of each query on all sides, alternately.
 
 use crate::answers::difference;
 use crate::outcome::Result;
 use crate::queries::Query;
 use crate::side::{Place, Running, Side};
 
-/// What a side took for a query.
+/// Measurements of a side for a query.
 #[derive(Clone, Debug)]
 pub(crate) struct Taken {
-    /// Seconds of processors, ascending.
+    /// CPU seconds, ascending.
     cpu_seconds: Vec<f64>,
-    /// Seconds by the clock, ascending.
+    /// Elapsed seconds, ascending.
     seconds: Vec<f64>,
-    /// The most memory that its process held, in bytes.
+    /// Peak memory of the process in bytes.
     pub(crate) peak_memory: u64,
 }
 
 impl Taken {
-    /// The median of the processors' time.
+    /// Median CPU time in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         middle(&self.cpu_seconds, 2)
     }
 
-    /// The median by the clock.
+    /// Median elapsed time in seconds.
     pub(crate) fn clock(&self) -> f64 {
         middle(&self.seconds, 2)
     }
 
-    /// How far the middle half of the processors' times reaches, as a part of the median.
+    /// Interquartile range of CPU times, relative to the median.
     pub(crate) fn spread(&self) -> f64 {
         (middle(&self.cpu_seconds, 1) - middle(&self.cpu_seconds, 3)).abs() / self.cpu()
     }
 }
 
-/// The value with one of so many parts of the others above it, of ascending ones.
+/// Returns a quartile of ascending values: 1 for the lower, 2 for the median, 3 for the upper.
 fn middle(ascending: &[f64], part: usize) -> f64 {
     let place = match part {
         1 => ascending.len() / 4,
@@ -43,8 +43,8 @@ fn middle(ascending: &[f64], part: usize) -> f64 {
     ascending.get(place).or(ascending.last()).copied().unwrap_or(f64::NAN)
 }
 
-/// Has a query answered by the sides, once to warm up and then so often, one after the other. Those that can't give the same rows as the
-/// first are an error.
+/// Runs a query on all sides alternately: once to warm up, then `repeats` times. Fails if a side
+/// returns other rows than the first.
 pub(crate) fn measure(query: &Query, sides: &[Side], place: Place<'_>, repeats: usize) -> Result<Vec<Taken>> {
     let mut running = sides.iter().map(|side| Running::start(*side, place)).collect::<Result<Vec<_>>>()?;
     let warm = running.iter_mut().map(|side| side.ask(query)).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! What all of it ends with.
+//! Results of the program.
 
-/// The result of a step; an error is for people to read.
+/// Result of a step. Errors are for human readers.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

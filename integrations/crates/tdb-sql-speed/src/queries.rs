@@ -1,54 +1,54 @@
-//! The queries, and which mark each has.
+//! Queries and performance targets.
 
 use serde_json::{Value, json};
 
-/// How fast a query has to be beside Parquet.
+/// Target of a query, compared with Parquet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mark {
-    /// At most so many times the time of Parquet.
+    /// At most this multiple of Parquet's time.
     AtMost(f64),
-    /// So many times as fast as Parquet.
+    /// At least this many times as fast as Parquet.
     Faster(f64),
-    /// At most so many seconds, whatever the size.
+    /// At most this number of seconds, for any size.
     Within(f64),
 }
 
-/// All of it is read.
+/// Target for reading all rows.
 const SCAN: Mark = Mark::AtMost(1.3);
-/// What is read is found without reading the rest.
+/// Target for few rows, found without reading the rest.
 const SELECTIVE: Mark = Mark::Faster(5.0);
-/// Metadata alone.
+/// Target for metadata only.
 const METADATA: Mark = Mark::Within(0.005);
 
-/// A query, in SQL and as one would ask it of a frame.
+/// A query in SQL, and in terms of a data frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) name: &'static str,
     pub(crate) sql: String,
     pub(crate) mark: Mark,
-    /// What TileDB-Py and pandas are asked: see `sides.py`.
+    /// Query for TileDB-Py and pandas. See `sides.py`.
     pub(crate) frame: Value,
 }
 
-/// The plain strings in an attribute of the array with the dictionary filter, and what they are in Parquet, which has a dictionary unless it
-/// is told otherwise.
+/// Array attribute with plain strings and the dictionary filter, and the corresponding Parquet
+/// column. Parquet uses a dictionary by default.
 const DICTIONARY: (&str, &str) = ("kind_dictionary", "kind_text");
 
 impl Query {
-    /// The SQL for files of Parquet.
+    /// Returns the SQL for Parquet files.
     pub(crate) fn sql_of_parquet(&self) -> String {
         self.sql.replace(DICTIONARY.0, DICTIONARY.1)
     }
 }
 
-/// Chromosomes, as in `sides.py`.
+/// Number of chromosomes, as in `sides.py`.
 const CHROMS: u64 = 22;
-/// How far apart positions are on average, as in `sides.py`.
+/// Average distance of positions, as in `sides.py`.
 const SPACING: u64 = 10;
-/// A time in the middle, and how many milliseconds after 1970 it is.
+/// Start and end of an hour in the middle, and the start in milliseconds since 1970.
 const HOUR: (&str, &str, i64) = ("2026-01-14 09:00:00", "2026-01-14 10:00:00", 1_768_381_200_000);
 
-/// All queries of a table `t` with so many rows.
+/// Returns all queries of a table `t` with this number of rows.
 pub(crate) fn all(rows: u64) -> Vec<Query> {
     let per_chrom = rows.div_ceil(CHROMS);
     let place = |part: f64| (per_chrom as f64 * part) as u64 / 10 * 10 * SPACING;
@@ -78,7 +78,7 @@ pub(crate) fn all(rows: u64) -> Vec<Query> {
     queries
 }
 
-/// All rows, in groups.
+/// Queries of all rows, with groups.
 fn scans() -> Vec<Query> {
     let grouped = |name, by: &str| Query {
         name,
@@ -115,7 +115,7 @@ fn scans() -> Vec<Query> {
     ]
 }
 
-/// Boxes, by their sides.
+/// Range queries on the dimensions.
 fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
     let measured = |name, chroms: (u64, u64), positions: (u64, u64)| {
         let ((first_chrom, last_chrom), (first, last)) = (chroms, positions);
@@ -135,7 +135,7 @@ fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
     };
     let point = place(0.37);
     let columns = ["chrom", "pos", "qual", "depth", "kind"];
-    // Half of a tile's 10,000 rows.
+    // Half of the 10,000 rows of a tile.
     let tile = 5_000.min(per_chrom / 4) * SPACING;
     vec![
         measured("box: about a tile", (7, 7), (place(0.4), place(0.4) + tile)),
@@ -150,7 +150,7 @@ fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
     ]
 }
 
-/// Few of the rows, wherever they are.
+/// Queries of few rows at any position.
 fn filters() -> Vec<Query> {
     let (from, to, milliseconds) = HOUR;
     let columns = ["chrom", "pos", "qual", "depth"];
@@ -180,7 +180,7 @@ fn filters() -> Vec<Query> {
     ]
 }
 
-/// The first rows by something.
+/// Queries of the first rows in an order.
 fn tops() -> Vec<Query> {
     let columns = ["chrom", "pos", "qual", "depth"];
     let selected = columns.join(", ");
@@ -200,7 +200,7 @@ fn tops() -> Vec<Query> {
     ]
 }
 
-/// Rows as they are.
+/// Describes a query of plain rows.
 fn frame(columns: &[&str]) -> Value {
     json!({"columns": columns, "condition": null, "groups": null, "box": null, "top": null, "aggregates": []})
 }

@@ -1,4 +1,4 @@
-//! The sides, each a process that answers one query as often as it is asked.
+//! Sides: processes that answer queries.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::outcome::Result;
 use crate::queries::Query;
 
-/// Who answers.
+/// A side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// DataFusion over the array.
@@ -19,14 +19,14 @@ pub(crate) enum Side {
     Parquet,
     /// DuckDB over Parquet.
     Duckdb,
-    /// TileDB-Py's `df[]`, and pandas.
+    /// TileDB-Py's `df[]` with pandas.
     Pandas,
 }
 
 impl Side {
     pub(crate) const ALL: [Self; 4] = [Self::Array, Self::Parquet, Self::Duckdb, Self::Pandas];
 
-    /// How it is told to the program or script.
+    /// Returns the name of the side for the program and the script.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -37,16 +37,16 @@ impl Side {
     }
 }
 
-/// What one answer took.
+/// Rows and times of an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) rows: Vec<Vec<Value>>,
-    /// Of all processors together.
+    /// CPU seconds over all processors.
     pub(crate) cpu_seconds: f64,
     pub(crate) seconds: f64,
 }
 
-/// Where the rows are, and what answers.
+/// Location of the rows, with settings of the processes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) folder: &'a Path,
@@ -54,7 +54,7 @@ pub(crate) struct Place<'a> {
     pub(crate) threads: usize,
 }
 
-/// A process of a side.
+/// A running process of a side.
 #[derive(Debug)]
 pub(crate) struct Running {
     side: Side,
@@ -107,7 +107,7 @@ impl Running {
         })
     }
 
-    /// The most memory that the process has held so far, in bytes; zero where the system doesn't say.
+    /// Peak memory of the process in bytes. Zero if unknown.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -117,7 +117,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It is idle, or of no use any more.
+        // The process is idle or useless.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,17 +1,17 @@
-//! The table, and what misses its mark.
+//! Result table, and missed targets.
 
 use crate::measure::Taken;
 use crate::queries::{Mark, Query};
 use crate::side::Side;
 
-/// Beside `df[]` with pandas: so many times as fast, and at most this part of its memory.
+/// Targets against `df[]` with pandas: minimum speedup, and maximum fraction of the memory.
 const PANDAS: (f64, f64) = (5.0, 1.0 / 3.0);
 
 pub(crate) const HEADING: &str = "\
 | query | array | Parquet | ratio | Parquet, DuckDB | ratio | TileDB-Py, pandas | ratio | memory | mark |
 | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |";
 
-/// A line of the table: what each side took, the array's first.
+/// A table row: measurements of each side, the array first.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
     pub(crate) query: &'a Query,
@@ -23,7 +23,7 @@ impl Row<'_> {
         self.taken.iter().find(|(side, _)| *side == wanted).map(|(_, taken)| taken)
     }
 
-    /// How many times as fast as a side the array is.
+    /// Returns the speedup of the array over a side.
     fn ratio(&self, side: Side) -> Option<f64> {
         Some(self.of(side)?.cpu() / self.of(Side::Array)?.cpu())
     }
@@ -48,7 +48,7 @@ impl Row<'_> {
         )
     }
 
-    /// Which marks it misses, and by what.
+    /// Returns the missed targets, with the actual values.
     pub(crate) fn missed(&self) -> Vec<String> {
         let mut missed = Vec::new();
         let parquet = self.ratio(Side::Parquet);

@@ -1,4 +1,4 @@
-//! The command line of `tdb sql`.
+//! Command line of `tdb sql`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,57 +18,60 @@ Tables are arrays, by their paths or URIs, and files of Parquet, CSV, JSON and A
 Integers that exceed their type are errors: CAST(v AS BIGINT) * v computes in a wider one, and
 --set datafusion.execution.enable_ansi_mode=false lets them wrap around.";
 
-/// SQL over arrays: a statement, a file of them, or a prompt
+/// Run SQL statements, a file of statements, or an interactive prompt
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SqlArgs {
-    /// One or more statements; without any, and on a terminal, a prompt asks for them
+    /// Statements to run, separated by `;`. Without statements on a terminal, starts a prompt
     #[arg(value_name = "STATEMENTS", conflicts_with = "file", allow_hyphen_values = true, value_parser = statements)]
     pub statements: Option<String>,
 
-    /// Take the statements from a file; - is standard input
+    /// Read statements from FILE (`-` for standard input)
     #[arg(long, short, value_name = "FILE")]
     pub file: Option<OsString>,
 
-    /// How rows are printed: by default as a table on a terminal, as JSON lines elsewhere
+    /// Output format [default: table on a terminal, JSON lines elsewhere]
     #[arg(long, value_enum)]
     pub format: Option<RowFormat>,
 
-    /// What stands for null in CSV
+    /// Text for null values in CSV
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub null: String,
 
-    /// Groups whose arrays are tables: NAME.public.ARRAY, or NAME.GROUP.ARRAY for groups within. NAME is the last part of the path,
-    /// unless it is given as NAME=PATH. The first one's need no prefix: ARRAY, GROUP.ARRAY
+    /// Make the arrays of a group available as tables NAME.public.ARRAY, and those of its subgroups
+    /// as NAME.GROUP.ARRAY. NAME defaults to the last part of PATH. Arrays of the first group need
+    /// no NAME: ARRAY, GROUP.ARRAY. Repeatable
     #[arg(long = "group", value_name = "[NAME=]PATH")]
     pub groups: Vec<String>,
 
-    /// Look at arrays as they were at a time: milliseconds since 1970, or a date such as 2024-05-01T12:00Z
+    /// Read arrays as of TIME: milliseconds since 1970, or a date such as 2024-05-01T12:00Z
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
 
-    /// How many threads a query may use; by default as many as there are processors
+    /// Maximum number of threads per query [default: number of processors]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 
-    /// How much memory queries may use, such as 4GiB: what needs more goes to temporary files where it can, and fails elsewhere
+    /// Maximum memory for queries, such as 4GiB. Beyond it, operators spill to temporary files
+    /// where possible, and fail elsewhere
     #[arg(long, value_name = "SIZE", value_parser = tdb_cli::parse_size)]
     pub memory: Option<u64>,
 
-    /// Where temporary files go
+    /// Folder for temporary files
     #[arg(long, value_name = "FOLDER")]
     pub temporary: Option<PathBuf>,
 
-    /// A setting of DataFusion, such as datafusion.execution.batch_size=1024
+    /// Set a DataFusion option, such as datafusion.execution.batch_size=1024. Repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
-    /// Run the statements on many machines: on the scheduler at this address (docs/scale.md)
+    /// Run the statements on the cluster of the scheduler at this address (see docs/scale.md)
     #[arg(long, value_name = "HOST:PORT")]
     pub scheduler: Option<String>,
 }
 
-/// Statements may begin with a comment, which begins as options do. What has no space behind that is an option that there isn't.
+/// Accepts statements that start with a `--` comment, provided a space follows. Other leading
+/// dashes are unknown options.
 fn statements(text: &str) -> Result<String, String> {
     let is_comment = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_whitespace));
     match text.starts_with('-') && !is_comment {

@@ -1,4 +1,4 @@
-//! The command, and what it runs statements on.
+//! The command `tdb sql`, and the session it uses.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -15,33 +15,33 @@ use crate::interrupt::Interrupts;
 use crate::prompt;
 use crate::run::{Output, Runner};
 
-/// What a session is to be like, as the command line says it.
+/// Session settings from the command line.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Groups whose arrays are tables: the name of each, and its path or URI.
+    /// Groups to add as catalogs: name, and path or URI.
     pub groups: Vec<(String, String)>,
-    /// The time that arrays are looked at; none for now.
+    /// Time range for reading arrays. `None` for the current state.
     pub at: Option<TimeRange>,
-    /// How many threads a query may use.
+    /// Maximum number of threads per query.
     pub threads: usize,
-    /// Bytes that queries may use together; none for no limit.
+    /// Memory limit of all queries in bytes. `None` for no limit.
     pub memory: Option<u64>,
-    /// Where temporary files go; none for where the system has them.
+    /// Folder for temporary files. `None` for the system default.
     pub temporary: Option<PathBuf>,
-    /// Settings of DataFusion: keys and values.
+    /// DataFusion options: keys and values.
     pub set: Vec<(String, String)>,
-    /// The address of a scheduler; none for this process.
+    /// Address of a scheduler. `None` to run in this process.
     pub scheduler: Option<String>,
 }
 
-/// Bytes of the stack of each thread, of which the system gives the pages that are used: DataFusion descends into a statement as deep as it nests,
-/// and [`tdb_datafusion::parse`] refuses deeper ones.
+/// Stack size of each thread in bytes. The system only allocates the pages in use. DataFusion
+/// recurses as deeply as a statement nests, and [`tdb_datafusion::parse`] rejects deeper ones.
 const STACK: usize = 256 << 20;
 
 type Begin = dyn Fn(&Settings, &Context) -> Result<SessionContext> + Send + Sync;
 
-/// `tdb sql`. Not `Debug`-printed in any useful way: it is a function with a name.
+/// The command `tdb sql`.
 pub struct SqlCommand {
     begin: Box<Begin>,
 }
@@ -53,7 +53,7 @@ impl std::fmt::Debug for SqlCommand {
 }
 
 impl SqlCommand {
-    /// Statements run on the session that a function makes, on a runtime of this command's own.
+    /// Creates the command. `begin` creates the session, on a runtime of this command.
     pub fn new(begin: impl Fn(&Settings, &Context) -> Result<SessionContext> + Send + Sync + 'static) -> Self {
         Self { begin: Box::new(begin) }
     }
@@ -90,7 +90,7 @@ impl SqlCommand {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(settings.threads).thread_stack_size(STACK).enable_all().build();
         let runtime = runtime.map_err(|error| no_threads(&error))?;
-        // The session may start tasks of its own while it is made.
+        // The session may start tasks when it is created.
         let session = {
             let _inside = runtime.enter();
             (self.begin)(settings, context)?
@@ -101,7 +101,7 @@ impl SqlCommand {
             Some((name, text)) => runtime.block_on(runner.all(&name, &text)),
             None => prompt::ask(&runtime, &runner),
         };
-        // A thread that reads on for a query that nobody wants any more is not waited for.
+        // Does not wait for threads that still read for a cancelled query.
         runtime.shutdown_background();
         result
     }
@@ -137,7 +137,7 @@ fn wrong(option: &str, why: &str) -> Failure {
     Failure::usage(format!("{option}: {why}"))
 }
 
-/// The name and path of a group: `NAME=PATH`, or a path whose last part is its name.
+/// Parses `NAME=PATH`, or a path with its last part as the name.
 fn named_group(text: &str) -> Result<(String, String)> {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '\\', '?', '.', '=']);
     if let Some((name, path)) = text.split_once('=')
@@ -148,7 +148,7 @@ fn named_group(text: &str) -> Result<(String, String)> {
     }
     let path = text.split('?').next().unwrap_or(text).trim_end_matches(['/', '\\']);
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    // `cohort.tdb` is the schema `cohort`.
+    // `cohort.tdb` becomes the catalog `cohort`.
     let name = name.split('.').next().unwrap_or(name);
     match is_name(name) {
         true => Ok((name.to_owned(), text.to_owned())),
@@ -156,7 +156,7 @@ fn named_group(text: &str) -> Result<(String, String)> {
     }
 }
 
-/// What the statements are called in messages, and their text; none if a prompt is to ask for them.
+/// Returns the name of the input for messages, and the statements. `None` for a prompt.
 fn given(args: &SqlArgs) -> Result<Option<(String, String)>> {
     if let Some(text) = &args.statements {
         return Ok(Some((String::new(), text.clone())));
@@ -179,7 +179,7 @@ fn given(args: &SqlArgs) -> Result<Option<(String, String)>> {
     Ok(Some((name.to_owned(), text_of(name, &bytes)?)))
 }
 
-/// The text of a file, without the byte order mark that editors write before it.
+/// Decodes a file, without a byte order mark.
 fn text_of(name: &str, bytes: &[u8]) -> Result<String> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(text).map(str::to_owned).map_err(|error| {

@@ -1,4 +1,4 @@
-//! From DataFusion's errors to what the command says.
+//! Conversion of DataFusion errors to messages of the command.
 
 use std::error::Error;
 use std::ops::Range;
@@ -11,7 +11,8 @@ use tdb_cli::tdb_array::ArrayError;
 use tdb_cli::tdb_array::tdb_filters::KeyProblem;
 use tdb_cli::{Exit, Failure};
 
-/// Which statement it is about: its text within all of the text, and what that is called.
+/// A statement within the input: the name of the input, its text, and the range of the statement in
+/// bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) name: &'a str,
@@ -20,7 +21,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The bytes of the text at a span of the statement, in which lines and columns count from 1.
+    /// Converts a span of the statement (lines and columns from 1) to a range of bytes in the text.
     fn bytes(&self, span: Span) -> Option<Range<usize>> {
         let at = |line: u64, column: u64| self.byte(line, column);
         Some(at(span.start.line, span.start.column)?..at(span.end.line, span.end.column)?)
@@ -35,7 +36,7 @@ impl Place<'_> {
         Some(self.statement.start + begin + within)
     }
 
-    /// A failure with the place in the text, if it is known.
+    /// Adds the position in the text to a failure, if known.
     fn mark(&self, failure: Failure, at: Option<Range<usize>>) -> Failure {
         match at {
             Some(at) => failure.in_text(self.text, at),
@@ -52,7 +53,7 @@ impl Place<'_> {
     }
 }
 
-/// What the command says of an error.
+/// Converts an error about a statement.
 pub(crate) fn failure(error: &DataFusionError, place: &Place<'_>) -> Failure {
     let at = position(error, place);
     let exit = exit(error);
@@ -64,7 +65,8 @@ pub(crate) fn failure(error: &DataFusionError, place: &Place<'_>) -> Failure {
     }
 }
 
-/// The same in other words; it is about this name, whose place in the text is looked for if nobody says where it is.
+/// Converts an error with another message about a name. Without a span, searches for the name in
+/// the statement.
 pub(crate) fn failure_at(error: &DataFusionError, place: &Place<'_>, says: (Exit, &str), name: &str) -> Failure {
     let at = position(error, place).or_else(|| {
         let start = place.statement.start + place.text[place.statement.clone()].find(name)?;
@@ -74,17 +76,17 @@ pub(crate) fn failure_at(error: &DataFusionError, place: &Place<'_>, says: (Exit
     place.mark(Failure::new(exit, place.named(message, at.as_ref())), at)
 }
 
-/// What the command says of an error that is no statement's.
+/// Converts an error that is not about a statement.
 pub(crate) fn of_session(error: &DataFusionError) -> Failure {
     failure(error, &Place { name: "", text: "", statement: 0..0 })
 }
 
-/// Where in the text it is, if that is said anywhere.
+/// Returns the position of the error in the text, if known.
 fn position(error: &DataFusionError, place: &Place<'_>) -> Option<Range<usize>> {
     if let Some(span) = error.diagnostic().and_then(|found| found.span) {
         return place.bytes(span);
     }
-    // The parser says it in words: "… at Line: 1, Column: 8".
+    // The parser appends the position to its message: "… at Line: 1, Column: 8".
     let text = error.to_string();
     if text.contains("found: EOF") {
         return Some(place.statement.end..place.statement.end);
@@ -96,7 +98,7 @@ fn position(error: &DataFusionError, place: &Place<'_>) -> Option<Range<usize>> 
     Some(start..start)
 }
 
-/// The error in one line, without what the excerpt says better.
+/// Returns the message as a single line. Omits the position, because the excerpt shows it.
 fn message(error: &DataFusionError) -> String {
     if let Some(error) = of_array(error) {
         return error.to_string();
@@ -117,21 +119,22 @@ fn message(error: &DataFusionError) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Which value of a row of VALUES is null without being allowed to, if that is what is wrong: they are columns without names then.
+/// Returns the number of the null value if a row of VALUES violates NOT NULL. Its columns have no
+/// names.
 fn value_that_is_null(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("Column 'column")?;
     let (number, _) = rest.split_once("' is declared as non-nullable but contains null values")?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
-/// The error of an array that is at the root of it.
+/// Returns the array error among the sources of an error.
 fn of_array(error: &DataFusionError) -> Option<&ArrayError> {
     let mut source: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = source {
         if let Some(found) = error.downcast_ref::<ArrayError>() {
             return Some(found);
         }
-        // These hold errors that their `source` passes over.
+        // `source` skips the error inside of `External`.
         source = match error.downcast_ref::<DataFusionError>() {
             Some(DataFusionError::External(inner)) => Some(inner.as_ref()),
             _ => error.source(),
@@ -161,7 +164,7 @@ fn exit(error: &DataFusionError) -> Exit {
 fn hint(error: &DataFusionError) -> Option<String> {
     if let Some(found) = of_array(error) {
         return Exit::Key.eq(&found.category().into()).then(|| match found.key_problem() {
-            // One key goes with all arrays of a session.
+            // All arrays of a session share a key.
             Some(KeyProblem::NotNeeded) => "leave out `--key-file`, and unset TDB_KEY and TDB_KEY_FILE".to_owned(),
             _ => "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned(),
         });
@@ -177,7 +180,7 @@ fn hint(error: &DataFusionError) -> Option<String> {
         }
     }
     match error.find_root() {
-        // `SELECT a, order FROM b`: the list ends before the word, as far as the parser knows.
+        // In `SELECT a, order FROM b`, the parser ends the list before the keyword.
         DataFusionError::SQL(error, _) => {
             let text = error.to_string();
             let word = text.split_once("end of statement, found: ")?.1.split(' ').next()?;
@@ -194,7 +197,7 @@ fn hint(error: &DataFusionError) -> Option<String> {
     }
 }
 
-/// How to say which of several columns is meant. DataFusion names those that there are without quotes.
+/// Suggests how to qualify an ambiguous column. DataFusion lists the candidates without quotes.
 fn which<'a>(notes: impl Iterator<Item = &'a str>) -> String {
     let columns: Vec<&str> = notes.filter_map(|note| note.strip_prefix("possible column ")).collect();
     let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c));
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(&text[bytes], "b");
         let bytes = place.bytes(Span::new(location(1, 8), location(1, 9))).unwrap();
         assert_eq!(&text[bytes], "é");
-        // Beyond the end of the text is its end.
+        // A position beyond the text maps to its end.
         assert_eq!(place.byte(9, 9), Some(text.len()));
         assert_eq!(place.byte(0, 0), None);
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C ends the statement that runs.
+//! Cancellation of the running statement by Ctrl-C.
 
 use std::future::Future;
 use std::process;
@@ -9,17 +9,17 @@ use futures_util::future::{Either, select};
 use tdb_cli::{Context, Exit, Failure, Result};
 use tokio::sync::Notify;
 
-/// Says when somebody presses Ctrl-C.
+/// Receives Ctrl-C.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupts {
     pressed: Arc<Notify>,
-    /// Whether a statement is to end, and hasn't yet.
+    /// `true` while a cancelled statement has not ended yet.
     ending: Arc<AtomicBool>,
 }
 
 impl Interrupts {
-    /// From now on. Pressed again before a statement has ended, it ends the process: output may be waiting for a reader that
-    /// never reads.
+    /// Installs the handler. A second Ctrl-C before the statement has ended exits the process,
+    /// because output may block on a stalled reader.
     pub(crate) fn new(context: &Context) -> Self {
         let interrupts = Self::default();
         let of_handler = interrupts.clone();
@@ -32,11 +32,11 @@ impl Interrupts {
         interrupts
     }
 
-    /// What a future comes to, unless somebody presses Ctrl-C first: then it is dropped, which ends what it has begun.
+    /// Runs a future until Ctrl-C. Ctrl-C drops the future, and thereby cancels its work.
     pub(crate) async fn or<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         self.ending.store(false, Relaxed);
         let mut pressed = std::pin::pin!(self.pressed.notified());
-        // From here on, and not from the first look at it on.
+        // Registers now rather than on the first poll.
         pressed.as_mut().enable();
         let result = match select(std::pin::pin!(future), pressed).await {
             Either::Left((result, _)) => result,

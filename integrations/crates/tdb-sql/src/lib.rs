@@ -1,8 +1,9 @@
-//! `tdb sql`: SQL over arrays from a command line. One statement, a file of them, or a prompt; results as all commands of `tdb` print
-//! them.
+//! `tdb sql`: SQL over arrays from a command line. Runs a statement, a file of statements, or a
+//! prompt. Prints results like the other `tdb` commands.
 //!
-//! [`SqlCommand`] is a command for [`tdb_cli::Extensions`]. What it runs statements on is handed in: a function from [`Settings`] to a
-//! `SessionContext`, which may be one of this process or one on a scheduler elsewhere. `docs/sql.md` is its manual.
+//! [`SqlCommand`] is a command for [`tdb_cli::Extensions`]. A function from [`Settings`] to a
+//! `SessionContext` provides the session, in this process or on a scheduler. `docs/sql.md` is the
+//! manual.
 
 mod args;
 mod command;

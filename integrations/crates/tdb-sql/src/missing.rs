@@ -1,4 +1,4 @@
-//! Tables that aren't there, with names that are near what was written.
+//! Suggestions for missing tables.
 
 use datafusion::error::DataFusionError;
 use tdb_cli::{Context, Exit, Failure, nearest};
@@ -8,7 +8,7 @@ use crate::prompt::quoted;
 use crate::run::Runner;
 
 impl Runner<'_> {
-    /// What is said of an error of planning: of a table that isn't there what else there is.
+    /// Converts a planning error. For a missing table, suggests similar names.
     pub(crate) async fn explained(&self, error: &DataFusionError, place: &Place<'_>) -> Failure {
         let text = error.strip_backtrace();
         let Some(table) = between(&text, "table '", "' not found") else { return self.failed(error, place) };
@@ -19,7 +19,7 @@ impl Runner<'_> {
             return failed(Exit::Usage, format!("there is no table {name:?}"))
                 .with_hint(format!("did you mean {}?", quoted(near)));
         }
-        // The time isn't part of the path.
+        // The time is not part of the path.
         let path = name
             .rsplit_once('@')
             .filter(|(_, time)| tdb_cli::parse_time(time).is_ok())
@@ -40,14 +40,14 @@ impl Runner<'_> {
         }
     }
 
-    /// What is said of an error once a statement is planned.
+    /// Converts an error after planning.
     pub(crate) fn failed(&self, error: &DataFusionError, place: &Place<'_>) -> Failure {
         let store = between(&error.strip_backtrace(), "No suitable object store found for ", " ");
         let at_store = store.and_then(|store| at_store(self.context, store.trim_end_matches('.'), place));
         at_store.unwrap_or_else(|| failure(error, place))
     }
 
-    /// A table without the catalog and schema that weren't written.
+    /// Removes the default catalog and schema from a table name.
     fn as_written(&self, table: &str) -> String {
         let state = self.session.state();
         let catalog = &state.config_options().catalog;
@@ -57,7 +57,7 @@ impl Runner<'_> {
         rest.unwrap_or(table).to_owned()
     }
 
-    /// The tables that there are: in the first schema by their names, elsewhere with those of their schemas.
+    /// Lists the tables: by name in the schema `public`, elsewhere with the schema name.
     async fn tables(&self) -> Vec<String> {
         let query = "SELECT CASE WHEN table_schema = 'public' THEN table_name ELSE table_schema || '.' || table_name END \
                      FROM information_schema.tables WHERE table_schema <> 'information_schema'";
@@ -65,7 +65,7 @@ impl Runner<'_> {
     }
 }
 
-/// What is said of a URI whose store can't be had.
+/// Creates the failure for a URI without a usable store.
 fn at_store(context: &Context, store: &str, place: &Place<'_>) -> Option<Failure> {
     let (scheme, _) = store.split_once("://")?;
     let statement = &place.text[place.statement.clone()];
@@ -89,7 +89,7 @@ fn at_store(context: &Context, store: &str, place: &Place<'_>) -> Option<Failure
     Some(failed.with_hint(hint).in_text(place.text, bytes))
 }
 
-/// What stands between two texts.
+/// Returns the text between two markers.
 fn between(text: &str, before: &str, after: &str) -> Option<String> {
     let (_, rest) = text.split_once(before)?;
     Some(rest.split_once(after).map_or(rest, |(found, _)| found).trim().to_owned())

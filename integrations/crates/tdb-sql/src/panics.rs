@@ -1,4 +1,4 @@
-//! Panics of DataFusion and the crates below it, as errors.
+//! Conversion of panics in DataFusion and its dependencies to errors.
 
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,12 +8,12 @@ use std::sync::{Mutex, Once, PoisonError};
 use futures_util::FutureExt as _;
 use tdb_cli::{Exit, Failure, Result};
 
-/// Whether a statement runs, on whatever threads.
+/// `true` while a statement runs, on any thread.
 static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
-/// What the first panic of a statement says.
+/// Message of the first panic of a statement.
 static SAID: Mutex<Option<String>> = Mutex::new(None);
 
-/// The result of a future, or the error that it panics.
+/// Runs a future, and converts a panic to an error.
 pub(crate) async fn caught<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     hush();
     *SAID.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -28,7 +28,7 @@ pub(crate) async fn caught<T>(future: impl Future<Output = Result<T>>) -> Result
     })
 }
 
-/// Keeps what panics of statements say, and prints nothing of them.
+/// Installs a panic hook. During statements, the hook records messages instead of printing.
 fn hush() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -45,7 +45,7 @@ fn hush() {
     });
 }
 
-/// The crate and the file of a source, without the folder where it was built.
+/// Shortens a source path to the crate and the file.
 fn file(path: &str) -> &str {
     let parts: Vec<(usize, &str)> = path.match_indices('/').collect();
     let source = path.rfind("/src/").unwrap_or(0);

@@ -1,11 +1,11 @@
-//! What EXPLAIN says, for people: plans are texts of many lines, which a table would cut.
+//! Display of EXPLAIN. Plans are printed as text, because a table would truncate their lines.
 
 use std::io::{self, Write};
 
 use datafusion::arrow::datatypes::Schema;
 use tdb_cli::{Rows, printable};
 
-/// Whether rows of a schema are plans.
+/// `true` if the rows are plans.
 pub(crate) fn are_in(schema: &Schema) -> bool {
     schema.fields().iter().map(|field| field.name().as_str()).eq(["plan_type", "plan"])
 }
@@ -16,7 +16,7 @@ pub(crate) fn print(rows: &dyn Rows, out: &mut dyn Write) -> io::Result<()> {
         let text = |column| rows.text(column, row).unwrap_or_default();
         writeln!(out, "{}", text(0).replace('_', " "))?;
         for line in text(1).lines() {
-            // They hold values of arrays and of statements.
+            // Plans contain values from arrays and statements.
             writeln!(out, "  {}", printable(line))?;
         }
     }

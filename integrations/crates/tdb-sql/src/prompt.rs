@@ -1,4 +1,4 @@
-//! The prompt.
+//! The interactive prompt.
 
 mod completion;
 mod history;
@@ -25,7 +25,7 @@ A statement ends with ; and may take several lines. Tab completes keywords and n
   Ctrl-C ends the statement that runs, or drops the lines that were typed
 ";
 
-/// Asks for statements until somebody has enough, and runs them.
+/// Reads and runs statements until the user quits.
 pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     let failed = |error: ReadlineError| Failure::new(Exit::Unavailable, format!("the terminal: {error}"));
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
@@ -33,7 +33,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
     let history = history::file();
     if let Some(file) = &history {
-        // There may be none yet.
+        // The file may not exist yet.
         let _ = editor.load_history(file);
     }
     say("SQL over arrays. \\? says what there is, \\q ends it.");
@@ -42,7 +42,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
         let prompt = if typed.is_empty() { "tdb> " } else { "...> " };
         match editor.readline(prompt) {
             Ok(line) => {
-                // What is pasted may be many lines.
+                // Pasted text may contain many lines.
                 let steps: Vec<Step> = line.split('\n').flat_map(|line| Step::all(&mut typed, line)).collect();
                 for step in &steps {
                     let _ = editor.add_history_entry(step.text());
@@ -51,7 +51,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
                     break;
                 }
                 if steps.iter().any(|step| matches!(step, Step::Sql(_))) {
-                    // A statement may have made tables.
+                    // A statement may have created tables.
                     editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
                 }
             }
@@ -66,14 +66,14 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether the prompt goes on.
+/// `GoOn` if the prompt continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     GoOn,
     End,
 }
 
-/// Does one thing after the other, and says what went wrong with the first that fails; the others aren't done.
+/// Runs steps in order. Reports the first failure, and skips the rest.
 fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> After {
     for step in steps {
         let statement = match step {
@@ -95,17 +95,17 @@ fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> After {
     After::GoOn
 }
 
-/// Something to do.
+/// An input to execute.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
-    /// A command, and how it was typed.
+    /// A command, and the line as typed.
     Command(Command, String),
-    /// Statements that have come to their ends.
+    /// Complete statements.
     Sql(String),
 }
 
 impl Step {
-    /// What there is to do after one more line. What has no end yet stays with what was typed.
+    /// Adds a line to the input, and returns the next step. Incomplete statements stay in `typed`.
     fn all(typed: &mut String, line: &str) -> Option<Self> {
         if typed.is_empty() {
             if line.trim().is_empty() {
@@ -122,13 +122,13 @@ impl Step {
             let all = std::mem::take(typed);
             return (!found.is_empty()).then_some(Self::Sql(all));
         }
-        // What has come to its end needn't wait for the rest.
+        // Runs complete statements without waiting for the rest.
         let [.., _, last] = &found[..] else { return None };
         let rest = typed.split_off(last.start);
         Some(Self::Sql(std::mem::replace(typed, rest)))
     }
 
-    /// As it was typed.
+    /// Returns the input as typed.
     fn text(&self) -> &str {
         match self {
             Self::Command(_, line) => line,
@@ -138,16 +138,16 @@ impl Step {
 }
 
 fn say(text: &str) {
-    // Nobody may be listening.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// What is no SQL.
+/// A command other than SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Command {
     Quit,
     Help,
-    /// Short for a statement.
+    /// Abbreviation of a statement.
     Sql(String),
 }
 
@@ -166,7 +166,7 @@ impl Command {
     }
 }
 
-/// A table as SQL names it: in quotes if it is a path.
+/// Quotes a table name if it is a path.
 fn as_name(table: &str) -> String {
     let is_plain = table.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '"' | '\''));
     match is_plain && !table.starts_with('.') {

@@ -1,4 +1,4 @@
-//! Record batches as rows that are printed.
+//! Record batches as printable rows.
 
 mod json;
 
@@ -11,7 +11,7 @@ use tdb_cli::{Exit, Failure, Result, RowColumn, Rows};
 
 use json::{Form, OPTIONS};
 
-/// The columns of rows of a schema.
+/// Returns the columns of a schema.
 pub(crate) fn columns(schema: &Schema) -> Vec<RowColumn> {
     schema.fields().iter().map(|field| RowColumn::new(field.name(), is_number(field))).collect()
 }
@@ -23,12 +23,14 @@ fn is_number(field: &Field) -> bool {
     }
 }
 
-/// The columns of a record batch, dictionaries replaced by their values.
+/// The columns of a record batch. Dictionaries are replaced by their values.
 pub(crate) struct Values(Vec<ArrayRef>, usize);
 
 impl Values {
+    /// Converts the columns of a batch.
+    ///
     /// # Errors
-    /// A dictionary's keys are no places of its values.
+    /// A dictionary key is out of range.
     pub(crate) fn of(batch: &RecordBatch) -> Result<Self, ArrowError> {
         let column = |column: &ArrayRef| match column.data_type() {
             DataType::Dictionary(_, values) => cast(column, values),
@@ -37,10 +39,10 @@ impl Values {
         Ok(Self(batch.columns().iter().map(column).collect::<Result<_, _>>()?, batch.num_rows()))
     }
 
-    /// Checks that all dates and times have a text.
+    /// Checks that all dates and times can be formatted.
     ///
     /// # Errors
-    /// One is beyond the years that are written.
+    /// A year is outside of the supported range.
     pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
         let unwritten = |(field, column): (&FieldRef, &ArrayRef)| Some((field.name().clone(), without_text(column)?));
         match schema.fields().iter().zip(&self.0).find_map(unwritten) {
@@ -53,7 +55,8 @@ impl Values {
     }
 }
 
-/// The number of a date or time that has no text: such values are the least or the greatest.
+/// Returns a date or time that cannot be formatted. Checks the minimum and the maximum, because
+/// others are in between.
 fn without_text(column: &ArrayRef) -> Option<i64> {
     let of_items = match column.data_type() {
         DataType::List(_) => Some(column.as_list::<i32>().values()),
@@ -85,8 +88,10 @@ pub(crate) struct BatchRows<'a> {
 }
 
 impl<'a> BatchRows<'a> {
+    /// Creates the formatters.
+    ///
     /// # Errors
-    /// A type has no form as text.
+    /// A type has no text format.
     pub(crate) fn new(values: &'a Values) -> Result<Self, ArrowError> {
         let formatter = |column: &'a ArrayRef| -> Result<_, ArrowError> {
             Ok((ArrayFormatter::try_new(column.as_ref(), &OPTIONS)?, Form::of(column.data_type())))

@@ -1,4 +1,4 @@
-//! Runs statements and prints what they give.
+//! Execution of statements, and output of results.
 
 use std::io::{self, BufWriter, Write};
 use std::time::Instant;
@@ -18,14 +18,14 @@ use crate::rows::{BatchRows, Values, columns};
 use crate::short_names;
 use crate::statements;
 
-/// How rows are printed.
+/// Output format of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub(crate) format: Option<RowFormat>,
     pub(crate) null: String,
 }
 
-/// What statements run on.
+/// Runs statements in a session.
 pub(crate) struct Runner<'a> {
     pub(crate) session: SessionContext,
     pub(crate) context: &'a Context,
@@ -34,7 +34,7 @@ pub(crate) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs the statements of a text, each when the one before it has ended; the first that fails is the last.
+    /// Runs statements in order. Stops at the first failure.
     pub(crate) async fn all(&self, name: &str, text: &str) -> Result<()> {
         let (found, _) = statements::split(text);
         for statement in found {
@@ -44,7 +44,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs one statement, and gives how many rows it has printed, if it gives rows.
+    /// Runs a statement. Returns the number of printed rows, or `None` if it returns no rows.
     pub(crate) async fn one(&self, place: &Place<'_>) -> Result<Option<u64>> {
         panics::caught(self.printed(place)).await
     }
@@ -60,12 +60,12 @@ impl Runner<'_> {
         let mut stream = frame.execute_stream().await.map_err(failed)?;
         let schema = stream.schema();
         let mut printer = match schema.fields().is_empty() {
-            // A statement that does something, and gives nothing.
+            // A statement without result.
             true => None,
             false => Some(self.context.row_printer(self.output.format, columns(&schema), &self.output.null)?),
         };
         let mut plans_printed = false;
-        // Not locked over an `await`: a lock belongs to a thread.
+        // Does not lock standard output across an `await`, because the lock belongs to a thread.
         let mut out = BufWriter::with_capacity(64 << 10, io::stdout());
         while let Some(batch) = stream.next().await {
             let batch = batch.map_err(failed)?;
@@ -90,7 +90,7 @@ impl Runner<'_> {
         Ok(printer.map(|printer| printer.count()))
     }
 
-    /// The plan of a statement, in which tables are called by the last part of their paths.
+    /// Plans a statement. Names tables by the last part of their paths.
     async fn plan(&self, text: &str) -> Result<LogicalPlan, DataFusionError> {
         let state = self.session.state();
         let mut statement = tdb_datafusion::parse(&state, text)?;
@@ -98,8 +98,8 @@ impl Runner<'_> {
         state.statement_to_plan(statement).await
     }
 
-    /// Arrays and files are tables by their paths without anybody having made them so; DataFusion takes such a table for one that it
-    /// could drop, and does nothing.
+    /// Rejects DROP TABLE for arrays and files. DataFusion would ignore the statement, because
+    /// tables by path are not registered.
     async fn drops_what_it_can(&self, plan: &LogicalPlan) -> Result<()> {
         let LogicalPlan::Ddl(DdlStatement::DropTable(drop)) = plan else { return Ok(()) };
         let is_known = self.session.table_exist(drop.name.clone()).unwrap_or(true);
@@ -113,18 +113,18 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs one statement, and says on standard error how many rows there were and how long it took.
+    /// Runs a statement, and prints the number of rows and the elapsed time to standard error.
     pub(crate) async fn timed(&self, place: &Place<'_>) -> Result<()> {
         let begun = Instant::now();
         let rows = self.interrupts.or(self.one(place)).await?;
         let seconds = begun.elapsed().as_secs_f64();
         let rows = rows.map_or(String::new(), |rows| format!("{rows} {}, ", if rows == 1 { "row" } else { "rows" }));
-        // Nobody may be listening.
+        // Standard error may be closed.
         let _ = writeln!(io::stderr(), "{rows}{seconds:.3} s\n");
         Ok(())
     }
 
-    /// The texts that a query gives, of its first column; none if it fails.
+    /// Returns the strings in the first column of a query. Empty if the query fails.
     pub(crate) async fn texts(&self, query: &str) -> Vec<String> {
         let Ok(frame) = self.session.sql(query).await else { return Vec::new() };
         let Ok(batches) = frame.collect().await else { return Vec::new() };

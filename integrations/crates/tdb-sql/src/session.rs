@@ -1,4 +1,4 @@
-//! Sessions of this process.
+//! Sessions in this process.
 
 use datafusion::prelude::SessionContext;
 use tdb_cli::{Context, Failure, Result};
@@ -7,10 +7,10 @@ use tdb_datafusion::{Opener, SessionOptions, TableOptions, TdbCatalog, session};
 use crate::command::Settings;
 use crate::error::of_session;
 
-/// The arrays that the command's paths and URIs name, with the key that it was given.
+/// Creates an opener for the URIs of the command, with the encryption key from the command line.
 ///
 /// # Errors
-/// What was given is no key.
+/// The key is invalid.
 pub fn opener(context: &Context) -> Result<Opener> {
     let storages = *context;
     let opener = Opener::new(move |uri| storages.storage(uri));
@@ -27,15 +27,15 @@ fn tables(settings: &Settings) -> TableOptions {
     }
 }
 
-/// What the settings say of sessions and of the tables in them, wherever their queries run.
+/// Converts settings to session options. Applies to local and cluster sessions.
 ///
 /// # Errors
-/// A setting that DataFusion doesn't know.
+/// DataFusion does not know an option.
 pub fn session_options(settings: &Settings, opener: Opener) -> Result<SessionOptions> {
     let mut options = SessionOptions::new(opener).table(tables(settings)).partitions(settings.threads);
     let own = [
         ("datafusion.catalog.information_schema", "true"),
-        // Errors say where in the statement.
+        // Enables positions in error messages.
         ("datafusion.sql_parser.collect_spans", "true"),
     ];
     let given = settings.set.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -61,10 +61,10 @@ pub fn session_options(settings: &Settings, opener: Opener) -> Result<SessionOpt
     Ok(options)
 }
 
-/// Makes the groups catalogs of a session.
+/// Registers the groups as catalogs of a session.
 ///
 /// # Errors
-/// One of them can't be opened.
+/// A group cannot be opened.
 pub fn add_groups(session: &SessionContext, settings: &Settings, opener: &Opener) -> Result<()> {
     for (name, uri) in &settings.groups {
         let catalog = tokio::runtime::Handle::current().block_on(TdbCatalog::group(uri, opener, tables(settings)));
@@ -73,10 +73,10 @@ pub fn add_groups(session: &SessionContext, settings: &Settings, opener: &Opener
     Ok(())
 }
 
-/// A session whose queries run in this process.
+/// Creates a session that runs queries in this process.
 ///
 /// # Errors
-/// A setting or a group can't be had.
+/// A setting is invalid, or a group cannot be opened.
 pub fn local_session(settings: &Settings, context: &Context) -> Result<SessionContext> {
     let opener = opener(context)?;
     let session = session(session_options(settings, opener.clone())?).map_err(|error| of_session(&error))?;

@@ -1,4 +1,4 @@
-//! Short names of tables that a statement names by their paths: columns without a name are called after them.
+//! Short aliases for tables named by a path. Column names without an alias contain the table name.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -8,8 +8,8 @@ use datafusion::sql::sqlparser::ast::{
     self, Ident, ObjectName, ObjectNamePart, Query, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
 
-/// Gives each table that is named by a path, and by no other name, the last part of the path as its name. Tables with the same last part
-/// keep their paths, and so do those whose path the statement has elsewhere.
+/// Adds the last part of the path as an alias to each table that is named by a path and has no
+/// alias. Skips tables with the same last part, and paths that occur elsewhere in the statement.
 pub(crate) fn shorten(statement: &mut Statement) {
     let text = statement.to_string();
     let mut tables = Tables::default();
@@ -21,7 +21,7 @@ pub(crate) fn shorten(statement: &mut Statement) {
 fn visit(statement: &mut Statement, visitor: &mut impl VisitorMut<Break = ()>) {
     let _: ControlFlow<()> = match statement {
         Statement::Statement(statement) => match statement.as_mut() {
-            // What these name is a table that they change.
+            // The table in these statements is the target of the change.
             ast::Statement::Delete(_) | ast::Statement::Update(_) | ast::Statement::Merge(_) => {
                 ControlFlow::Continue(())
             }
@@ -39,7 +39,7 @@ fn visit(statement: &mut Statement, visitor: &mut impl VisitorMut<Break = ()>) {
     };
 }
 
-/// The path of a table that has no other name.
+/// Returns the path of a table without an alias.
 fn path(table: &TableFactor) -> Option<&str> {
     match table {
         TableFactor::Table { name: ObjectName(parts), alias: None, args: None, .. } => match &parts[..] {
@@ -52,13 +52,13 @@ fn path(table: &TableFactor) -> Option<&str> {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn last_part(path: &str) -> &str {
     let path = path.split('?').next().unwrap_or(path).trim_end_matches('/');
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The tables of a statement: how often each path is one, and how many tables have a name.
+/// Tables of a statement: the number of uses of each path, and of each name.
 #[derive(Default)]
 struct Tables {
     paths: HashMap<String, usize>,
@@ -70,7 +70,7 @@ impl Tables {
         *self.names.entry(name.to_lowercase()).or_default() += 1;
     }
 
-    /// The paths that get a name, and these.
+    /// Returns the aliases by path.
     fn aliases(self, text: &str) -> HashMap<String, String> {
         let short = |(path, count): (String, usize)| {
             let name = last_part(&path).to_owned();
@@ -114,7 +114,7 @@ impl VisitorMut for Tables {
     }
 }
 
-/// Names for tables, by their paths.
+/// Aliases by path.
 struct Aliases(HashMap<String, String>);
 
 impl VisitorMut for Aliases {

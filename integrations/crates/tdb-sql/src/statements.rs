@@ -1,9 +1,9 @@
-//! Where statements end in a text.
+//! Splitting of a text into statements.
 
 use std::ops::Range;
 
-/// The statements of a text, as the bytes that they take, without the semicolons that end them; those that say nothing are left
-/// out. Whether the last one was ended, too.
+/// Splits a text at semicolons. Returns the byte ranges of nonempty statements without the
+/// semicolons, and `true` if the last one is terminated.
 pub(crate) fn split(text: &str) -> (Vec<Range<usize>>, bool) {
     let mut found = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -43,14 +43,14 @@ pub(crate) fn split(text: &str) -> (Vec<Range<usize>>, bool) {
     (found, ended)
 }
 
-/// The bytes without the spaces around them.
+/// Trims whitespace from a range.
 fn trimmed(text: &str, bytes: Range<usize>) -> Range<usize> {
     let of = &text[bytes.clone()];
     let start = bytes.start + (of.len() - of.trim_start().len());
     start..start + of.trim().len()
 }
 
-/// How long the comment is that a text begins with. Comments may lie within each other.
+/// Returns the length of the comment at the start. Comments nest.
 fn comment(text: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
@@ -71,13 +71,14 @@ fn comment(text: &str) -> usize {
     at.min(text.len())
 }
 
-/// How long the quoted text is that a text begins with. A quote within stands twice, which looks like two texts.
+/// Returns the length of the quoted text at the start. A doubled quote counts as two adjacent
+/// texts.
 fn quoted(text: &str, quote: u8) -> usize {
     let end = text.as_bytes()[1..].iter().position(|byte| *byte == quote);
     end.map_or(text.len(), |end| end + 2)
 }
 
-/// The same of `$tag$ … $tag$`; a dollar alone is one.
+/// Returns the length of the `$tag$ … $tag$` text at the start, or 1 for a single dollar.
 fn dollar_quoted(text: &str) -> usize {
     let tag = text[1..].find(|c: char| c != '_' && !c.is_alphanumeric()).map_or("", |end| &text[..end + 2]);
     if !tag.ends_with('$') {
@@ -118,7 +119,7 @@ mod tests {
         ] {
             assert_eq!(parts(&format!("{text};")), (vec![text.trim()], true), "{text}");
         }
-        // What never ends takes all there is.
+        // Unterminated texts extend to the end.
         for text in ["SELECT ';", "SELECT 1 /* ; /* */", "SELECT $$ ; $", "SELECT \"a;", "SELECT é$;é$;"] {
             let (found, _) = split(text);
             assert!(found.iter().all(|bytes| text.get(bytes.clone()).is_some()), "{text}");

@@ -1,8 +1,10 @@
-//! Random arrays on a store, written and read by the reference library and by ours, and compared.
+//! Compares the reference library and this project on random arrays on a store.
 //!
-//! `cargo xtask conformance stores` starts servers and runs this on each. An S3 server is named by the variables that the AWS tools
-//! take: `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`; without the first it is Amazon's own. One of Azure's kind
-//! is by `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY` and, for Azurite, `AZURITE_BLOB_STORAGE_URL`.
+//! `cargo xtask conformance stores` starts servers, and runs this program on each. For S3, set the
+//! variables of the AWS tools: `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+//! `AWS_REGION`. Without `AWS_ENDPOINT_URL`, uses Amazon's servers. For Azure, set
+//! `AZURE_STORAGE_ACCOUNT_NAME`, `AZURE_STORAGE_ACCOUNT_KEY` and, for Azurite,
+//! `AZURITE_BLOB_STORAGE_URL`.
 
 use std::error::Error;
 use std::io;
@@ -15,14 +17,15 @@ use tdb_storage::StorageError;
 #[derive(Parser)]
 #[command(about = "Random arrays on a store, by the reference library and by ours")]
 struct Arguments {
-    /// The folder that arrays are made in: s3://bucket/folder or azure://container/folder, as the library calls it
+    /// Folder for the arrays, in the URI form of the reference library: s3://bucket/folder or
+    /// azure://container/folder
     uri: String,
     #[command(flatten)]
     cases: CaseArguments,
 }
 
 fn main() -> ExitCode {
-    // The process that holds the library is this program, started a second time.
+    // This program, started again, is the process that loads the library.
     if let Some(result) = tdb_reference::serve() {
         return exit_code(result.map_err(Into::into));
     }
@@ -50,19 +53,19 @@ fn open(uri: &str) -> Result<std::sync::Arc<dyn tdb_storage::Storage>, StorageEr
     tdb_object_store::open(uri).map_err(refused)
 }
 
-/// What the library has to be told.
+/// Settings of the reference library.
 type Settings = Vec<(&'static str, String)>;
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Of an account of Azure.
+/// Returns the settings for an Azure account.
 fn azure_settings() -> Result<Settings, Box<dyn Error>> {
     let account = variable("AZURE_STORAGE_ACCOUNT_NAME").ok_or("AZURE_STORAGE_ACCOUNT_NAME names no account")?;
     let mut settings = Settings::new();
     if let Some(address) = variable("AZURITE_BLOB_STORAGE_URL") {
-        // Accounts are the first part of paths there.
+        // In Azurite, the account is the first part of the path.
         settings.push(("vfs.azure.blob_endpoint", format!("{}/{account}", address.trim_end_matches('/'))));
     }
     let key = variable("AZURE_STORAGE_ACCOUNT_KEY");
@@ -71,7 +74,7 @@ fn azure_settings() -> Result<Settings, Box<dyn Error>> {
     Ok(settings)
 }
 
-/// Of an S3 server. Keys that aren't in variables it finds itself.
+/// Returns the settings for an S3 server. The library itself finds keys outside of variables.
 fn s3_settings() -> Result<Settings, Box<dyn Error>> {
     let given = [
         ("AWS_ACCESS_KEY_ID", "vfs.s3.aws_access_key_id"),
@@ -85,7 +88,7 @@ fn s3_settings() -> Result<Settings, Box<dyn Error>> {
         let (scheme, host) = endpoint.split_once("://").ok_or("AWS_ENDPOINT_URL has no scheme")?;
         settings.push(("vfs.s3.scheme", scheme.to_owned()));
         settings.push(("vfs.s3.endpoint_override", host.trim_end_matches('/').to_owned()));
-        // Buckets aren't part of the names of such servers.
+        // These servers do not use bucket names in host names.
         settings.push(("vfs.s3.use_virtual_addressing", "false".to_owned()));
     }
     Ok(settings)

@@ -1,4 +1,4 @@
-//! The arrays, made by the reference library.
+//! Test arrays, created by the reference library.
 
 use std::fs;
 use std::path::Path;
@@ -15,17 +15,17 @@ use crate::place::Place;
 use crate::task::{CELLS, DOMAIN, FEW, MANY, TEN, WRITTEN};
 use crate::theirs::Theirs;
 
-/// Uploads at once.
+/// Number of concurrent uploads.
 const AT_ONCE: usize = 16;
 
-/// A dimension, a number, a string.
+/// Schema: a dimension, a number, a string.
 fn schema() -> ArraySpec {
     let position = dimension("position", Datatype::UInt32, [0, DOMAIN - 1], 1000);
     let attributes = [attribute("depth", Datatype::Float64), attribute("name", Datatype::StringAscii).var()];
     ArraySpec::sparse([position], attributes)
 }
 
-/// Makes all of them, on the disk, and moves them to the store.
+/// Creates the arrays on disk, and uploads them.
 pub(crate) fn make(place: &Place, theirs: &mut Theirs, fragments: u32) -> Result<()> {
     let folder = tempfile::tempdir()?;
     for (name, fragments, count) in [(TEN, 10, CELLS), (WRITTEN, 10, CELLS), (MANY, fragments, FEW)] {
@@ -59,7 +59,7 @@ fn upload(place: &Place, array: &Path, name: &str) -> Result<()> {
     runtime.block_on(stream::iter(uploads).buffer_unordered(AT_ONCE).try_for_each(|()| async { Ok(()) }))
 }
 
-/// The files below a folder, and where they go.
+/// Collects the files below a folder, with target paths.
 fn find(folder: &Path, location: &str, files: &mut Vec<(std::path::PathBuf, String)>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let (entry, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;

@@ -3,7 +3,7 @@
 use tdb_reference::model::{Cells, WriteSpec, column, var_column};
 use tdb_types::Layout;
 
-/// Cells one behind the other.
+/// Returns consecutive cells.
 pub(crate) fn cells(first: u32, count: u32) -> Cells {
     let positions = first..first + count;
     vec![

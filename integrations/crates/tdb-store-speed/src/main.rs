@@ -1,12 +1,14 @@
-//! The same opens, reads and writes on an object store by the reference library and by ours, side by side.
+//! Compares opens, reads and writes on an object store between the reference library and this
+//! project.
 //!
-//! Both ask the same S3 server through the same proxy, which counts requests and makes each wait: `cargo xtask speed stores`.
+//! Both use the same S3 server through the same proxy, which counts and delays requests. Run with
+//! `cargo xtask speed stores`.
 //!
-//! * `place`: the server, the proxy, and who asks;
-//! * `arrays`, `cells`: the arrays, which the reference library makes;
-//! * `ours`, `theirs`: one side each;
-//! * `task`: what is measured;
-//! * `table`: the result.
+//! * `place`: the server, the proxy and the credentials
+//! * `arrays`, `cells`: the arrays, created by the reference library
+//! * `ours`, `theirs`: measurements of each side
+//! * `task`: the measured tasks
+//! * `table`: the result
 
 mod arrays;
 mod cells;
@@ -28,23 +30,24 @@ use table::Row;
 use task::Task;
 use theirs::Theirs;
 
-/// Opens, reads and writes of arrays on an object store by the reference library and by ours, with more and more delay.
+/// Compare opens, reads and writes of arrays on an object store between the reference library and
+/// this project, with increasing delays
 #[derive(Parser)]
 #[command(name = "cargo xtask speed stores")]
 struct Arguments {
-    /// Where the arrays are made, such as `s3://bucket/folder`, on the server of AWS_ENDPOINT_URL; without it a small server is
-    /// started, in this process
+    /// URL for the arrays, such as `s3://bucket/folder`, on the server in AWS_ENDPOINT_URL
+    /// [default: a small server in this process]
     url: Option<String>,
-    /// Milliseconds that each answer takes longer
+    /// Additional delays of each response, in milliseconds
     #[arg(long, value_delimiter = ',', default_values_t = [0, 30, 100])]
     delays: Vec<u64>,
-    /// How often each is done; the median counts
+    /// Number of repetitions (the median is reported)
     #[arg(long, default_value_t = 5)]
     repeats: usize,
-    /// Shows the requests of our side too
+    /// Show the requests of this project
     #[arg(long)]
     show: bool,
-    /// Fragments of the larger array, which is only opened
+    /// Number of fragments of the larger array, which is only opened
     #[arg(long, default_value_t = 1000)]
     fragments: u32,
 }
@@ -77,7 +80,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     for delay in &arguments.delays {
         place.proxy().delay(Duration::from_millis(*delay));
         for task in Task::ALL {
-            // Opening a thousand fragments takes the reference library minutes where requests take long.
+            // With delays, opening a thousand fragments takes the reference library minutes.
             let repeats = if task == Task::OpenMany && *delay > 0 { 1 } else { arguments.repeats };
             let reference = theirs.measure(&place, task, repeats)?;
             let own = ours::measure(&place, task, arguments.repeats, arguments.show)?;

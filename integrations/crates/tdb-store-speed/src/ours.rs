@@ -1,4 +1,4 @@
-//! Our side.
+//! Measurements of this project.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,8 +11,8 @@ use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{Measured, Task, median};
 
-/// Does a task so many times, each time with a store of its own, whose connections begin with it. The requests of the last time can be
-/// shown.
+/// Measures a task, each time with a new store and new connections. Optionally prints the requests
+/// of the last run.
 pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) -> Result<Measured> {
     let (mut seconds, mut last) = (Vec::new(), Seen::default());
     for _ in 0..task.repeats(repeats).max(1) {
@@ -30,7 +30,7 @@ pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) ->
     Ok(Measured { requests: last.requests.len(), round_trips: last.round_trips, seconds: median(seconds) })
 }
 
-/// What was done before the clock runs.
+/// State prepared before the measurement.
 enum Begun {
     Nothing,
     Open(Box<Array>),
@@ -53,7 +53,7 @@ impl Begun {
     }
 }
 
-/// An array whose fragments are known, as those of the reference library are when it has opened one.
+/// Opens an array and loads the fragment metadata, like the reference library on opening.
 fn opened(storage: &Arc<dyn Storage>) -> Result<Array> {
     let array = ArrayOptions::new().with_footers().open_on(storage.clone())?;
     array.fragments()?;

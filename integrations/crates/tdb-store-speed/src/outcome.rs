@@ -1,4 +1,4 @@
-//! What tasks end with.
+//! Results of tasks.
 
-/// The result of a task; an error is for people to read.
+/// Result of a task. Errors are for human readers.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -1,4 +1,4 @@
-//! The server, the proxy before it, and who asks.
+//! The server, the proxy and the credentials.
 
 use std::env;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -14,13 +14,13 @@ use tdb_store_testkit::{Proxy, Server};
 
 use crate::outcome::Result;
 
-/// Where arrays are, and how it is asked.
+/// Location of the arrays, with access settings.
 pub(crate) struct Place {
     proxy: Proxy,
-    /// The server, if it is one of ours.
+    /// The in-process server, if used.
     server: Option<Server>,
     bucket: String,
-    /// In the bucket: nothing is there yet.
+    /// Folder in the bucket, empty at the start.
     folder: String,
     key: String,
     secret: String,
@@ -28,7 +28,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A new folder below a URL, on the server that the environment names; or of a server of our own.
+    /// Creates a new folder below a URL, on the server in the environment. Without a URL, starts an
+    /// in-process server.
     pub(crate) fn of(url: Option<&str>) -> Result<Self> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
@@ -66,17 +67,17 @@ impl Place {
         &self.proxy
     }
 
-    /// What the table says of the server.
+    /// Description of the server for the table.
     pub(crate) fn server(&self) -> &'static str {
         if self.server.is_some() { "a small server in the same process" } else { "a server of its own" }
     }
 
-    /// How the reference library names an array.
+    /// Returns the URI of an array for the reference library.
     pub(crate) fn uri(&self, array: &str) -> String {
         format!("s3://{}/{}/{array}", self.bucket, self.folder)
     }
 
-    /// The reference library's settings.
+    /// Returns the settings of the reference library.
     pub(crate) fn settings(&self) -> Vec<(String, String)> {
         let settings = [
             ("vfs.s3.scheme", "http"),
@@ -89,7 +90,7 @@ impl Place {
         settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
     }
 
-    /// The bucket, for what is not measured.
+    /// Opens the bucket for unmeasured work.
     pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
         let builder = AmazonS3Builder::new()
             .with_endpoint(self.proxy.endpoint())
@@ -98,17 +99,17 @@ impl Place {
             .with_bucket_name(&self.bucket)
             .with_access_key_id(&self.key)
             .with_secret_access_key(&self.secret)
-            // As URLs are opened.
+            // The same connector as for URLs.
             .with_http_connector(Connector::default());
         Ok(Arc::new(builder.build()?))
     }
 
-    /// The path of an array in the bucket.
+    /// Returns the path of an array in the bucket.
     pub(crate) fn path(&self, array: &str) -> String {
         format!("{}/{array}", self.folder)
     }
 
-    /// An array's folder as one of our storages, with the options that URLs get.
+    /// Opens the folder of an array, with the options of opened URLs.
     pub(crate) fn storage(&self, array: &str, heeds_conditions: bool) -> Result<Arc<dyn Storage>> {
         let mut options = StoreOptions::default();
         options.try_conditions = !heeds_conditions;
@@ -118,7 +119,7 @@ impl Place {
     }
 }
 
-/// Where a server listens, by its URL.
+/// Resolves the address of a server URL.
 fn address(endpoint: &str) -> Result<SocketAddr> {
     let host = endpoint.strip_prefix("http://").ok_or("AWS_ENDPOINT_URL has to begin with http://")?;
     let found = host.trim_end_matches('/').to_socket_addrs()?.next();

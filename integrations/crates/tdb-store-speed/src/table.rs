@@ -1,19 +1,19 @@
-//! The table.
+//! Result table.
 
 use crate::place::Place;
 use crate::task::{Measured, Task};
 
-/// A line of the table.
+/// A table row.
 pub(crate) struct Row {
     pub(crate) task: Task,
     pub(crate) fragments: u32,
-    /// Milliseconds that each answer takes longer.
+    /// Additional delay of each response, in milliseconds.
     pub(crate) delay: u64,
     pub(crate) reference: Measured,
     pub(crate) ours: Measured,
 }
 
-/// How many times as fast ours has to be where answers take this long.
+/// Required speedup at a delay of `MARKED` milliseconds.
 const MARK: f64 = 3.0;
 const MARKED: u64 = 30;
 
@@ -45,7 +45,7 @@ impl Row {
         )
     }
 
-    /// Which marks it misses.
+    /// Returns the missed targets.
     pub(crate) fn missed(&self) -> Vec<String> {
         let name = format!("{} at {} ms", self.task.name(self.fragments), self.delay);
         let mut missed = Vec::new();

@@ -1,41 +1,41 @@
-//! What is measured, and what the arrays hold.
+//! Measured tasks, and the contents of the arrays.
 
-/// The array of ten fragments, which is read.
+/// Array of ten fragments, for reads.
 pub(crate) const TEN: &str = "ten";
-/// The same, which is written to.
+/// Array of ten fragments, for writes.
 pub(crate) const WRITTEN: &str = "written";
-/// The array of many fragments.
+/// Array of many fragments.
 pub(crate) const MANY: &str = "many";
 
-/// Cells of a fragment; fragments lie one behind the other.
+/// Cells per fragment. Fragments are adjacent.
 pub(crate) const CELLS: u32 = 10_000;
-/// Cells of a fragment of the array of many.
+/// Cells per fragment in the array of many fragments.
 pub(crate) const FEW: u32 = 100;
-/// Cells of a large write: some columns have several parts of an upload.
+/// Cells of a large write. Some columns take several upload parts.
 pub(crate) const LARGE: u32 = 2_000_000;
-/// Coordinates are below this.
+/// Exclusive upper bound of coordinates.
 pub(crate) const DOMAIN: u32 = 3_000_000;
 
-/// Something that both sides do.
+/// A measured task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Opening an array of ten fragments, until all of them are known.
+    /// Open an array of ten fragments, and load the fragment metadata.
     Open,
-    /// A cell of the open array.
+    /// Read a cell of the open array.
     Point,
-    /// The cells of four fragments, of the open array.
+    /// Read the cells of four fragments from the open array.
     Box,
-    /// All cells of the open array.
+    /// Read all cells of the open array.
     All,
-    /// A fragment more, opening included, on a store that we haven't written to before.
+    /// Open the array and write a small fragment, on a store with unknown write conditions.
     Write,
-    /// The same on a store that is known to heed the conditions of writes, as Amazon's is.
+    /// The same on a store known to honor write conditions, like Amazon's.
     WriteKnown,
-    /// As many cells as the array of ten fragments has, in one more, opening included.
+    /// Open the array, and write a fragment as large as the ten together.
     WriteAll,
-    /// A large fragment more, opening included.
+    /// Open the array, and write a large fragment.
     WriteLarge,
-    /// Opening an array of a thousand fragments, until all of them are known.
+    /// Open an array of a thousand fragments, and load the fragment metadata.
     OpenMany,
 }
 
@@ -52,7 +52,7 @@ impl Task {
         Self::OpenMany,
     ];
 
-    /// How many cells it writes, if it writes any.
+    /// Number of cells to write. `None` for reads.
     pub(crate) fn written(self) -> Option<u32> {
         match self {
             Self::Write | Self::WriteKnown => Some(FEW),
@@ -62,12 +62,13 @@ impl Task {
         }
     }
 
-    /// Whether its time is that of the bytes, which both sides send to the same server, rather than that of waiting for answers.
+    /// `true` if the time depends on transferred bytes (the same for both sides) rather than on
+    /// waiting.
     pub(crate) fn is_of_bytes(self) -> bool {
         self == Self::WriteLarge
     }
 
-    /// How often it is done, of so many times: some take long.
+    /// Number of repetitions. Lower for slow tasks.
     pub(crate) fn repeats(self, repeats: usize) -> usize {
         if self == Self::WriteLarge { repeats.min(3) } else { repeats }
     }
@@ -86,7 +87,7 @@ impl Task {
         }
     }
 
-    /// The array that it is done with.
+    /// Returns the array of the task.
     pub(crate) fn array(self) -> &'static str {
         match self {
             Self::Open | Self::Point | Self::Box | Self::All => TEN,
@@ -95,7 +96,7 @@ impl Task {
         }
     }
 
-    /// First and last coordinate that it reads, if it reads some but not all.
+    /// First and last coordinate to read. `None` for all cells or no cells.
     pub(crate) fn range(self) -> Option<(u32, u32)> {
         match self {
             Self::Point => Some((CELLS + 17, CELLS + 17)),
@@ -104,7 +105,7 @@ impl Task {
         }
     }
 
-    /// How many cells it reads.
+    /// Number of cells to read.
     pub(crate) fn cells(self) -> usize {
         match (self, self.range()) {
             (_, Some((first, last))) => (last - first + 1) as usize,
@@ -114,16 +115,16 @@ impl Task {
     }
 }
 
-/// What both sides took.
+/// Measurement of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) requests: usize,
     pub(crate) round_trips: usize,
-    /// The median.
+    /// Median.
     pub(crate) seconds: f64,
 }
 
-/// The middle one of several.
+/// Returns the median.
 pub(crate) fn median(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,4 +1,4 @@
-//! The reference library's side.
+//! Measurements of the reference library.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{Measured, Task, median};
 
-/// Room for the columns of any result.
+/// Buffer size for the columns of any result.
 const ROOM: usize = 8 << 20;
 
 pub(crate) struct Theirs {
@@ -27,17 +27,18 @@ impl Theirs {
         Ok(Self { reference, settings: place.settings() })
     }
 
-    /// The library, for arrays on the disk.
+    /// Returns the library, configured for local arrays.
     pub(crate) fn on_disk(&mut self) -> Result<&mut Reference> {
         self.reference.config().clear();
         Ok(&mut self.reference)
     }
 
-    /// Does a task so many times, each time in a context of its own: within one, the library keeps what it has read.
+    /// Measures a task, each time in a new context, because the library caches reads within a
+    /// context.
     pub(crate) fn measure(&mut self, place: &Place, task: Task, repeats: usize) -> Result<Measured> {
         let uri = place.uri(task.array());
         self.reference.config().extend(self.settings.iter().cloned());
-        // What is done before the clock runs is counted by itself, and taken off.
+        // Requests of the preparation are counted separately, and subtracted.
         let apart = self.seen(place, |reference| match (task, task.written()) {
             (_, Some(cells)) => written(reference, &uri, cells, 1),
             (Task::Point | Task::Box | Task::All, None) => Ok(reference.open(&uri)?),
@@ -57,10 +58,10 @@ impl Theirs {
         Ok(Measured { requests: seen.requests.len(), round_trips: seen.round_trips, seconds: median(seconds) })
     }
 
-    /// What a job asks in a context of its own.
+    /// Records the requests of a job in a new context.
     fn seen(&mut self, place: &Place, mut job: impl FnMut(&mut Reference) -> Result<()>) -> Result<Seen> {
         self.reference.restart();
-        // The process begins, and the library is loaded.
+        // Starts the process, and loads the library.
         self.reference.version()?;
         let _ = place.proxy().take();
         job(&mut self.reference)?;
@@ -73,7 +74,7 @@ fn written(reference: &mut Reference, uri: &str, cells: u32, repeats: usize) -> 
     Ok(())
 }
 
-/// What a task took.
+/// Returns the seconds of a task.
 fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
     if let Some(cells) = task.written() {
         let timed = reference.time_writes(uri, &write_of(0, cells), 1)?;
@@ -101,7 +102,7 @@ fn query_of(task: Task) -> QuerySpec {
     query
 }
 
-/// What was seen without what a part of it takes.
+/// Subtracts the records of a part.
 fn less(seen: &Seen, part: &Seen) -> Seen {
     let mut rest = seen.clone();
     rest.requests.drain(..part.requests.len().min(rest.requests.len()));

@@ -1,5 +1,6 @@
-//! A proxy before a server, to try programs with: `proxy 127.0.0.1:8333 30 20` has each answer take 30 ms longer, and of a thousand requests
-//! 20 be refused, 20 reset before they are done, 20 reset behind that, and 20 answers cut off. Says every second what it has seen.
+//! A proxy for experiments. `proxy 127.0.0.1:8333 30 20` delays each response by 30 ms. Of 1000
+//! requests, the proxy rejects 20, resets 20 before and 20 after execution, and truncates 20
+//! responses. Prints the records every second.
 
 use std::net::SocketAddr;
 use std::thread;

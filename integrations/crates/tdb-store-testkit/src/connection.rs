@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A connection of a client. If the flag is set when it ends, the client sees a reset instead of an orderly end.
+/// A client connection. With the flag set at the end, the client sees a reset instead of an orderly
+/// close.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -25,7 +26,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if self.resets.load(Ordering::Relaxed) {
-            // Where that can't be set the connection ends all the same.
+            // If this fails, the connection still closes.
             let _ = self.stream.set_zero_linger();
         }
     }

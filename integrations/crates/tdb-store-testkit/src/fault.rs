@@ -1,11 +1,11 @@
-//! What can happen to requests.
+//! Faults of requests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::Method;
 
-/// Something that happens to requests, and to which of them.
+/// A fault, and the requests affected.
 ///
 /// ```
 /// use tdb_store_testkit::{Fault, Method, What};
@@ -17,62 +17,62 @@ use hyper::Method;
 pub struct Fault {
     pub(crate) what: What,
     method: Option<Method>,
-    /// In the path or behind it.
+    /// Substring of the path or query.
     part: Option<String>,
     when: When,
-    /// How many requests it could have happened to.
+    /// Number of matching requests so far.
     met: AtomicUsize,
 }
 
-/// What happens.
+/// Kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// The request is refused with a status and one of S3's codes, and not done.
+    /// Rejects the request with a status and an S3 error code, without execution.
     Refused(u16, &'static str),
-    /// The request is refused with a status and a page that repeats its headers, as of a server in between that somebody is
-    /// looking for errors in.
+    /// Rejects the request with a status and a page that repeats the request headers, like a
+    /// debugging proxy.
     Echoed(u16),
-    /// The request is done, and answered as if it had failed.
+    /// Executes the request, and responds with an error.
     DoneAndRefused(u16, &'static str),
-    /// The connection is reset instead of an answer, and the request isn't done.
+    /// Resets the connection instead of a response, without execution.
     Reset,
-    /// The request is done, and the connection reset instead of an answer.
+    /// Executes the request, and resets the connection instead of a response.
     DoneAndReset,
-    /// The connection ends after so many bytes of the answer's body.
+    /// Closes the connection after this number of body bytes.
     Cut(usize),
-    /// The body has that many bytes less than were asked for, and the length in the header fits.
+    /// Shortens the body by this number of bytes, with a matching `Content-Length`.
     Short(usize),
-    /// The body has that many bytes more than were asked for, and the length in the header fits.
+    /// Extends the body by this number of bytes, with a matching `Content-Length`.
     Long(usize),
-    /// The answer says that it is of a range so many bytes further on than the one it is of.
+    /// Shifts the range in the response headers by this number of bytes.
     Shifted(u64),
-    /// The answer, or the listing, says that the file has this size.
+    /// Reports this file size in responses and listings.
     Sized(u64),
-    /// The whole file is answered where a range was asked for. Only for servers that don't check signatures.
+    /// Returns the whole file for a range request. Only for servers without signature checks.
     Unranged,
-    /// Names with this in them are left out of listings.
+    /// Omits names with this substring from listings.
     Hidden(String),
-    /// Conditions of writes don't reach the server. Only for servers that don't check signatures.
+    /// Removes write conditions from the request. Only for servers without signature checks.
     Unconditional,
-    /// The request is never answered.
+    /// Never responds.
     Stalled,
-    /// The answer takes so much longer.
+    /// Delays the response.
     Slow(Duration),
-    /// The answer's body takes so much longer after this many bytes.
+    /// Pauses the body after this number of bytes.
     Paused(usize, Duration),
-    /// The request is refused with a status and these bytes.
+    /// Rejects the request with a status and this body.
     Said(u16, &'static [u8]),
-    /// The answer has this status and a body without an end, and the request isn't done. The proxy
-    /// [counts](crate::Proxy::flooded) what it gives of it.
+    /// Responds with this status and an endless body, without execution. The proxy
+    /// [counts](crate::Proxy::flooded) the bytes.
     Flood(u16),
-    /// The answer says that its body is so long, and ends earlier.
+    /// Claims this body length, and closes the connection early.
     Claimed(u64),
-    /// The answer says that it is of this range: `bytes FIRST-LAST/SIZE`.
+    /// Claims this range: `bytes FIRST-LAST/SIZE`.
     Ranged(&'static str),
-    /// Each page of a listing says that the same page follows.
+    /// Each page of a listing names the same page as its successor.
     Circling,
-    /// Each page of a listing says that another one follows.
+    /// Each page of a listing names a further page.
     Endless,
 }
 
@@ -82,60 +82,61 @@ enum When {
     First(usize),
     Each(usize),
     Nth(usize),
-    /// Of 1000, in no order.
+    /// Out of 1000, in pseudorandom order.
     Share(u64),
 }
 
 impl Fault {
-    /// Happens to all requests.
+    /// Creates a fault of all requests.
     #[must_use]
     pub fn new(what: What) -> Self {
         Self { what, method: None, part: None, when: When::Always, met: AtomicUsize::new(0) }
     }
 
-    /// Only to requests of this method.
+    /// Restricts to requests with this method.
     #[must_use]
     pub fn on(mut self, method: Method) -> Self {
         self.method = Some(method);
         self
     }
 
-    /// Only to requests with this in their path, or in what follows a `?`.
+    /// Restricts to requests with this text in the path or query.
     #[must_use]
     pub fn of(mut self, part: impl Into<String>) -> Self {
         self.part = Some(part.into());
         self
     }
 
-    /// Only to the first so many of them.
+    /// Restricts to the first `count` matching requests.
     #[must_use]
     pub fn first(mut self, count: usize) -> Self {
         self.when = When::First(count);
         self
     }
 
-    /// Only to every second, third and so on of them.
+    /// Restricts to every `count`-th matching request.
     #[must_use]
     pub fn each(mut self, count: usize) -> Self {
         self.when = When::Each(count.max(1));
         self
     }
 
-    /// Only to one of them, counted from 0.
+    /// Restricts to a single matching request, counted from 0.
     #[must_use]
     pub fn nth(mut self, index: usize) -> Self {
         self.when = When::Nth(index);
         self
     }
 
-    /// Only to so many of a thousand of them, the same ones each time.
+    /// Restricts to a share of the matching requests, in thousandths. The selection is
+    /// reproducible.
     #[must_use]
     pub fn share(mut self, of_a_thousand: u64) -> Self {
         self.when = When::Share(of_a_thousand);
         self
     }
 
-    /// Whether it happens to a request.
+    /// `true` if the fault applies to a request. Counts the request.
     pub(crate) fn happens(&self, method: &Method, target: &str) -> bool {
         let is_meant = self.method.as_ref().is_none_or(|wanted| wanted == method)
             && self.part.as_ref().is_none_or(|part| target.contains(part));
@@ -153,7 +154,7 @@ impl Fault {
     }
 }
 
-/// A number without a pattern for each number (splitmix64).
+/// Returns a pseudorandom number for an index (splitmix64).
 fn scattered(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,10 +1,10 @@
-//! What tests of object stores share.
+//! Helpers for tests of object stores.
 //!
-//! * [`Server`]: a small S3 server in memory, which judges who asks as Amazon's does;
-//! * [`Proxy`]: stands before that server, or any other one, counts requests and round trips, makes each wait, and does what
-//!   networks and stores do to requests: [`Fault`].
+//! * [`Server`]: a small in-memory S3 server. Checks credentials like Amazon's servers.
+//! * [`Proxy`]: a proxy for this or any other server. Counts requests and round trips, delays
+//!   responses, and injects the faults of networks and stores: [`Fault`].
 //!
-//! Both listen on loopback, on threads of their own, until they are dropped.
+//! Both listen on loopback, on background threads, until dropped.
 
 mod connection;
 mod fault;

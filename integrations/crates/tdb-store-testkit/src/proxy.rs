@@ -1,4 +1,4 @@
-//! A proxy before a server: it counts requests, makes them wait, and does to them what networks and stores do.
+//! A proxy that counts, delays and disturbs requests.
 
 mod altered;
 
@@ -20,10 +20,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use crate::serving::{Answer, Answering, Answers, Serving};
 use crate::{Asked, Fault, Seen, What};
 
-/// A proxy before a server.
+/// A proxy in front of a server.
 ///
-/// Requests go on as they came, the name of the host included, which signatures cover: clients are given the
-/// [address of the proxy](Self::endpoint) as that of the server.
+/// Forwards requests unchanged, including the host header, which signatures cover. Give clients the
+/// [address of the proxy](Self::endpoint) as the server address.
 #[derive(Debug)]
 pub struct Proxy {
     serving: Serving,
@@ -37,15 +37,15 @@ struct Inside {
     faults: RwLock<Vec<Fault>>,
     delay: Mutex<Duration>,
     seen: Mutex<Seen>,
-    /// Requests that wait for their answers.
+    /// Number of pending requests.
     waiting: AtomicUsize,
     flooded: Arc<AtomicU64>,
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
-/// Something that is done before a request goes on.
+/// A job to run before a request is forwarded.
 struct Meanwhile {
-    /// In the path of the request, or in what follows a `?`.
+    /// Substring of the path or query.
     part: String,
     job: Box<dyn FnOnce() + Send>,
 }
@@ -57,10 +57,10 @@ impl fmt::Debug for Meanwhile {
 }
 
 impl Proxy {
-    /// Stands before a server.
+    /// Starts a proxy in front of a server.
     ///
     /// # Errors
-    /// If there is no port to listen at.
+    /// No port is available.
     pub fn before(server: SocketAddr) -> io::Result<Self> {
         let client = Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build_http();
         let inside = Arc::new(Inside {
@@ -76,59 +76,60 @@ impl Proxy {
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
 
-    /// Where it listens.
+    /// The listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.serving.address()
     }
 
-    /// Where it listens, as clients of S3 want it.
+    /// The URL of the proxy, as an endpoint for S3 clients.
     #[must_use]
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address())
     }
 
-    /// From now on this happens too. Of several faults that are meant the first one happens.
+    /// Adds a fault. The first matching fault applies.
     pub fn fault(&self, fault: Fault) {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).push(fault);
     }
 
-    /// Before the next request goes on that has this in its path, or in what follows a `?`, this is done, once: what somebody else does
-    /// between two requests.
+    /// Runs a job once, before the next request with this text in the path or query is forwarded.
+    /// Simulates changes between two requests.
     pub fn meanwhile(&self, part: &str, job: impl FnOnce() + Send + 'static) {
         *lock(&self.inside.meanwhile) = Some(Meanwhile { part: part.to_owned(), job: Box::new(job) });
     }
 
-    /// From now on nothing happens to requests.
+    /// Removes all faults.
     pub fn calm(&self) {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// From now on each answer takes so much longer.
+    /// Sets a delay for each response.
     pub fn delay(&self, delay: Duration) {
         *lock(&self.inside.delay) = delay;
     }
 
-    /// What was seen since the last time.
+    /// Returns the records since the last call.
     #[must_use]
     pub fn take(&self) -> Seen {
         std::mem::take(&mut *lock(&self.inside.seen))
     }
 
-    /// How many bytes were given of [bodies without an end](What::Flood), what connections hold on the way included.
+    /// Number of bytes sent in [endless bodies](What::Flood), including bytes in connection
+    /// buffers.
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.inside.flooded.load(Ordering::SeqCst)
     }
 
-    /// How many requests wait for their answers.
+    /// Number of pending requests.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inside.waiting.load(Ordering::SeqCst)
     }
 }
 
-/// A request that waits for its answer; one that is dropped before was given up.
+/// A pending request. Dropped before the response, the request counts as given up.
 struct Waiting {
     inside: Arc<Inside>,
     is_answered: bool,
@@ -162,7 +163,7 @@ impl Answers for Inside {
             }
             let job = lock(&self.meanwhile).take_if(|meanwhile| target_of(&request).contains(&meanwhile.part));
             if let Some(Meanwhile { job, .. }) = job {
-                // A job that panics is seen by what it didn't do.
+                // A panic in the job shows by the missing effect.
                 let _ = tokio::task::spawn_blocking(job).await;
             }
             let answer = self.answered(request, fault).await;
@@ -180,7 +181,7 @@ impl Answers for Inside {
 }
 
 impl Inside {
-    /// Writes a request down; how long the chain of requests is that it ends.
+    /// Records a request. Returns the length of the request chain up to this request.
     fn note(&self, request: &Request<Bytes>) -> usize {
         let mut seen = lock(&self.seen);
         let target = target_of(request).to_owned();
@@ -221,7 +222,7 @@ impl Inside {
         }
     }
 
-    /// What the server answers.
+    /// Forwards a request, and returns the response.
     async fn forward(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (mut head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -247,12 +248,12 @@ fn plain(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
     response
 }
 
-/// A page that repeats a request.
+/// Returns a page that repeats the request.
 fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
     plain(status, format!("<html>{} {}<br>{:?}</html>", request.method(), target_of(request), request.headers()))
 }
 
-/// What S3 answers to a request that it refuses; nothing but the status to one for a head.
+/// Returns an S3 error. Responses to HEAD have no body.
 fn refusal(status: u16, code: &str, is_head: bool) -> Response<Bytes> {
     let body =
         format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy says so.</Message></Error>");

@@ -1,24 +1,24 @@
-//! What was asked, and how often somebody had to wait for an answer before asking on.
+//! Records of requests and round trips.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use hyper::Method;
 
-/// What a proxy has seen.
+/// Records of a proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Seen {
-    /// The requests, in the order in which they came.
+    /// Requests in order of arrival.
     pub requests: Vec<Asked>,
-    /// Of the requests, the longest chain of which each came after the one before was answered: how often somebody who asks for all
-    /// that he can ask for at once has to wait.
+    /// Length of the longest chain of requests, each after the previous response. Equals the number
+    /// of waits of a client with maximum concurrency.
     pub round_trips: usize,
-    /// How many connections were made.
+    /// Number of connections.
     pub connections: usize,
-    /// How many requests were [done something to](crate::Fault).
+    /// Number of requests with a [fault](crate::Fault).
     pub faults: usize,
-    /// Requests that their clients gave up before they were answered.
+    /// Number of requests abandoned by clients before the response.
     pub given_up: usize,
 }
 
@@ -26,14 +26,14 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asked {
-    /// Its method.
+    /// Method.
     pub method: Method,
-    /// Its path with what follows a `?`.
+    /// Path with query.
     pub target: String,
 }
 
 impl Seen {
-    /// How many requests there were of each method; listings of folders are called `LIST`.
+    /// Number of requests by method. Listings count as `LIST`.
     #[must_use]
     pub fn by_method(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A small S3 server in memory.
+//! A small in-memory S3 server.
 
 mod access;
 mod answers;
@@ -21,10 +21,10 @@ use objects::{Bucket, Objects};
 
 pub use access::Access;
 
-/// A small S3 server in memory, with one bucket.
+/// A small in-memory S3 server with one bucket.
 ///
-/// It knows what arrays need: objects, ranges, conditions of writes, listings in pages, uploads in parts, copies, deletions of
-/// many. It judges keys, tokens and regions as Amazon's does, but doesn't check signatures.
+/// Supports objects, ranges, write conditions, paged listings, multipart uploads, copies and bulk
+/// deletions. Checks keys, tokens and regions like Amazon's servers, but no signatures.
 #[derive(Debug)]
 pub struct Server {
     serving: Serving,
@@ -39,10 +39,10 @@ struct Inside {
 }
 
 impl Server {
-    /// Serves a bucket of this name, which is empty, to everybody.
+    /// Serves an empty bucket with this name. Everyone has access.
     ///
     /// # Errors
-    /// If there is no port to listen at.
+    /// No port is available.
     pub fn start(bucket: &str) -> io::Result<Self> {
         let inside = Arc::new(Inside {
             bucket: bucket.to_owned(),
@@ -52,40 +52,40 @@ impl Server {
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
 
-    /// Where it listens.
+    /// The listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.serving.address()
     }
 
-    /// Who may ask from now on.
+    /// Replaces the access rules.
     pub fn allow(&self, access: Access) {
         *lock(&self.inside.access) = access;
     }
 
-    /// The objects' names, in order.
+    /// Returns the names of the objects, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         lock(&self.inside.objects).bucket.keys().cloned().collect()
     }
 
-    /// An object's bytes.
+    /// Returns the contents of an object. `None` if the object does not exist.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<Bytes> {
         lock(&self.inside.objects).bucket.get(name).map(|object| object.bytes.clone())
     }
 
-    /// Puts an object there, or in the place of one.
+    /// Creates or replaces an object.
     pub fn put(&self, name: &str, bytes: impl Into<Bytes>) {
         lock(&self.inside.objects).bucket.insert(name.to_owned(), objects::Object::new(bytes.into()));
     }
 
-    /// Removes an object; whether it was there.
+    /// Removes an object. Returns `true` if the object existed.
     pub fn remove(&self, name: &str) -> bool {
         lock(&self.inside.objects).bucket.remove(name).is_some()
     }
 
-    /// How many uploads in parts were begun, and neither completed nor aborted.
+    /// Number of multipart uploads in progress.
     #[must_use]
     pub fn uploads(&self) -> usize {
         lock(&self.inside.objects).uploads.len()

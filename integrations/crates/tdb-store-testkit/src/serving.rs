@@ -1,4 +1,4 @@
-//! Listening on loopback and answering, until nobody wants it any more.
+//! HTTP serving on loopback.
 
 use std::future::Future;
 use std::io;
@@ -24,34 +24,34 @@ use tokio::task::JoinHandle;
 
 use crate::connection::Connection;
 
-/// What comes of a request.
+/// Response to a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// An answer, whose headers may say what they like of its body.
+    /// A complete response. The headers may be wrong about the body.
     Whole(Response<Bytes>),
-    /// So many bytes of an answer's body, and the end of the connection.
+    /// A response closed after this number of body bytes.
     Cut(Response<Bytes>, usize),
-    /// A body that pauses after so many bytes, for so long.
+    /// A response that pauses after this number of body bytes, for this duration.
     Paused(Response<Bytes>, usize, Duration),
-    /// A body whose length is said to be this one, and the end of the connection behind it.
+    /// A response that claims this body length, closed after the actual body.
     Claimed(Response<Bytes>, u64),
-    /// A body without an end, of which what is given is counted.
+    /// An endless body. The counter receives the bytes sent.
     Flood(Response<Bytes>, Arc<AtomicU64>),
-    /// A reset of the connection.
+    /// A connection reset.
     Reset,
 }
 
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// What answers requests.
+/// A request handler.
 pub(crate) trait Answers: Send + Sync + 'static {
     fn answer(self: Arc<Self>, request: Request<Bytes>) -> Answering;
 
-    /// A client has connected.
+    /// Called for each new connection.
     fn connected(&self) {}
 }
 
-/// Something that listens, until this is dropped.
+/// A listener. Stops when dropped.
 #[derive(Debug)]
 pub(crate) struct Serving {
     address: SocketAddr,
@@ -64,7 +64,7 @@ impl Drop for Serving {
     }
 }
 
-/// Servers wait rather than compute: few threads serve many.
+/// Two threads are enough, because servers mostly wait.
 const THREADS: usize = 2;
 
 pub(crate) fn runtime() -> io::Result<&'static Runtime> {
@@ -78,7 +78,7 @@ pub(crate) fn runtime() -> io::Result<&'static Runtime> {
 }
 
 impl Serving {
-    /// Listens on a port of loopback that is free.
+    /// Listens on a free loopback port.
     pub(crate) fn start(answers: Arc<impl Answers>) -> io::Result<Self> {
         let runtime = runtime()?;
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
@@ -99,7 +99,7 @@ impl Serving {
     }
 }
 
-/// Answers what comes over a connection, one request after the other.
+/// Serves a connection, request by request.
 async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
     let _ = stream.set_nodelay(true);
     let resets = Arc::new(AtomicBool::new(false));
@@ -111,7 +111,7 @@ async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
             let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
             match answers.answer(Request::from_parts(head, body)).await {
                 Answer::Whole(response) => Ok(whole(response)),
-                // What has no body, as an answer to HEAD, is whole without one.
+                // Empty bodies, as for HEAD, cannot be cut.
                 Answer::Cut(response, _) if response.body().is_empty() => Ok(whole(response)),
                 Answer::Cut(response, after) => {
                     let length = response.body().len() as u64;
@@ -127,7 +127,7 @@ async fn serve(stream: TcpStream, answers: Arc<impl Answers>) {
             }
         }
     });
-    // An error is a connection that has ended, by the client or by one of the answers above.
+    // Errors are closed connections, by the client or by a fault.
     let _ = http1::Builder::new().serve_connection(connection, service).await;
 }
 
@@ -137,25 +137,25 @@ fn whole(response: Response<Bytes>) -> Response<Body> {
     let said = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let (head, bytes) = response.into_parts();
     let body = match said {
-        // Bodies that are as long as was said, and answers to HEAD, which have none.
+        // Bodies with the claimed length, and empty bodies for HEAD.
         None => Full::new(bytes).map_err(|never| match never {}).boxed(),
         Some(said) if said == bytes.len() || bytes.is_empty() => {
             Full::new(bytes).map_err(|never| match never {}).boxed()
         }
-        // No length is claimed for this one, so that the header stands.
+        // A stream has no length. The false header therefore stays.
         Some(_) => StreamBody::new(stream::iter([Ok(Frame::data(bytes))])).boxed(),
     };
     Response::from_parts(head, body)
 }
 
-/// The beginning of a body in two pieces, as if it had so many bytes, and then the end of the connection.
+/// Sends the start of a body in two pieces under the claimed length, then closes the connection.
 fn cut(response: Response<Bytes>, length: u64, after: usize) -> Response<Body> {
     let (mut head, mut bytes) = response.into_parts();
     head.headers.insert(CONTENT_LENGTH, length.into());
     bytes.truncate(after);
     let rest = bytes.split_off(bytes.len() / 2);
     let end = Err(io::Error::from(io::ErrorKind::BrokenPipe));
-    // Each is sent by itself: otherwise the end would overtake the bytes before it.
+    // Sends pieces separately. Otherwise the close would overtake earlier bytes.
     let pieces = stream::unfold(vec![end, Ok(Frame::data(rest)), Ok(Frame::data(bytes))], |mut left| async move {
         let piece = left.pop()?;
         if left.len() < 2 {
@@ -180,7 +180,7 @@ fn paused(response: Response<Bytes>, after: usize, pause: Duration) -> Response<
     Response::from_parts(head, BodyExt::boxed(StreamBody::new(pieces)))
 }
 
-/// A body that goes on for as long as somebody reads it.
+/// Returns an endless body.
 fn flood(response: Response<Bytes>, given: Arc<AtomicU64>) -> Response<Body> {
     static WATER: [u8; 32 << 10] = [b' '; 32 << 10];
     let pieces = stream::repeat_with(move || {
@@ -190,5 +190,5 @@ fn flood(response: Response<Bytes>, given: Arc<AtomicU64>) -> Response<Body> {
     response.map(|_| BodyExt::boxed(StreamBody::new(pieces)))
 }
 
-/// Long enough for what was written before to be on its way.
+/// Long enough to send earlier bytes.
 const GAP: Duration = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! The batches of a query as an asynchronous [`Stream`](futures_core::Stream), for those who live in a runtime: any of them.
+//! The batches of a query as an asynchronous [`Stream`](futures_core::Stream), for any runtime.
 //!
 //! ```
 //! use futures_util::TryStreamExt;
@@ -20,10 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading computes as much as it waits, so that it has a thread of its own, which waits for room in the stream. Dropping the
-//! stream ends it: the query is cancelled, and with it what it has asked of a store ahead.
+//! Each stream reads on a separate thread, because reading computes as much as it waits. The thread
+//! blocks while the stream is full. Dropping the stream cancels the query, including pending
+//! storage requests.
 //!
-//! Opening an array blocks: in a runtime, do it where blocking is allowed (`spawn_blocking` in tokio).
+//! Opening an array blocks. In a runtime, do it where blocking is allowed (`spawn_blocking` in
+//! tokio).
 
 mod stream;
 

@@ -1,4 +1,4 @@
-//! A query on a thread of its own.
+//! A query on a separate thread.
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -12,15 +12,15 @@ use futures_core::stream::FusedStream;
 use tdb_array::{Batch, Monitor, Query, Result};
 use tdb_storage::StorageError;
 
-/// So many batches wait to be taken, next to the one that is being made.
+/// Number of batches read ahead, in addition to the batch in progress.
 const AHEAD: usize = 1;
 
-/// Queries as streams.
+/// Conversion of queries to streams.
 pub trait StreamBatches {
-    /// The batches of the query's result, in its order. Nothing is read before the first batch is asked for.
+    /// Returns the batches of the query, in query order. Reading starts with the first poll.
     ///
-    /// The stream ends after the first error, which may also be one that [`Query::batches`] would have given. It holds one batch
-    /// that nobody has taken yet beyond what the query's [`budget`](Query::budget) is about.
+    /// The stream ends after the first error, including errors of [`Query::batches`]. It holds one
+    /// finished batch in addition to the memory allowed by the query's [`budget`](Query::budget).
     fn stream(self) -> BatchStream;
 }
 
@@ -30,11 +30,11 @@ impl StreamBatches for Query {
     }
 }
 
-/// The batches of a query, as they come. See [`StreamBatches::stream`].
+/// Stream of the batches of a query. See [`StreamBatches::stream`].
 #[must_use = "nothing is read before it is polled"]
 pub struct BatchStream {
     state: State,
-    /// What cancels the query when the stream is dropped; none if somebody else cancels it, perhaps with others.
+    /// Cancels the query on drop. `None` if the query already had a monitor, which may be shared.
     monitor: Option<Monitor>,
 }
 
@@ -59,7 +59,7 @@ impl BatchStream {
     }
 }
 
-/// Sends batches until there are no more, or nobody takes them.
+/// Sends batches until the end, or until the receiver is gone.
 fn run(query: Query, sender: &Sender<Result<Batch>>) {
     let batches = match query.batches() {
         Ok(batches) => batches,
@@ -91,7 +91,7 @@ impl Stream for BatchStream {
         if !matches!(batch, Some(Ok(_)))
             && let State::Running { thread, .. } = std::mem::replace(&mut self.state, State::Ended)
             && batch.is_none()
-            // It has nothing left to do but to end, or has panicked.
+            // The thread is about to end, or has panicked.
             && let Err(panic) = thread.join()
         {
             resume_unwind(panic);

@@ -1,5 +1,5 @@
-//! Streams give what iterators do, block nobody, and end when nobody wants them any more.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Streams return the same batches as iterators, do not block, and stop when dropped.
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn fixture() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/v22-by-2.30.0-sparse-2d/array")
 }
 
-/// An array whose store takes its time.
+/// Opens an array on a storage with latency.
 fn far_away() -> (LatentStorage, Array) {
     let storage = LatentStorage::new(Arc::new(LocalStorage::new(fixture())), Duration::from_millis(20), 1 << 30);
     let array = ArrayOptions::new().open_on(Arc::new(storage.clone())).unwrap();
@@ -48,7 +48,7 @@ async fn other_tasks_of_the_same_thread_go_on() {
     });
     let batches: Vec<_> = array.read().stream().collect().await;
     assert!(batches.iter().all(Result::is_ok));
-    // The reading waited for answers of 20 ms, one after another.
+    // The read waited for several responses of 20 ms in sequence.
     assert!(ticks.load(Ordering::Relaxed) > 5, "{ticks:?}");
 }
 
@@ -66,7 +66,7 @@ async fn what_goes_wrong_is_the_last_item() {
 #[tokio::test]
 async fn a_dropped_stream_asks_for_nothing_more() {
     let (storage, array) = far_away();
-    // Nothing is read before somebody polls.
+    // Reading starts with the first poll.
     storage.take_requests();
     drop(array.read().stream());
     assert_eq!(storage.take_requests(), 0);
@@ -74,7 +74,7 @@ async fn a_dropped_stream_asks_for_nothing_more() {
     let mut stream = array.read().batch_cells(1).stream();
     assert!(stream.next().await.unwrap().is_ok());
     drop(stream);
-    // What was asked for before may still come.
+    // Earlier requests may still complete.
     tokio::time::sleep(Duration::from_millis(200)).await;
     storage.take_requests();
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -1,4 +1,4 @@
-//! Metadata of arrays and groups as attributes of Zarr, and back.
+//! Metadata of arrays and groups as Zarr attributes, and back.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -9,13 +9,14 @@ use tdb_array::{Metadata, MetadataValue, MetadataView};
 use crate::mark::{KEY, Mark};
 use crate::object::Attributes;
 
-/// What keys of metadata begin with whose values are attributes that metadata have no type for, as JSON.
+/// Prefix of metadata keys for attributes stored as JSON, because metadata have no suitable type.
 const JSON_PREFIX: &str = "zarr.json:";
 
-/// Longer lists of numbers stand in the mark, as bytes: each number takes much memory where it is parsed.
+/// Maximum length of number lists in attributes. Longer lists are bytes in the mark, because parsed
+/// JSON numbers take much memory.
 const MAX_NUMBERS: usize = 1 << 14;
 
-/// The attributes for metadata. What JSON can't say, or wouldn't say again, goes into the mark.
+/// Converts metadata to attributes. Values that JSON cannot represent exactly go into the mark.
 pub(crate) fn of_metadata(metadata: &Metadata, mark: &mut Mark) -> Attributes {
     let mut attributes = Attributes::new();
     for (key, value) in metadata.entries() {
@@ -37,7 +38,8 @@ pub(crate) fn of_metadata(metadata: &Metadata, mark: &mut Mark) -> Attributes {
     attributes
 }
 
-/// The attribute that a value becomes, and whether it becomes the same again without further words.
+/// Returns the attribute for a value, and `true` if it converts back without a datatype in the
+/// mark.
 fn told(key: &str, value: &MetadataValue) -> Option<(String, Value, bool)> {
     if let (Some(key), Some(text)) = (key.strip_prefix(JSON_PREFIX), value.as_text())
         && key != KEY
@@ -74,7 +76,7 @@ fn of_scalar(datatype: Datatype, scalar: Scalar) -> Option<Value> {
     }
 }
 
-/// The metadata for attributes, with what a mark says of them.
+/// Converts attributes to metadata, using the mark.
 pub(crate) fn to_metadata(attributes: &Attributes, mark: &Mark) -> Vec<(Vec<u8>, MetadataValue)> {
     let mut all = Vec::new();
     for (key, json) in attributes.iter().filter(|(key, _)| *key != KEY) {
@@ -99,7 +101,8 @@ fn exact(told: &Value) -> Option<(Vec<u8>, MetadataValue)> {
     Some((bytes("key")?, MetadataValue::new(datatype, bytes("value")?).ok()?))
 }
 
-/// A value of metadata, of this datatype or of the one that is usual for what it is; none if there is no such value.
+/// Converts JSON to a metadata value of this datatype, or of the default datatype. `None` if that
+/// is impossible.
 fn of_json(json: &Value, datatype: Option<Datatype>) -> Option<MetadataValue> {
     match json {
         Value::String(text) => match datatype {
@@ -134,7 +137,7 @@ fn usual(one: &Value) -> Option<Datatype> {
     }
 }
 
-/// The datatype for all of several values.
+/// Returns the common datatype of several values.
 fn common(several: &[Value]) -> Option<Datatype> {
     let mut all: Vec<Datatype> = several.iter().map(usual).collect::<Option<_>>()?;
     all.sort_unstable_by_key(|datatype| *datatype as u8);
@@ -153,7 +156,7 @@ fn bytes(one: &Value, datatype: Datatype) -> Option<Vec<u8>> {
     }
     let number = one.as_number()?;
     let physical = datatype.physical();
-    #[allow(clippy::cast_possible_truncation)] // as the type says it
+    #[allow(clippy::cast_possible_truncation)] // loses precision only as far as the type demands
     let scalar = match physical {
         PhysicalType::F32 => Scalar::F32(number.as_f64()? as f32),
         PhysicalType::F64 => {

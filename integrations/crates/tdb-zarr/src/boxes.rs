@@ -1,29 +1,30 @@
-//! Boxes of cells: which chunks they hold, and where the cells of chunks lie in them.
+//! Boxes: rectangular blocks of chunks, processed one at a time.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A box doesn't have more chunks, however small they are: each takes memory of its own, and time to look for it.
+/// Maximum number of chunks per box. Each chunk costs memory and a lookup, however small it is.
 const MAX_CHUNKS: u64 = 1 << 16;
-/// More boxes aren't gone through: each is remembered, and becomes a fragment where arrays are made.
+/// Maximum number of boxes. Each box is kept in a list, and becomes a fragment on import.
 const MAX_BOXES: u64 = 1 << 20;
 
-/// A grid of chunks, in boxes of as many of them as are taken at a time.
+/// A grid of chunks, divided into boxes.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     shape: Vec<u64>,
     chunks: Vec<u64>,
-    /// Chunks of a box along each dimension.
+    /// Number of chunks per box along each dimension.
     of_box: Vec<u64>,
 }
 
 impl Boxes {
-    /// Boxes of about as many cells as `cells`, or of a single chunk if that has more.
+    /// Creates boxes of up to `cells` cells, or of a single larger chunk.
     pub(crate) fn new(shape: &[u64], chunks: &[u64], cells: u64) -> Self {
         let mut of_box = vec![1; shape.len()];
         let mut room = MAX_CHUNKS;
         let mut len = chunks.iter().fold(1, |len: u64, chunk| len.saturating_mul(*chunk));
-        // Rows first, then rows of rows: as long as there is room, boxes are as wide as the array.
+        // Extends boxes over whole rows of chunks first, then over several rows, while there is
+        // room.
         for dimension in (0..shape.len()).rev() {
             let count = shape[dimension].div_ceil(chunks[dimension]).max(1);
             of_box[dimension] = (cells / len.max(1)).clamp(1, count).min(room);
@@ -36,10 +37,10 @@ impl Boxes {
         Self { shape: shape.to_vec(), chunks: chunks.to_vec(), of_box }
     }
 
-    /// The boxes that have cells of a range of cells along each dimension, added to `found`.
+    /// Adds the boxes that intersect a range of cells per dimension to `found`.
     ///
     /// # Errors
-    /// They are too many.
+    /// There are too many boxes.
     pub(crate) fn add_touched(&self, ranges: &[Range<u64>], found: &mut BTreeSet<Vec<u64>>) -> Result<(), String> {
         let sides: Vec<Range<u64>> = (0..ranges.len())
             .map(|dimension| {
@@ -57,12 +58,12 @@ impl Boxes {
         if found.len() as u64 > MAX_BOXES { Err(too_many()) } else { Ok(()) }
     }
 
-    /// Cells of a box along a dimension.
+    /// Number of cells of a box along a dimension.
     fn side(&self, dimension: usize) -> u64 {
         self.chunks[dimension].saturating_mul(self.of_box[dimension])
     }
 
-    /// The cells of a box.
+    /// Returns the cells of a box.
     pub(crate) fn cells(&self, place: &[u64]) -> Vec<Range<u64>> {
         let range = |(dimension, number): (usize, &u64)| {
             let start = number * self.side(dimension);
@@ -71,7 +72,7 @@ impl Boxes {
         place.iter().enumerate().map(range).collect()
     }
 
-    /// The chunks that a box consists of.
+    /// Returns the chunks of a box.
     pub(crate) fn chunks_of(&self, place: &[u64]) -> Vec<Vec<u64>> {
         let range = |(dimension, number): (usize, &u64)| {
             let count = self.shape[dimension].div_ceil(self.chunks[dimension]);
@@ -84,7 +85,7 @@ impl Boxes {
         chunks
     }
 
-    /// The cells of a chunk, without those beyond the end of the array.
+    /// Returns the cells of a chunk, up to the end of the array.
     pub(crate) fn chunk(&self, chunk: &[u64]) -> Vec<Range<u64>> {
         let range = |(dimension, number): (usize, &u64)| {
             let start = number * self.chunks[dimension];
@@ -94,7 +95,7 @@ impl Boxes {
     }
 }
 
-/// Goes through all places of some ranges, the last dimension fastest.
+/// Calls `each` for every position within ranges, in row-major order.
 pub(crate) fn each_place(ranges: &[Range<u64>], mut each: impl FnMut(&[u64])) {
     if ranges.iter().any(Range::is_empty) {
         return;
@@ -113,13 +114,14 @@ pub(crate) fn each_place(ranges: &[Range<u64>], mut each: impl FnMut(&[u64])) {
     }
 }
 
-/// How many cells lie in ranges.
+/// Number of cells within ranges.
 pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(1, |count: u64, range| count.saturating_mul(range.end - range.start))
 }
 
-/// Goes through the rows of cells that a box and a chunk have in common: the number of the first in the box and in the
-/// chunk, and how many they are. The chunk is full: it goes on beyond the end of the array.
+/// Calls `each` for every row of cells in both a box and a chunk. The arguments are the index of
+/// the first cell in the box, the index in the chunk, and the number of cells. The chunk is full,
+/// and may extend beyond the end of the array.
 pub(crate) fn each_row(
     in_box: &[Range<u64>],
     chunk: &[Range<u64>],
@@ -148,7 +150,7 @@ pub(crate) fn each_row(
             at = at * lengths[dimension] + (row[dimension] - in_box[dimension].start);
             of_chunk = of_chunk * chunk_shape[dimension] + (row[dimension] - chunk[dimension].start);
         }
-        // Both lie in memory.
+        // Both are in memory, so indices fit.
         each(to_memory(at), to_memory(of_chunk), to_memory(len));
     });
 }

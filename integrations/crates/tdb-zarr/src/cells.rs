@@ -1,34 +1,34 @@
-//! Cells of boxes and of chunks, and their way from one to the other.
+//! Cells of boxes and chunks, and copies between them.
 
 use std::ops::Range;
 
 use crate::boxes::each_row;
 
-/// The cells of a chunk, or of a box of them: bytes, and where each cell begins and the last one ends if they vary in length.
+/// Cells of a chunk or box: bytes, and offsets including the end for cells of variable length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
     pub(crate) values: Vec<u8>,
     pub(crate) offsets: Option<Vec<u64>>,
 }
 
-/// Where a chunk lies.
+/// Position of a chunk relative to a box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    /// The cells of the box.
+    /// Cells of the box.
     pub(crate) in_box: &'a [Range<u64>],
-    /// Those of the chunk that the array has.
+    /// Cells of the chunk within the array.
     pub(crate) chunk: &'a [Range<u64>],
-    /// How long a full chunk is.
+    /// Shape of a full chunk.
     pub(crate) shape: &'a [u64],
 }
 
 impl Cells {
-    /// No cells, of a fixed length or not.
+    /// Creates an empty list of cells, of variable or fixed length.
     pub(crate) fn new(is_var: bool) -> Self {
         Self { values: Vec::new(), offsets: is_var.then(|| vec![0]) }
     }
 
-    /// A cell, `size` bytes long unless they vary.
+    /// Returns a cell. `size` is the cell size in bytes, for cells of fixed length.
     fn cell(&self, index: usize, size: usize) -> &[u8] {
         match &self.offsets {
             None => &self.values[index * size..(index + 1) * size],
@@ -36,7 +36,7 @@ impl Cells {
         }
     }
 
-    /// Adds a cell of variable length.
+    /// Appends a cell of variable length.
     pub(crate) fn push(&mut self, cell: &[u8]) {
         self.values.extend_from_slice(cell);
         if let Some(offsets) = &mut self.offsets {
@@ -44,8 +44,8 @@ impl Cells {
         }
     }
 
-    /// Of the cells of a box those of a chunk; beyond the end of the array there are fill values. None if there are fill values
-    /// alone.
+    /// Cuts a chunk out of a box. Cells beyond the end of the array get the fill value. `None` if
+    /// all cells are fill values.
     pub(crate) fn cut(&self, place: Place<'_>, fill: &[u8]) -> Option<Self> {
         let count = place.shape.iter().map(|len| to_memory(*len)).product::<usize>();
         if self.offsets.is_some() {
@@ -78,18 +78,18 @@ impl Cells {
     }
 }
 
-/// The cells of a box, put together from chunks.
+/// A box, assembled from chunks.
 pub(crate) struct Gathered<'a> {
-    /// Bytes of a cell, unless they vary.
+    /// Cell size in bytes. `None` for variable length.
     size: Option<usize>,
-    /// Cells of a fixed length.
+    /// Cells of fixed length.
     values: Vec<u8>,
-    /// Others, where they lie in the chunks.
+    /// Cells of variable length, borrowed from the chunks.
     cells: Vec<&'a [u8]>,
 }
 
 impl<'a> Gathered<'a> {
-    /// A box of fill values.
+    /// Creates a box of fill values.
     pub(crate) fn new(size: Option<usize>, fill: &'a [u8], count: usize) -> Self {
         match size {
             Some(_) => Self { size, values: repeated(fill, count), cells: Vec::new() },
@@ -97,7 +97,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Puts the cells of a chunk in.
+    /// Copies the cells of a chunk.
     pub(crate) fn put(&mut self, place: Place<'_>, chunk: &'a Cells) {
         each_row(place.in_box, place.chunk, place.shape, |at, of_chunk, len| match self.size {
             Some(size) => self.values[at * size..(at + len) * size]
@@ -110,7 +110,7 @@ impl<'a> Gathered<'a> {
         });
     }
 
-    /// All of them.
+    /// Returns the cells of the box.
     pub(crate) fn finish(self) -> Cells {
         if self.size.is_some() {
             return Cells { values: self.values, offsets: None };
@@ -123,7 +123,7 @@ impl<'a> Gathered<'a> {
 
 fn repeated(fill: &[u8], count: usize) -> Vec<u8> {
     match fill.iter().all(|byte| *byte == 0) {
-        // Memory that the system has cleared.
+        // Zeroed memory from the system.
         true => vec![0; fill.len() * count],
         false => fill.repeat(count),
     }

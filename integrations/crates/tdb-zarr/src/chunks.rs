@@ -1,4 +1,4 @@
-//! The chunks of a Zarr array, read and written.
+//! Reading and writing of the chunks of a Zarr array.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,30 +13,30 @@ use crate::keys::Keys;
 use crate::node::ArrayNode;
 use crate::shards::Shards;
 
-/// A chunk of more bytes isn't held in memory.
+/// Maximum chunk size in bytes, uncompressed.
 pub(crate) const MAX_CHUNK: u64 = 1 << 30;
-/// What is packed is seldom longer than what it was.
+/// Maximum chunk size in bytes, compressed. Compression seldom increases the size.
 const MAX_PACKED: u64 = MAX_CHUNK + MAX_CHUNK / 4 + MAX_UNBOUNDED as u64 / 4;
-/// A shard of more chunks isn't read.
+/// Maximum number of chunks per shard.
 const MAX_IN_SHARD: u64 = 1 << 22;
-/// What a cell of any length takes beside its bytes: where it lies, twice.
+/// Memory overhead in bytes of a cell of variable length: two positions.
 const VAR_OVERHEAD: u64 = 16;
 
-/// The chunks of an array: those within shards, if it has shards.
+/// The chunks of an array, including those within shards.
 pub(crate) struct Chunks {
     path: PathBuf,
     keys: Keys,
     coder: Coder,
     shards: Option<Shards>,
-    /// Of a single chunk.
+    /// Shape of a chunk.
     pub(crate) shape: Vec<u64>,
 }
 
 impl Chunks {
-    /// Checks what metadata say, and gets the codecs ready.
+    /// Checks the metadata, and prepares the codecs.
     ///
     /// # Errors
-    /// The metadata contradict themselves, or there is no such codec.
+    /// The metadata are inconsistent, or a codec is unknown.
     pub(crate) fn open(node: &ArrayNode) -> Result<Self> {
         let unsupported = |why: String| Error::unsupported(&node.path, why);
         let codecs = codecs::bounded(&node.codecs).map_err(unsupported)?;
@@ -52,10 +52,10 @@ impl Chunks {
         Ok(Self { path: node.path.clone(), keys: node.keys.clone(), coder, shards, shape })
     }
 
-    /// The cells of a chunk, row by row, and full; none if nobody has written it.
+    /// Reads the cells of a full chunk, in row-major order. `None` if the chunk does not exist.
     ///
     /// # Errors
-    /// It can't be read.
+    /// The chunk is unreadable.
     pub(crate) fn read(&self, chunk: &[u64]) -> Result<Option<Cells>> {
         let packed = match &self.shards {
             None => {
@@ -73,10 +73,10 @@ impl Chunks {
         cells.map_err(|why| self.wrong(chunk, why))
     }
 
-    /// Calls `each` with the chunks that are in a file: one, but for shards, which may lack some of theirs.
+    /// Calls `each` for the chunks in a file: a single chunk, or the existing chunks of a shard.
     ///
     /// # Errors
-    /// The index of a shard can't be read, and what `each` says.
+    /// The index of a shard is unreadable, or `each` fails.
     pub(crate) fn each_in_file(&self, file: &[u64], mut each: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let Some(shards) = &self.shards else { return each(file) };
         let path = self.path.join(self.keys.path(file));
@@ -87,7 +87,7 @@ impl Chunks {
     /// Writes the cells of a full chunk.
     ///
     /// # Errors
-    /// They can't be packed, or the file can't be written.
+    /// Encoding fails, or the file cannot be written.
     pub(crate) fn write(&self, chunk: &[u64], cells: Cells) -> Result<()> {
         let packed = self.coder.encode(cells).map_err(|why| self.wrong(chunk, why))?;
         let path = self.path.join(self.keys.path(chunk));
@@ -120,7 +120,7 @@ fn check_size(node: &ArrayNode, shape: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// How many chunks of this shape a shard has along each dimension.
+/// Number of chunks per shard along each dimension.
 fn in_shard(node: &ArrayNode, shape: &[u64]) -> Result<Vec<u64>> {
     let divided = node.chunks.iter().zip(shape).map(|(shard, chunk)| {
         let is_whole = *chunk > 0 && shard.is_multiple_of(*chunk);

@@ -1,7 +1,8 @@
-//! Codecs that unpack no more than there may be.
+//! Decompression codecs with an output limit.
 //!
-//! Those of zarrs unpack whatever there is, however much that is. So chunks are decoded with these instead, in the place of those that
-//! the metadata name: under names of their own, so that nobody else in a program is given them.
+//! The codecs of zarrs decompress without a limit. Chunks are therefore decoded with these codecs,
+//! in place of the codecs in the metadata. Separate names protect other users of zarrs in the
+//! program.
 
 mod blosc;
 mod unpack;
@@ -23,12 +24,12 @@ use zarrs::plugin::{ExtensionName, PluginCreateError, ZarrVersion};
 
 use unpack::UnpackError;
 
-/// What the names of these codecs begin with.
+/// Name prefix of these codecs.
 const PREFIX: &str = "tdb.";
-/// Chunks of elements of any length may become as long as this.
+/// Maximum decompressed size of chunks with elements of variable length.
 pub(crate) const MAX_UNBOUNDED: usize = 1 << 30;
 
-/// A codec from bytes to bytes.
+/// A compression codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packer {
     Gzip,
@@ -38,7 +39,7 @@ enum Packer {
     Lz4,
 }
 
-/// One with its level, for writing.
+/// A codec with a compression level.
 #[derive(Clone, Copy, Debug)]
 struct Bounded {
     packer: Packer,
@@ -56,12 +57,13 @@ const PACKERS: [(&str, Packer); 8] = [
     ("numcodecs.zstd", Packer::Zstd),
 ];
 
-/// What the codec of such a name is called that takes its place, if there is one.
+/// Returns the name of the limited codec that replaces the given codec. `None` if there is no
+/// replacement.
 pub(crate) fn bounded_name(name: &str) -> Option<String> {
     PACKERS.iter().any(|(known, _)| *known == name).then(|| format!("{PREFIX}{name}"))
 }
 
-/// Makes the codecs known; once.
+/// Registers the codecs, once.
 pub(crate) fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -109,7 +111,7 @@ impl Bounded {
                 Ok(packed)
             }
             Packer::Zstd => {
-                // With the length of what is packed, which other readers want to know.
+                // Other readers need the content size.
                 let mut encoder = zstd::Encoder::new(Vec::new(), self.level).map_err(failed)?;
                 encoder.set_pledged_src_size(Some(plain.len() as u64)).map_err(failed)?;
                 encoder.include_contentsize(true).map_err(failed)?;
@@ -136,7 +138,8 @@ impl CodecTraits for Bounded {
     }
 
     fn configuration(&self, _: ZarrVersion, _: &CodecMetadataOptions) -> Option<Configuration> {
-        // Nobody stores metadata with these names, but codecs of shards are made anew from them.
+        // These names are never stored in metadata, but the codecs of shards are created from this
+        // configuration.
         let level = ("level".to_owned(), self.level.into());
         Some(serde_json::Map::from_iter([level]).into())
     }
@@ -160,7 +163,7 @@ impl BytesToBytesCodecTraits for Bounded {
     }
 
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
-        // What can't be packed becomes a little longer; Blosc adds a table of blocks, and is free in their size.
+        // Incompressible data grow a little. Blosc adds a table of blocks of any size.
         let longest = |size: u64| size.saturating_add(size / 4).saturating_add(1 << 16);
         decoded
             .size()

@@ -1,4 +1,4 @@
-//! Codecs of Zarr and filters of arrays.
+//! Mapping between Zarr codecs and TileDB filters.
 
 use serde_json::{Value, json};
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
@@ -6,25 +6,25 @@ use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use crate::codec::bounded_name;
 use crate::element::Form;
 
-/// How chunks are packed.
+/// Compression of chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// As the array's tiles are, as far as Zarr has the codec; with Zstandard where it hasn't.
+    /// The compression of the array's tiles, or Zstandard if Zarr lacks that codec.
     #[default]
     Same,
-    /// Not at all.
+    /// No compression.
     None,
-    /// With gzip, of a level from 0 to 9.
+    /// Gzip, with a level from 0 to 9.
     Gzip(u8),
-    /// With Zstandard, of a level from -7 to 22.
+    /// Zstandard, with a level from -7 to 22.
     Zstd(i8),
 }
 
-/// The level of Zstandard where the array's codec is none of Zarr's.
+/// Zstandard level for codecs that Zarr lacks.
 const USUAL_LEVEL: i32 = 3;
 
-/// The codecs that chunks are written with.
+/// Returns the codecs for writing chunks.
 pub(crate) fn written(form: Form, filters: &FilterPipeline, compression: Compression) -> Vec<Value> {
     let to_bytes = match form {
         Form::Text => json!({ "name": "vlen-utf8" }),
@@ -65,10 +65,10 @@ fn zstd(level: i32) -> Value {
     json!({ "name": "zstd", "configuration": { "level": level, "checksum": false } })
 }
 
-/// The codecs of metadata with those in their place that unpack no more than there may be.
+/// Replaces codecs by limited ones.
 ///
 /// # Errors
-/// One isn't known.
+/// A codec is unknown.
 pub(crate) fn bounded(codecs: &[Value]) -> Result<Vec<Value>, String> {
     codecs.iter().map(bounded_codec).collect()
 }
@@ -85,7 +85,8 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
                 let Some(inner) = configuration.get_mut(key) else { continue };
                 let codecs = inner.as_array().ok_or_else(|| format!("the {key} of {name} are no list"))?;
                 let names = codecs.iter().filter_map(|codec| self::name(codec));
-                // An index that is packed could say anything of how long it is, and shards in shards ever more.
+                // Compressed indices could claim any length, and nested shards could nest without
+                // end.
                 if names.clone().any(|name| name == "sharding_indexed")
                     || key == "index_codecs" && names.clone().any(|name| !["bytes", "crc32c"].contains(&name))
                 {
@@ -96,7 +97,7 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
             Ok(json!({ "name": name, "configuration": configuration }))
         }
         "bytes" | "transpose" | "vlen-utf8" | "vlen-bytes" | "crc32c" | "numcodecs.shuffle" => {
-            // zarrs wants their configurations as version 3 has them; those without any have none.
+            // zarrs requires version 3 configurations, and no configuration where that is empty.
             match configuration.as_object().is_some_and(serde_json::Map::is_empty) {
                 true => Ok(json!({ "name": name })),
                 false => Ok(json!({ "name": name, "configuration": configuration })),
@@ -110,22 +111,22 @@ fn name(codec: &Value) -> Option<&str> {
     codec.as_str().or_else(|| codec.get("name")?.as_str())
 }
 
-/// What metadata say of shards.
+/// Sharding configuration in the metadata.
 #[derive(Clone, Debug)]
 pub(crate) struct Sharding {
-    /// Of the chunks within.
+    /// Shape of the inner chunks.
     pub(crate) shape: Vec<u64>,
-    /// Of the chunks within.
+    /// Codecs of the inner chunks.
     pub(crate) codecs: Vec<Value>,
     pub(crate) index_codecs: Vec<Value>,
-    /// Whether the index lies in front of the chunks, and not behind them.
+    /// `true` if the index precedes the chunks in the file.
     pub(crate) is_at_start: bool,
 }
 
-/// The shards, if shards are all that the codecs are.
+/// Returns the sharding configuration, if sharding is the only codec.
 ///
 /// # Errors
-/// What is said of them isn't what there is to say.
+/// The configuration is invalid.
 pub(crate) fn sharding(codecs: &[Value]) -> Result<Option<Sharding>, String> {
     let [codec] = codecs else { return Ok(None) };
     if name(codec) != Some("sharding_indexed") {
@@ -150,7 +151,7 @@ pub(crate) fn sharding(codecs: &[Value]) -> Result<Option<Sharding>, String> {
     }))
 }
 
-/// The filters of an attribute whose cells were packed by these codecs.
+/// Returns the filters that correspond to codecs.
 pub(crate) fn filters(codecs: &[Value]) -> FilterPipeline {
     let mut filters = Vec::new();
     add_filters(codecs, &mut filters);
@@ -195,7 +196,7 @@ fn add_filters(codecs: &[Value], filters: &mut Vec<Filter>) {
     }
 }
 
-/// Level 0 is what Zstandard takes for the usual one.
+/// Maps level 0, the default of Zstandard.
 fn zstd_level(level: i32) -> i32 {
     if level == 0 { USUAL_LEVEL } else { level.clamp(-7, 22) }
 }

@@ -1,4 +1,4 @@
-//! What turns the elements of a chunk into bytes, and back: the codecs of zarrs, with bytes that nobody has checked.
+//! Encoding and decoding of chunks, by the codecs of zarrs. The input is untrusted.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -22,25 +22,26 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread is caught by this crate, and told as an error: for those who have hooks that tell of panics.
+/// `true` while this crate catches panics on this thread and converts them to errors. For panic
+/// hooks that report panics.
 #[must_use]
 pub fn is_caught() -> bool {
     IS_CAUGHT.get()
 }
 
-/// The codecs of chunks of one shape and type.
+/// Codecs for chunks of one shape and type.
 pub(crate) struct Coder {
-    /// A single chunk, which is never stored under a name.
+    /// A dummy array of one chunk, never stored.
     array: Array<()>,
     shape: Vec<NonZeroU64>,
     form: Form,
 }
 
 impl Coder {
-    /// Gets the codecs ready.
+    /// Prepares the codecs.
     ///
     /// # Errors
-    /// The metadata contradict themselves, or there is no such codec.
+    /// The metadata are inconsistent, or a codec is unknown.
     pub(crate) fn new(path: &Path, shape: &[u64], form: Form, fill: &[u8], codecs: &[Value]) -> Result<Self> {
         codec::register();
         let metadata = json!({
@@ -63,7 +64,7 @@ impl Coder {
         }
     }
 
-    /// How many bytes a chunk is packed to, if that is the same for all chunks.
+    /// Returns the encoded size in bytes, if it is the same for all chunks.
     pub(crate) fn packed_len(&self) -> Option<u64> {
         let array = &self.array;
         let packed = array.codecs().encoded_representation(&self.shape, array.data_type(), array.fill_value());
@@ -73,10 +74,10 @@ impl Coder {
         }
     }
 
-    /// The bytes of a full chunk.
+    /// Encodes a full chunk.
     ///
     /// # Errors
-    /// Why they can't be packed.
+    /// Returns the reason.
     pub(crate) fn encode(&self, cells: Cells) -> Result<Vec<u8>, String> {
         told(|| {
             let cells = match cells.offsets {
@@ -93,10 +94,10 @@ impl Coder {
         })
     }
 
-    /// The cells of a chunk, row by row, and full.
+    /// Decodes a full chunk to cells in row-major order.
     ///
     /// # Errors
-    /// Why there are none in these bytes.
+    /// Returns the reason.
     pub(crate) fn decode(&self, packed: Vec<u8>) -> Result<Cells, String> {
         let array = &self.array;
         let bytes = told(|| {
@@ -129,7 +130,7 @@ impl Coder {
     }
 }
 
-/// Runs what others' code does with bytes that nobody has checked. A panic is an error as any other.
+/// Runs code of other crates on untrusted input. Converts a panic to an error.
 fn told<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     caught(run).unwrap_or_else(|| Err("its parts contradict one another".to_owned()))
 }
@@ -142,11 +143,11 @@ fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
 }
 
 fn options() -> CodecOptions {
-    // Chunks are many, and each of them small: threads take one each.
+    // Single-threaded, because each thread processes a separate chunk.
     CodecOptions::default().with_concurrent_target(1)
 }
 
-/// The fill value in the words of the type that chunks are stored as.
+/// Returns the fill value in terms of the storage type of chunks.
 fn stored_fill(form: Form, fill: &[u8]) -> Result<Value> {
     let bits = |bytes: &[u8]| {
         let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();

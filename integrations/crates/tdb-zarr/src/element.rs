@@ -1,44 +1,44 @@
-//! The data types of Zarr, and what arrays hold their elements as.
+//! Zarr data types, and their TileDB datatypes.
 
 use serde_json::{Value, json};
 use tdb_array::tdb_schema::Attribute;
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
-/// A data type of Zarr, and the datatype of an array that holds the same.
+/// A Zarr data type, with the equivalent TileDB datatype.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Element {
-    /// As `zarr.json` says it.
+    /// Data type as in `zarr.json`.
     pub(crate) name: Value,
     pub(crate) form: Form,
     pub(crate) datatype: Datatype,
-    /// How many values of it an element becomes.
+    /// Number of values per element.
     pub(crate) per_cell: CellValNum,
 }
 
-/// How elements look.
+/// Binary form of elements. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Bool,
-    /// Integers of so many bytes.
+    /// Signed integer.
     Signed(usize),
     Unsigned(usize),
-    /// Floats of so many bytes.
+    /// Float.
     Float(usize),
-    /// Two floats of together so many bytes.
+    /// Pair of floats. The size is of both.
     Complex(usize),
-    /// Dates and spans of time: integers of eight bytes.
+    /// Date or duration: a 64-bit integer.
     Time,
-    /// So many bytes.
+    /// Raw bytes.
     Raw(usize),
-    /// So many code points.
+    /// String of this number of UTF-32 code points.
     Utf32(usize),
-    /// Strings of any length.
+    /// String of variable length.
     Text,
-    /// Bytes of any length.
+    /// Bytes of variable length.
     Bytes,
 }
 
-/// Units of dates and times: what numpy calls them.
+/// Units of dates and times, with their names in NumPy.
 const UNITS: [(&str, Datatype, Option<Datatype>); 13] = [
     ("Y", Datatype::DatetimeYear, None),
     ("M", Datatype::DatetimeMonth, None),
@@ -55,7 +55,7 @@ const UNITS: [(&str, Datatype, Option<Datatype>); 13] = [
     ("as", Datatype::DatetimeAs, Some(Datatype::TimeAs)),
 ];
 
-/// Types that are called the same on both sides.
+/// Types with the same name in Zarr and TileDB.
 const NUMBERS: [(&str, Form, Datatype); 11] = [
     ("bool", Form::Bool, Datatype::Bool),
     ("int8", Form::Signed(1), Datatype::Int8),
@@ -70,13 +70,14 @@ const NUMBERS: [(&str, Form, Datatype); 11] = [
     ("float64", Form::Float(8), Datatype::Float64),
 ];
 
-/// Fixed elements of more bytes aren't read or written: nobody has them, and their fill value is held as a list of numbers for a while.
+/// Maximum size of fixed elements in bytes. Larger elements are not used in practice, and their
+/// fill value takes memory as a list of numbers.
 const MAX_ELEMENT: u64 = 1 << 20;
-/// Cells of more bytes aren't read or written.
+/// Maximum size of cells in bytes.
 const MAX_CELL: u64 = 1 << 24;
 
 impl Form {
-    /// Bytes of an element, unless they vary.
+    /// Element size in bytes. `None` for variable length.
     pub(crate) fn size(self) -> Option<usize> {
         match self {
             Self::Bool => Some(1),
@@ -89,7 +90,7 @@ impl Form {
         }
     }
 
-    /// A data type whose elements lie in chunks as these do. What their bytes mean is our business.
+    /// Returns a data type with the same binary layout. This crate interprets the bytes.
     pub(crate) fn stored_as(self) -> Value {
         match self {
             Self::Complex(size) => json!(format!("complex{}", size * 8)),
@@ -115,15 +116,16 @@ impl Element {
         Self { per_cell, ..self }
     }
 
-    /// The element for a truth value for each cell.
+    /// The element of validity: one boolean per cell.
     pub(crate) fn truth() -> Self {
         Self::new(json!("bool"), Form::Bool, Datatype::Bool)
     }
 
-    /// What holds the cells of an attribute, and how long the further axis is that cells of several values need.
+    /// Returns the element for an attribute, and the length of the additional axis for cells with
+    /// several values.
     ///
     /// # Errors
-    /// Why Zarr can't.
+    /// Returns the reason why Zarr lacks a suitable type.
     pub(crate) fn of_attribute(attribute: &Attribute) -> Result<(Self, Option<u64>), String> {
         let (datatype, number) = (attribute.datatype(), attribute.cell_val_num());
         if attribute.cell_size().is_some_and(|size| size > MAX_CELL) {
@@ -145,7 +147,7 @@ impl Element {
         }
     }
 
-    /// What holds a single value.
+    /// Returns the element for a single value.
     fn of_value(datatype: Datatype) -> Result<Self, String> {
         if let Some((name, form, _)) = NUMBERS.iter().find(|(_, _, known)| *known == datatype) {
             return Ok(Self::new(json!(name), *form, datatype));
@@ -181,10 +183,10 @@ impl Element {
         Ok(element.with_values(CellValNum::Var))
     }
 
-    /// What the `data_type` of a Zarr array says.
+    /// Parses the `data_type` of a Zarr array.
     ///
     /// # Errors
-    /// Why an array can't hold it.
+    /// Returns the reason why an array cannot hold the type.
     pub(crate) fn of_zarr(data_type: &Value) -> Result<Self, String> {
         let name = data_type.as_str().or_else(|| data_type.get("name")?.as_str());
         let name = name.ok_or_else(|| format!("the data type {data_type} has no name"))?;
@@ -238,7 +240,7 @@ impl Element {
         })
     }
 
-    /// `r16` and the like.
+    /// Parses `r16` and similar types.
     fn of_raw_bits(data_type: &Value, name: &str) -> Result<Self, String> {
         let bits = name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok());
         let bytes = bits.filter(|bits| bits.is_multiple_of(8)).map(|bits| bits / 8);
@@ -252,7 +254,7 @@ impl Element {
     }
 }
 
-/// Whether values of several bytes are one string.
+/// `true` if a cell of several values is one string.
 fn is_bytes_of_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
 }

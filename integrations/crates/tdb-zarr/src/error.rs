@@ -1,4 +1,4 @@
-//! What can go wrong between arrays and Zarr.
+//! Errors of conversions between arrays and Zarr.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,104 +7,104 @@ use tdb_array::tdb_schema::SchemaError;
 use tdb_array::{ArrayError, CellsError};
 use tdb_schema_text::SchemaTextError;
 
-/// An error of this crate; it names the file, the field, the member or the chunk that it is about.
+/// Error of this crate. Names the file, field, member or chunk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The array or group can't be read, written or made.
+    /// Reading, writing or creating the array or group failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// What an array is to be made from contradicts itself or the format.
+    /// The new schema contradicts itself or the format.
     #[error("{path}: the new schema: {source}")]
     Schema {
-        /// The folder in Zarr.
+        /// Path of the Zarr folder.
         path: PathBuf,
-        /// What is wrong.
+        /// Cause.
         #[source]
         source: SchemaError,
     },
-    /// A schema can't be told as text.
+    /// A schema cannot be serialized as text.
     #[error("the schema can't be told as text: {0}")]
     SchemaText(#[from] SchemaTextError),
-    /// A file or folder can't be read or written.
+    /// A file or folder cannot be read or written.
     #[error("{path}: {source}")]
     Io {
-        /// Its path.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         #[source]
         source: io::Error,
     },
-    /// Something is there already.
+    /// The target already exists.
     #[error("{path}: something is there already")]
     AlreadyThere {
-        /// Where.
+        /// Path of the target.
         path: PathBuf,
     },
-    /// There is neither an array nor a group of Zarr.
+    /// The folder is neither a Zarr array nor a Zarr group.
     #[error("{path}: no Zarr array or group (no zarr.json, .zarray or .zgroup)")]
     NotZarr {
-        /// Where.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// The metadata of Zarr can't be read, or contradict themselves.
+    /// Zarr metadata are unreadable or inconsistent.
     #[error("{path}: {why}")]
     Metadata {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
-    /// An array can't hold what is in Zarr.
+    /// An array cannot hold the Zarr data.
     #[error("{path}: an array can't hold this: {why}")]
     Unsupported {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it is.
+        /// Description of the unsupported feature.
         why: String,
     },
-    /// Zarr can't hold what is in the array or group.
+    /// Zarr cannot hold the array or group.
     #[error("{what}: Zarr can't hold this: {why}")]
     Refused {
-        /// The array, field or member.
+        /// Name of the array, field or member.
         what: String,
-        /// Why not, and what to do.
+        /// Reason, and a hint where one exists.
         why: String,
     },
-    /// A chunk can't be read or written.
+    /// A chunk cannot be read or written.
     #[error("{path}: chunk {chunk:?}: {why}")]
     Chunk {
-        /// The folder of the Zarr array.
+        /// Path of the Zarr array.
         path: PathBuf,
-        /// Which chunk.
+        /// Index of the chunk along each dimension.
         chunk: Vec<u64>,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
-    /// It can't be read which chunks a shard has.
+    /// The index of a shard is unreadable.
     #[error("{path}: the shard can't be read: {why}")]
     Shard {
-        /// The file of the shard.
+        /// Path of the shard.
         path: PathBuf,
-        /// What is wrong.
+        /// Cause.
         why: String,
     },
-    /// A cell can't be told in the other's terms.
+    /// A cell cannot be converted.
     #[error("field {field:?}, in the box of cells that begins at {near:?}: {why}")]
     Cell {
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// The first coordinates of the cells that it is among.
+        /// Coordinates of the first cell in the same box.
         near: Vec<i128>,
-        /// What is wrong with it.
+        /// Cause.
         why: String,
     },
-    /// The observer has ended it.
+    /// The observer stopped the operation.
     #[error("stopped")]
     Stopped,
 }
 
-/// A result whose error names what it is about.
+/// Result with an [`Error`], unless another error type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<CellsError> for Error {

@@ -1,4 +1,4 @@
-//! Files and folders that strangers may have made.
+//! Access to untrusted files and folders.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Opens a file, and says how long it is; nothing if it isn't there. A pipe or a device, which may never end or never answer, is an error.
+/// Opens a file, and returns its size. `None` if the file does not exist. Rejects pipes and
+/// devices, which may never end or respond.
 ///
 /// # Errors
-/// It can't be opened, or is no file.
+/// The file cannot be opened, or is no regular file.
 pub(crate) fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -24,25 +25,25 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((File::open(path)?, metadata.len())))
 }
 
-/// All bytes of a file; nothing if it isn't there.
+/// Reads a file. `None` if the file does not exist.
 ///
 /// # Errors
-/// It can't be read, or has more bytes than `limit`.
+/// The file is unreadable, or larger than `limit`.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((file, size)) = open(path)? else { return Ok(None) };
     read_from(file, 0..size, size, limit).map(Some)
 }
 
-/// A part of a file; nothing if the file isn't there.
+/// Reads a part of a file. `None` if the file does not exist.
 ///
 /// # Errors
-/// It can't be read, has more bytes than `limit`, or the file is shorter.
+/// The file is unreadable or too short, or the part is larger than `limit`.
 pub(crate) fn read_part(path: &Path, part: Range<u64>, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((file, size)) = open(path)? else { return Ok(None) };
     read_from(file, part, size, limit).map(Some)
 }
 
-/// Memory grows with what is really there.
+/// Reads a part. Memory grows with the actual input.
 fn read_from(mut file: File, part: Range<u64>, size: u64, limit: u64) -> io::Result<Vec<u8>> {
     let invalid = |why: String| io::Error::new(ErrorKind::InvalidData, why);
     let len = part.end.saturating_sub(part.start);
@@ -60,19 +61,20 @@ fn read_from(mut file: File, part: Range<u64>, size: u64, limit: u64) -> io::Res
     Err(invalid(format!("bytes {} to {} lie outside of its {size}", part.start, part.end)))
 }
 
-/// The folders that links have led to.
+/// The folders reached by symbolic links.
 ///
-/// Links may lead back, and two of them in each folder to ever more of the same. So each folder is reached by one of them at most.
+/// Links may form cycles, and two links per folder multiply without end. Each folder may therefore
+/// be reached by at most one link.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     reached: HashSet<PathBuf>,
 }
 
 impl Links {
-    /// Takes note of a folder, if it is a link.
+    /// Records a folder, if it is a link.
     ///
     /// # Errors
-    /// Another link has led to the same, or it leads nowhere.
+    /// The link is dangling, or another link leads to the same folder.
     pub(crate) fn follow(&mut self, folder: &Path) -> Result<()> {
         if !folder.symlink_metadata().map_err(Error::io(folder))?.is_symlink() {
             return Ok(());

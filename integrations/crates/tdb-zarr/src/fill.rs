@@ -1,4 +1,4 @@
-//! Fill values: as `zarr.json` says them, and as bytes.
+//! Fill values in `zarr.json`, and as bytes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::element::Form;
 
-/// How metadata say a value.
+/// Converts a fill value to JSON.
 ///
 /// # Errors
-/// Text that is none.
+/// A string is invalid.
 pub(crate) fn to_json(form: Form, bytes: &[u8]) -> Result<Value, String> {
     let integer = || {
         let mut word = [0; 8];
@@ -40,7 +40,7 @@ pub(crate) fn to_json(form: Form, bytes: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// The canonical NaN, infinities and finite numbers have names; other NaNs are told by their bits.
+/// Converts a float to JSON. The canonical NaN and infinities have names, and other NaNs are bits.
 fn float_to_json(bytes: &[u8]) -> Value {
     let (value, is_canonical) = match *bytes {
         [a, b, c, d] => {
@@ -67,10 +67,10 @@ fn bits_to_json(bytes: &[u8]) -> Value {
     json!(format!("0x{digits}"))
 }
 
-/// The bytes of what metadata say. Where version 2 says nothing, it's zeros.
+/// Converts a fill value from JSON. Null, allowed in version 2, becomes zeros.
 ///
 /// # Errors
-/// It's no value of the type.
+/// The value does not fit the type.
 pub(crate) fn from_json(form: Form, value: &Value) -> Result<Vec<u8>, String> {
     let wrong = || format!("{value} is no fill value of the data type");
     let is_short = |size: usize, bytes: &Vec<u8>| bytes.len() <= size;
@@ -103,7 +103,7 @@ pub(crate) fn from_json(form: Form, value: &Value) -> Result<Vec<u8>, String> {
         }
         Form::Bytes => bytes(value).ok_or_else(wrong),
         Form::Text => match value {
-            // What version 2 has for an empty string.
+            // Version 2 writes 0 for an empty string.
             Value::Number(number) if number.as_u64() == Some(0) => Ok(Vec::new()),
             _ => value.as_str().map(|text| text.as_bytes().to_vec()).ok_or_else(wrong),
         },
@@ -117,10 +117,10 @@ pub(crate) fn from_json(form: Form, value: &Value) -> Result<Vec<u8>, String> {
 }
 
 fn integer(value: &Value, is_signed: bool, size: usize) -> Option<Vec<u8>> {
-    // Some writers say whole numbers as floats.
+    // Some writers store integers as floats.
     let whole = |value: f64| (value.fract() == 0.0 && value.abs() < 9e15).then_some(value);
     let number = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
-    #[allow(clippy::cast_possible_truncation)] // it is whole, and small
+    #[allow(clippy::cast_possible_truncation)] // the value is integral and small
     let number = number.or_else(|| value.as_f64().and_then(whole).map(|value| value as i128))?;
     let bits = 8 * u32::try_from(size).ok()?;
     let range = if is_signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
@@ -141,28 +141,28 @@ fn float(value: &Value, size: usize) -> Option<Vec<u8>> {
     };
     match size {
         2 => Some(half(number)?.to_le_bytes().to_vec()),
-        #[allow(clippy::cast_possible_truncation)] // as the type says it
+        #[allow(clippy::cast_possible_truncation)] // loses precision only as far as the type demands
         4 => Some((number as f32).to_le_bytes().to_vec()),
         _ => Some(number.to_le_bytes().to_vec()),
     }
 }
 
-/// The bits of a number of 16 bits, if it is one.
+/// Returns the bits of a 16-bit float. `None` if the number is no 16-bit float.
 fn half(number: f64) -> Option<u16> {
     if number.is_nan() {
         return Some(0x7e00);
     }
-    #[allow(clippy::cast_possible_truncation)] // those of 16 bits aren't
+    #[allow(clippy::cast_possible_truncation)] // exact for 16-bit floats
     let single = number as f32;
     (0..=u16::MAX).find(|bits| half_to_single(*bits).to_bits() == single.to_bits())
 }
 
-/// A number of 16 bits as one of 32, which holds it exactly.
+/// Converts a 16-bit float to 32 bits. Exact.
 pub(crate) fn half_to_single(half: u16) -> f32 {
     let sign = u32::from(half >> 15) << 31;
     let (exponent, fraction) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));
     let bits = match exponent {
-        // Halves of the smallest ones are still whole in 32 bits.
+        // Subnormal 16-bit floats are normal in 32 bits.
         0 => {
             #[allow(clippy::cast_precision_loss)] // ten bits
             let value = fraction as f32 * 2.0_f32.powi(-24);
@@ -174,7 +174,7 @@ pub(crate) fn half_to_single(half: u16) -> f32 {
     f32::from_bits(sign | bits)
 }
 
-/// Bytes are said in base 64, or by some as a list of numbers, or as text.
+/// Decodes bytes: base 64, or a list of numbers, or 0 for no bytes.
 fn bytes(value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::String(text) => BASE64.decode(text).ok(),

@@ -1,4 +1,4 @@
-//! From Zarr to arrays and groups.
+//! Import of Zarr to arrays and groups.
 
 mod array;
 mod convert;
@@ -16,7 +16,8 @@ use tdb_array::{CreateOptions, Names};
 
 use crate::options::Work;
 
-/// An import under construction: say what there is to say, then where to.
+/// Builder of an import. Set options, then call [`to_folder`](Self::to_folder) or
+/// [`to_storage`](Self::to_storage).
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is written before it is said where to"]
 pub struct Import {
@@ -26,54 +27,55 @@ pub struct Import {
     work: Work,
 }
 
-/// What was made.
+/// Counts and notes of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// Arrays of TileDB.
+    /// Number of TileDB arrays.
     pub arrays: u64,
-    /// Groups of TileDB.
+    /// Number of TileDB groups.
     pub groups: u64,
-    /// Cells that were written.
+    /// Number of cells written.
     pub cells: u64,
-    /// What people should know, though nothing is wrong.
+    /// Notes for the user. Not errors.
     pub notes: Vec<String>,
 }
 
 impl Import {
-    /// Made now, not encrypted.
+    /// Creates an unencrypted import at the current time.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Encrypts what is made.
+    /// Encrypts the new arrays and groups.
     pub fn key(mut self, key: EncryptionKey) -> Self {
         self.create = self.create.key(key.clone());
         self.key = Some(key);
         self
     }
 
-    /// The names of what is made and written, and with them the time.
+    /// Sets the names and timestamps of new files.
     pub fn names(mut self, names: Names) -> Self {
         self.create = self.create.names(names.clone());
         self.names = names;
         self
     }
 
-    /// About how many bytes of memory cells may take, by default 64 MiB: each time that they fill it, a fragment is written. One chunk for
-    /// each thread is always held.
+    /// Sets the approximate memory for cells in bytes, by default 64 MiB. Each time the memory is
+    /// full, a fragment is written. In addition, each thread holds one chunk.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.work.budget = bytes.max(1);
         self
     }
 
-    /// How many threads unpack chunks; 0, which is the default, means as many as the machine has.
+    /// Sets the number of threads that decompress chunks. The default 0 uses all processors.
     pub fn threads(mut self, threads: usize) -> Self {
         self.work.threads = threads;
         self
     }
 
-    /// Who hears how many of how many cells are done, and says whether to go on: of a group those of one array at a time.
+    /// Sets a callback that receives the processed and the total number of cells, and returns
+    /// `false` to stop. For groups, the numbers are of one array at a time.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.work.observer = Some(Arc::new(observer));
         self

@@ -1,29 +1,29 @@
-//! How the files of chunks are called.
+//! File names of chunks.
 
 use serde_json::{Value, json};
 
-/// What stands between the numbers of a chunk, and before them.
+/// Encoding of chunk file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Keys {
     separator: char,
-    /// Whether a `c` stands in front, as version 3 has it.
+    /// `true` for the prefix `c` of version 3.
     has_prefix: bool,
 }
 
 impl Keys {
-    /// What is written: `c/0/1`.
+    /// The encoding for writing: `c/0/1`.
     pub(crate) const WRITTEN: Self = Self { separator: '/', has_prefix: true };
 
-    /// As metadata say it.
+    /// Returns the encoding as metadata.
     pub(crate) fn to_metadata(&self) -> Value {
         let name = if self.has_prefix { "default" } else { "v2" };
         json!({ "name": name, "configuration": { "separator": self.separator.to_string() } })
     }
 
-    /// What metadata say.
+    /// Parses the encoding from metadata.
     ///
     /// # Errors
-    /// Why the chunks can't be found.
+    /// The encoding is unknown.
     pub(crate) fn of_metadata(value: &Value) -> Result<Self, String> {
         let name = value.as_str().or_else(|| value.get("name")?.as_str());
         let separator = value.get("configuration").and_then(|all| all.get("separator")?.as_str());
@@ -39,7 +39,7 @@ impl Keys {
         }
     }
 
-    /// The path of a chunk, below its array.
+    /// Returns the path of a chunk, relative to the array.
     pub(crate) fn path(&self, chunk: &[u64]) -> String {
         let prefix = self.has_prefix.then(|| "c".to_owned());
         let parts = prefix.into_iter().chain(chunk.iter().map(u64::to_string));
@@ -47,7 +47,7 @@ impl Keys {
         if path.is_empty() { "0".to_owned() } else { path }
     }
 
-    /// The chunk of a path; none if it is another file.
+    /// Returns the chunk of a path. `None` for other files.
     pub(crate) fn chunk(&self, path: &str, dimensions: usize) -> Option<Vec<u64>> {
         let mut parts = path.split(self.separator);
         if self.has_prefix && parts.next() != Some("c") {
@@ -61,7 +61,7 @@ impl Keys {
         }
     }
 
-    /// How many folders deep chunks lie.
+    /// Number of folder levels above the chunks.
     pub(crate) fn depth(&self, dimensions: usize) -> usize {
         match self.separator {
             '/' => dimensions.saturating_sub(usize::from(!self.has_prefix)),

@@ -1,12 +1,14 @@
-//! Dense TileDB arrays, and groups of them, as [Zarr](https://zarr.dev) version 3, and back; version 2 is read too.
+//! Converts dense TileDB arrays and groups to [Zarr](https://zarr.dev) version 3, and back. Also
+//! reads version 2.
 //!
-//! - [`Export`]: an array, a part of it, or a group with all that is in it, into a folder: tiles become chunks.
-//! - [`Import`]: the other way: chunks, and those within shards, become tiles.
-//! - [`Compression`]: how chunks are packed.
+//! - [`Export`]: writes an array, a part of an array, or a group with all members to a folder.
+//!   Tiles become chunks.
+//! - [`Import`]: reads Zarr. Chunks, including those within shards, become tiles.
+//! - [`Compression`]: codec of the chunks.
 //! - [`Error`]: names the file, the field, the member or the chunk.
 //!
-//! Cells go by boxes of chunks that fit a budget of memory; those that nobody has written, and chunks that nobody has, are passed over.
-//! Which type and codec becomes which stands in `docs/zarr.md`.
+//! Cells are processed in boxes of chunks that fit a memory budget. Unwritten cells and missing
+//! chunks are skipped. `docs/zarr.md` has the mapping of types and codecs.
 //!
 //! ```
 //! use tdb_array::Array;
@@ -46,7 +48,8 @@ mod options;
 mod shards;
 mod version_2;
 
-// Types of this crate stand in this one's signatures; its users needn't name it in a manifest.
+// Public signatures use types of this crate. The re-export spares users a dependency of the same
+// version.
 pub use tdb_array;
 
 pub use codecs::Compression;
@@ -55,7 +58,7 @@ pub use error::{Error, Result};
 pub use export::{Export, Exported};
 pub use import::{Import, Imported};
 
-/// The example of the crate's README compiles, and does what it says.
+/// Compiles and runs the example of the README.
 #[cfg(all(doctest, feature = "zlib"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,42 +1,42 @@
-//! What attributes of Zarr say of the array or group that they were written from.
+//! The mark: an attribute in Zarr that describes the original array or group.
 
 use serde_json::{Map, Value, json};
 
 use crate::names;
 use crate::object::Attributes;
 
-/// The attribute that says it.
+/// Name of the attribute.
 pub(crate) const KEY: &str = "tdb";
 
-/// What there is to say.
+/// Contents of the mark.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
-    /// Of an array: its definition as text.
+    /// Array definition as text, for arrays.
     pub(crate) schema: Option<String>,
-    /// The coordinates of the first cell.
+    /// Coordinates of the first cell.
     pub(crate) origin: Vec<i128>,
-    /// Which Zarr array holds which attribute.
+    /// Zarr arrays of the attributes.
     pub(crate) fields: Vec<MarkedField>,
-    /// Members of a group whose nodes are called otherwise: by the names of the nodes.
+    /// Original names of renamed group members, by node name.
     pub(crate) members: Map<String, Value>,
-    /// Datatypes of metadata that are none of the usual ones.
+    /// Datatypes of metadata, except the default datatypes.
     pub(crate) types: Map<String, Value>,
-    /// Metadata that JSON can't say.
+    /// Metadata without a JSON form.
     pub(crate) exact: Vec<Value>,
 }
 
-/// An attribute, and the nodes with its cells.
+/// An attribute, with the nodes of its cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MarkedField {
     pub(crate) attribute: String,
-    /// Below the folder of the mark; none for that itself.
+    /// Node name below the folder of the mark. `None` for that folder.
     pub(crate) array: Option<String>,
-    /// Of a nullable attribute, which cells are not null.
+    /// Node with the validity of a nullable attribute.
     pub(crate) validity: Option<String>,
 }
 
 impl Mark {
-    /// Adds the mark to the attributes, if there is something to say.
+    /// Adds the mark to the attributes, unless empty.
     pub(crate) fn put(&self, attributes: &mut Attributes) {
         let mut told = Map::new();
         if let Some(schema) = &self.schema {
@@ -58,7 +58,7 @@ impl Mark {
         }
     }
 
-    /// What attributes say. Anybody may have changed it: what can't be is passed over.
+    /// Parses the mark. Ignores invalid parts, because anyone may have edited it.
     pub(crate) fn of(attributes: &Attributes) -> Self {
         let Some(Value::Object(told)) = attributes.get(KEY) else { return Self::default() };
         let list = |name: &str| told.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

@@ -1,11 +1,11 @@
-//! Names of nodes in Zarr, which are names of folders.
+//! Names of Zarr nodes, used as folder names.
 
 use std::collections::HashSet;
 
-/// Bytes that file systems have room for, with some left.
+/// Maximum length in bytes. File systems support a little more.
 const MAX_LEN: usize = 200;
 
-/// Whether a name can be a node's, and does no harm as that of a folder.
+/// `true` if a name is valid for a node, and safe as a folder name.
 pub(crate) fn is_node(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_LEN
@@ -15,9 +15,9 @@ pub(crate) fn is_node(name: &str) -> bool {
         && !name.chars().any(|char| char.is_control() || ['/', '\\', ':'].contains(&char))
 }
 
-/// The names of nodes for things that are called so: the same, unless that can't be; then `kind` with a number.
+/// Returns node names for these names. Replaces unsuitable names by `kind` with a number.
 pub(crate) fn of_nodes(names: &[&str], kind: &str) -> Vec<String> {
-    // There are file systems that take capital and small letters for the same.
+    // Some file systems ignore case.
     let mut taken: HashSet<String> = HashSet::new();
     let mut free = |name: &str| taken.insert(name.to_lowercase());
     let first: Vec<Option<String>> =

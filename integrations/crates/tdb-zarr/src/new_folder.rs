@@ -1,4 +1,4 @@
-//! Folders that are there as a whole or not at all.
+//! Atomic creation of folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,17 @@ use crate::error::{Error, Result};
 use crate::node::METADATA;
 use crate::object::{self, Attributes};
 
-/// A folder that is made under another name first. It goes if it isn't finished.
+/// A folder that is created under a temporary name. Dropped before the end, the folder is removed.
 pub(crate) struct NewFolder {
     target: PathBuf,
     beside: TempDir,
 }
 
 impl NewFolder {
+    /// Creates the temporary folder.
+    ///
     /// # Errors
-    /// Something is there, or nothing can be made there.
+    /// The target exists, or its parent is not writable.
     pub(crate) fn new(target: &Path) -> Result<Self> {
         check_free(target)?;
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -29,15 +31,15 @@ impl NewFolder {
         Ok(folder)
     }
 
-    /// Where it is made.
+    /// Path of the temporary folder.
     pub(crate) fn path(&self) -> PathBuf {
         self.beside.path().join("new")
     }
 
-    /// Gives it its name.
+    /// Renames the folder to the target.
     ///
     /// # Errors
-    /// Something is there by now, or it can't be renamed.
+    /// The target exists meanwhile, or renaming fails.
     pub(crate) fn finish(self) -> Result<()> {
         check_free(&self.target)?;
         fs::rename(self.path(), &self.target).map_err(Error::io(&self.target))
@@ -55,7 +57,7 @@ fn check_free(path: &Path) -> Result<()> {
 /// Writes the metadata of an array or group.
 ///
 /// # Errors
-/// The file can't be written, or is more than would be read again.
+/// The file cannot be written, or exceeds the limit for reading.
 pub(crate) fn write_metadata(folder: &Path, metadata: &Value) -> Result<()> {
     let path = folder.join(METADATA);
     let text = format!("{metadata:#}\n");
@@ -64,7 +66,7 @@ pub(crate) fn write_metadata(folder: &Path, metadata: &Value) -> Result<()> {
     fs::write(&path, text).map_err(Error::io(&path))
 }
 
-/// The metadata of a group.
+/// Returns the metadata of a group.
 pub(crate) fn group_metadata(attributes: &Attributes) -> Value {
     serde_json::json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes })
 }

@@ -1,4 +1,4 @@
-//! The metadata of Zarr's arrays and groups, of version 3 and what version 2 says in its words.
+//! Metadata of Zarr arrays and groups, in version 3 form.
 
 use std::path::{Path, PathBuf};
 
@@ -11,42 +11,43 @@ use crate::keys::Keys;
 use crate::object::{self, Attributes};
 use crate::version_2;
 
-/// Arrays of more dimensions aren't read: nobody has them, and each folder of chunks lies in that of the dimension before.
+/// Maximum number of dimensions. More are not used in practice, and each adds a level of chunk
+/// folders.
 const MAX_DIMENSIONS: usize = 255;
-/// The file of an array's or group's metadata.
+/// Metadata file of arrays and groups.
 pub(crate) const METADATA: &str = "zarr.json";
-/// Those of version 2.
+/// Metadata files of version 2.
 const OF_VERSION_2: [&str; 2] = [".zarray", ".zgroup"];
 
-/// What is in a folder.
+/// The contents of a Zarr folder.
 #[derive(Debug)]
 pub(crate) enum Node {
     Array(Box<ArrayNode>),
     Group(Attributes),
 }
 
-/// What metadata say of an array.
+/// Metadata of an array.
 #[derive(Debug)]
 pub(crate) struct ArrayNode {
-    /// Its folder.
+    /// Path of the folder.
     pub(crate) path: PathBuf,
     pub(crate) shape: Vec<u64>,
     pub(crate) chunks: Vec<u64>,
     pub(crate) element: Element,
-    /// The bytes of an element that nobody has written.
+    /// Fill value of an element, in bytes.
     pub(crate) fill: Vec<u8>,
     pub(crate) codecs: Vec<Value>,
     pub(crate) keys: Keys,
-    /// Of the dimensions, as far as they have any.
+    /// Names of the dimensions, where given.
     pub(crate) names: Vec<Option<String>>,
     pub(crate) attributes: Attributes,
 }
 
 impl Node {
-    /// Reads what is in a folder; nothing if it is neither array nor group.
+    /// Reads the metadata in a folder. `None` if the folder is neither an array nor a group.
     ///
     /// # Errors
-    /// The metadata can't be read, or say what an array can't hold.
+    /// The metadata are unreadable, or describe unsupported data.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let file = path.join(METADATA);
         if let Some(metadata) = object::read(&file)? {
@@ -65,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Whether a folder has metadata, whatever they say.
+    /// `true` if a folder contains a metadata file.
     pub(crate) fn is_there(path: &Path) -> bool {
         std::iter::once(METADATA).chain(OF_VERSION_2).any(|name| path.join(name).exists())
     }

@@ -1,4 +1,4 @@
-//! Objects of JSON, which metadata and attributes of Zarr are, parsed within bounds.
+//! Bounded parsing of JSON metadata and attributes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,21 +9,22 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// What is in the attributes of Zarr.
+/// Attributes of an array or group.
 pub(crate) type Attributes = Map<String, Value>;
 
-/// Metadata of more bytes aren't read or written.
+/// Maximum size of metadata in bytes.
 const MAX_BYTES: u64 = 1 << 26;
-/// Metadata of more values aren't read or written: a list of single digits would take forty times its bytes, an object of one member
-/// hundreds of them.
+/// Maximum number of values in metadata. When parsed, a list of digits takes forty times the bytes
+/// of the text. An object of one member takes hundreds of times.
 const MAX_VALUES: usize = 1 << 18;
-/// What version 3 says in a group of all that is in it. That stands in their own files too, and is passed over.
+/// Member of version 3 groups that repeats the metadata of all members. It is skipped, because the
+/// separate files have the same content.
 const CONSOLIDATED: &str = "consolidated_metadata";
 
-/// The object that a file holds, if the file is there.
+/// Reads the JSON object in a file. `None` if the file does not exist.
 ///
 /// # Errors
-/// It can't be read, holds no object, or more than is read.
+/// The file is unreadable, contains no object, or exceeds a limit.
 pub(crate) fn read(file: &Path) -> Result<Option<Attributes>> {
     let wrong = |why: String| Error::metadata(file, why);
     let Some(bytes) = files::read(file, MAX_BYTES).map_err(Error::io(file))? else { return Ok(None) };
@@ -39,10 +40,10 @@ pub(crate) fn read(file: &Path) -> Result<Option<Attributes>> {
     }
 }
 
-/// Checks that metadata would be read again.
+/// Checks that metadata can be read again.
 ///
 /// # Errors
-/// Why they wouldn't.
+/// Returns the reason.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     let values = Scanned::of(text).values;
     match text.len() as u64 <= MAX_BYTES && values <= MAX_VALUES {
@@ -54,11 +55,11 @@ pub(crate) fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// What a text of JSON holds, told without parsing it. Of a text that is no JSON this is something or other.
+/// Result of scanning JSON text without parsing. Meaningless for invalid JSON.
 struct Scanned {
-    /// No fewer values than there are, names of members left out.
+    /// Upper bound for the number of values, without member names.
     values: usize,
-    /// Values that needn't be parsed.
+    /// Values to skip when parsing.
     passed_over: Vec<Range<usize>>,
 }
 
@@ -66,9 +67,9 @@ impl Scanned {
     fn of(text: &str) -> Self {
         let mut scanned = Self { values: 1, passed_over: Vec::new() };
         let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
-        // The last text at the top, which is the name of a member if a colon comes behind it.
+        // The last string at the top level. It is a member name if a colon follows.
         let mut last = 0..0;
-        // Where a value began that isn't wanted, and how many values there were before.
+        // Start of a value to skip, and the number of values before it.
         let mut unwanted: Option<(usize, usize)> = None;
         for (at, byte) in text.bytes().enumerate() {
             if in_text {
@@ -110,7 +111,7 @@ impl Scanned {
         scanned
     }
 
-    /// The text with nulls in place of what is passed over.
+    /// Returns the text with skipped values replaced by null.
     fn without_passed_over<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.passed_over.is_empty() {
             return Cow::Borrowed(text);
@@ -167,7 +168,7 @@ mod tests {
                 *unwanted = Value::Null;
             }
             prop_assert_eq!(&kept, &value);
-            // An empty list or object counts as if something were in it.
+            // Empty lists and objects count as if they contained a value.
             prop_assert!((count(&value)..=2 * count(&value)).contains(&scanned.values), "{} {text}", scanned.values);
         }
     }

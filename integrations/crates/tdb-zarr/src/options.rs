@@ -1,4 +1,4 @@
-//! What exports and imports have in common.
+//! Options of exports and imports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
-/// Hears how many of how many cells are done, and says whether to go on.
+/// Callback with the processed and the total number of cells. Returns `false` to stop.
 pub(crate) type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// How much memory and how many threads to use, and who is told how far it is.
+/// Memory, threads and progress callback.
 #[derive(Clone)]
 pub(crate) struct Work {
     pub(crate) budget: usize,
@@ -18,10 +18,10 @@ pub(crate) struct Work {
     pub(crate) observer: Option<Observer>,
 }
 
-/// Cells of any length are taken for so long where room is made for them, unless the fill value is longer.
+/// Assumed size in bytes of cells of variable length, unless the fill value is longer.
 const VAR_CELL: u64 = 64;
 
-/// About how many bytes a cell takes.
+/// Approximate size of a cell in bytes.
 pub(crate) fn cell_size(is_var: bool, fill: &[u8]) -> u64 {
     let fill = fill.len() as u64;
     if is_var { fill.max(VAR_CELL) } else { fill }
@@ -40,10 +40,10 @@ impl fmt::Debug for Work {
 }
 
 impl Work {
-    /// Says how many of how many cells are done.
+    /// Reports progress.
     ///
     /// # Errors
-    /// Nobody wants the rest.
+    /// [`Error::Stopped`] if the observer stops the operation.
     pub(crate) fn done(&self, cells: u64, of: u64) -> Result<()> {
         match &self.observer {
             Some(observer) if !observer(cells, of) => Err(Error::Stopped),
@@ -51,23 +51,24 @@ impl Work {
         }
     }
 
-    /// How many cells a box may have whose cells have so many bytes: it is there twice for a while, once as chunks.
+    /// Maximum number of cells per box, given the size of a cell. A box takes a quarter of the
+    /// budget, because its cells also exist as chunks for a while.
     pub(crate) fn cells_of_box(&self, cell: u64) -> u64 {
         (self.budget as u64 / 4 / cell.max(1)).max(1)
     }
 
-    /// The threads that chunks are packed and unpacked by; none if everything is to run in this one.
+    /// Creates the thread pool. `None` to run on the calling thread.
     pub(crate) fn pool(&self) -> Result<Option<ThreadPool>> {
         if self.threads == 1 {
             return Ok(None);
         }
         let pool = ThreadPoolBuilder::new().num_threads(self.threads).build();
-        // Without threads there is this one.
+        // Without a pool, the calling thread does the work.
         Ok(pool.ok())
     }
 }
 
-/// Does something to each item, by as many threads as there are.
+/// Processes items in parallel.
 pub(crate) fn each<T: Sync, R: Send>(
     pool: Option<&ThreadPool>,
     items: &[T],

@@ -1,4 +1,4 @@
-//! Shards: files that hold several chunks, and an index of where each of them lies.
+//! Shards: files with several chunks, and an index of their positions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,17 +14,18 @@ use crate::element::Form;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// Indices that are kept, and how many chunks they may have together, each of 16 bytes. One is always kept.
+/// Maximum number of cached indices, and of chunks in them (16 bytes each). At least one index is
+/// cached.
 const KEPT_SHARDS: u64 = 16;
 const KEPT_CHUNKS: u64 = 1 << 20;
-/// What stands in an index for a chunk that isn't there, in place of its start and of its length.
+/// Index entry of a missing chunk, as start and as length.
 const ABSENT: u64 = u64::MAX;
-/// Bytes of an index for each chunk.
+/// Bytes of an index entry.
 const ENTRY: usize = 16;
 
-/// How the shards of an array lie in their files.
+/// Layout of the shards of an array.
 pub(crate) struct Shards {
-    /// Chunks of a shard along each dimension.
+    /// Number of chunks per shard along each dimension.
     shape: Vec<u64>,
     index: Coder,
     index_len: u64,
@@ -33,14 +34,14 @@ pub(crate) struct Shards {
     most_kept: usize,
 }
 
-/// Where the chunks of a shard lie in its file; none that isn't there.
+/// Ranges of the chunks in a shard's file. `None` for missing chunks.
 struct Index(Vec<Option<Range<u64>>>);
 
 impl Shards {
-    /// `shape` are the chunks of a shard along each dimension.
+    /// Prepares the index codecs. `shape` is the number of chunks per shard along each dimension.
     ///
     /// # Errors
-    /// There are no such codecs for an index.
+    /// An index codec is unknown.
     pub(crate) fn new(path: &Path, sharding: &Sharding, shape: Vec<u64>) -> Result<Self> {
         let of_index: Vec<u64> = shape.iter().copied().chain([2]).collect();
         let index = Coder::new(path, &of_index, Form::Unsigned(8), &ABSENT.to_le_bytes(), &sharding.index_codecs)?;
@@ -57,7 +58,7 @@ impl Shards {
         })
     }
 
-    /// The shard that a chunk of the array is in, and its number there.
+    /// Returns the shard of a chunk, and the chunk's index within the shard.
     pub(crate) fn shard_of(&self, chunk: &[u64]) -> (Vec<u64>, usize) {
         let shard = chunk.iter().zip(&self.shape).map(|(number, len)| number / len).collect();
         let places = chunk.iter().zip(&self.shape);
@@ -65,10 +66,11 @@ impl Shards {
         (shard, saturating_len(within))
     }
 
-    /// The bytes of a chunk, the `within`th of a shard, whose file is `path`; none if the file or the chunk isn't there.
+    /// Reads chunk number `within` of a shard in the file `path`. `None` if the file or the chunk
+    /// does not exist.
     ///
     /// # Errors
-    /// Why it can't be read: among others, that the index says of any chunk that it lies outside of the file.
+    /// Returns the reason, for example an index entry of any chunk beyond the end of the file.
     pub(crate) fn read(
         &self,
         path: &Path,
@@ -81,10 +83,10 @@ impl Shards {
         read.map(Some).ok_or_else(|| "it has gone".to_owned())
     }
 
-    /// Calls `each` with the numbers, along each dimension of the array, of the chunks that are in a shard.
+    /// Calls `each` for the existing chunks of a shard, with their indices in the array.
     ///
     /// # Errors
-    /// Why the index can't be read, and what `each` says.
+    /// The index is unreadable, or `each` fails.
     pub(crate) fn each_chunk<E>(
         &self,
         path: &Path,
@@ -95,14 +97,14 @@ impl Shards {
         let first: Vec<u64> = shard.iter().zip(&self.shape).map(|(number, len)| number * len).collect();
         let mut within = vec![0; first.len()];
         for place in &index.0 {
-            // The last shard goes on beyond the end of the array, which may be as long as there are numbers.
+            // The last shard may extend beyond the end of the array, up to the maximum index.
             let chunk: Vec<u64> = first.iter().zip(&within).map(|(at, within)| at.saturating_add(*within)).collect();
             if place.is_some()
                 && let Err(error) = each(&chunk)
             {
                 return Ok(Err(error));
             }
-            // The next one, row by row.
+            // Advances in row-major order.
             for (within, len) in within.iter_mut().zip(&self.shape).rev() {
                 *within += 1;
                 if *within < *len {
@@ -140,7 +142,7 @@ impl Shards {
 }
 
 impl Index {
-    /// Checks that each chunk lies within the file.
+    /// Parses an index. Checks that each chunk is within the file.
     fn of(cells: &Cells, size: u64) -> Result<Self, String> {
         let (entries, _) = cells.values.as_chunks::<ENTRY>();
         let place = |(number, entry): (usize, &[u8; ENTRY])| {

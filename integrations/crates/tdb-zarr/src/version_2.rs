@@ -1,13 +1,13 @@
-//! What version 2 of Zarr says, in the words of version 3.
+//! Conversion of Zarr version 2 metadata to version 3.
 
 use serde_json::{Value, json};
 
 use crate::object::Attributes;
 
-/// The metadata of an array in version 3.
+/// Converts the metadata of an array to version 3.
 ///
 /// # Errors
-/// What there are no words for.
+/// Version 3 has no equivalent.
 pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Result<Attributes, String> {
     let member = |name: &str| metadata.get(name).cloned().unwrap_or(Value::Null);
     if member("zarr_format") != json!(2) {
@@ -19,7 +19,7 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
     let mut codecs = Vec::new();
     match member("order").as_str() {
         None | Some("C") => {}
-        // Fewer than two dimensions have one order.
+        // Both orders are the same below two dimensions.
         Some("F") if dimensions < 2 => {}
         Some("F") => {
             let order: Vec<usize> = (0..dimensions).rev().collect();
@@ -48,7 +48,7 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
         };
         codecs.push(codec(&compressor, name));
     }
-    // What xarray says of the dimensions in place of what version 3 has.
+    // Dimension names of xarray, in place of `dimension_names` in version 3.
     let names = attributes.remove("_ARRAY_DIMENSIONS").unwrap_or(Value::Null);
     let separator = member("dimension_separator").as_str().unwrap_or(".").to_owned();
     let converted = json!({
@@ -75,7 +75,7 @@ fn codec(of: &Value, name: &str) -> Value {
     json!({ "name": name, "configuration": configuration })
 }
 
-/// The data type, and the order of bytes.
+/// Returns the data type, and the byte order.
 fn data_type(dtype: &Value, filters: &[Value]) -> Result<(Value, &'static str), String> {
     let unknown = || format!("the data type {dtype}");
     let text = dtype.as_str().filter(|text| text.is_ascii()).ok_or_else(unknown)?;

@@ -13,7 +13,7 @@ use crate::ArrowOptions;
 use crate::element::Element;
 
 impl Target<'_> {
-    /// Cells of bytes; none if the column holds something else, or the field other values.
+    /// Converts strings and binary. `None` if the column or the field has another type.
     pub(super) fn bytes<'a>(&self, array: &'a dyn Array) -> Option<Cells<'a>> {
         if self.datatype.size() != 1 {
             return None;
@@ -43,7 +43,8 @@ fn of_size<T: ByteArrayType>(array: &GenericByteArray<T>, offsets: fn(&[T::Offse
     Cells { values, offsets: Some(offsets), validity: validity(array.nulls()) }
 }
 
-/// Offsets of 64 bits as they are: never negative, they are the same without a sign.
+/// Reinterprets 64-bit offsets as unsigned. Arrow offsets are never negative, so the bits are the
+/// same.
 fn large(offsets: &[i64]) -> Cow<'_, [u64]> {
     Cow::Borrowed(bytemuck::cast_slice(offsets))
 }

@@ -1,11 +1,11 @@
-//! Cells between a column of Arrow and one to write.
+//! Cells of one field, between an Arrow array and a column to write.
 
 use std::borrow::Cow;
 
 use arrow_buffer::NullBuffer;
 use tdb_array::NewColumn;
 
-/// Cells of one field: little-endian values, offsets in values, bits of validity.
+/// Cells of one field: little-endian values, offsets counted in values, and a validity bitmap.
 #[derive(Debug)]
 pub(crate) struct Cells<'a> {
     pub(crate) values: Cow<'a, [u8]>,
@@ -14,7 +14,7 @@ pub(crate) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// As a column to write.
+    /// Converts the cells to a column to write.
     pub(super) fn into_column(self) -> NewColumn<'a> {
         let column = match self.values {
             Cow::Borrowed(values) => NewColumn::bytes(values),
@@ -30,7 +30,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The bytes of each cell, whose values have so many bytes if cells differ in length, and which have so many otherwise.
+    /// Returns the bytes of each cell. `size` is the bytes per cell, or per value for cells of
+    /// variable length.
     pub(crate) fn each(&self, size: usize) -> Vec<&[u8]> {
         match &self.offsets {
             None => self.values.chunks_exact(size.max(1)).collect(),
@@ -45,7 +46,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The bits of validity; none if no cell is null.
+/// Returns the validity bitmap. `None` if no cell is null.
 pub(crate) fn validity(nulls: Option<&NullBuffer>) -> Option<Cow<'_, [u8]>> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     let bits = nulls.inner();

@@ -16,7 +16,7 @@ use crate::layout::integer;
 use crate::{Problem, Result};
 
 impl Target<'_> {
-    /// The values that a dictionary's keys stand for.
+    /// Replaces the keys of a dictionary by their values.
     pub(super) fn values_of_dictionary<'a>(&self, dictionary: &'a dyn AnyDictionaryArray) -> Result<Cells<'a>> {
         let target = Target { nullable: true, ..self.clone() };
         let cells = target.cells(dictionary.values())?;
@@ -37,7 +37,8 @@ impl Target<'_> {
         Ok(Cells { values: Cow::Owned(values), offsets, validity })
     }
 
-    /// The positions of a dictionary's values in the enumeration. Keys that are these already are borrowed.
+    /// Maps the values of a dictionary to positions in the enumeration. Borrows keys equal to the
+    /// positions.
     pub(super) fn positions_of_dictionary<'a>(
         &self,
         dictionary: &'a dyn AnyDictionaryArray,
@@ -66,8 +67,8 @@ impl Target<'_> {
         )
     }
 
-    /// The validity of keys that stay what they are. If the field isn't nullable, keys that are null have to be no positions,
-    /// or others have to take their place: then there is none.
+    /// Returns the validity of borrowed keys. The outer `None` means "copy the keys": the field is
+    /// not nullable and a null key is a valid position.
     fn validity_of_positions<'n>(
         &self,
         keys: &[u8],
@@ -87,7 +88,8 @@ impl Target<'_> {
         (!null_keys.any(|(_, key)| is_position(key))).then_some(None)
     }
 
-    /// The positions of plain values in the enumeration; integers that can't be values of it are positions.
+    /// Maps plain values to positions in the enumeration. If the column's type differs from the
+    /// values' type, the column holds positions.
     pub(super) fn positions_of_values<'a>(&self, array: &'a dyn Array, enumeration: &Enumeration) -> Result<Cells<'a>> {
         let target = self.values_of(enumeration);
         if target.cells(&new_empty_array(array.data_type())).is_err() {
@@ -100,8 +102,9 @@ impl Target<'_> {
         self.write_positions(&keys, |cell| known.get(each[cell]).copied().ok_or_else(|| each[cell]), enumeration)
     }
 
-    /// Writes positions as cells. Without validity, null becomes the position of "no time", or else the fill value unless that is a
-    /// position.
+    /// Writes positions as cells. Null becomes the position of "no time" if the enumeration
+    /// contains "no time", otherwise the fill value. The cells have no validity if the field is not
+    /// nullable and the fill value is no position.
     pub(super) fn write_positions<'v>(
         &self,
         keys: &[Option<usize>],
@@ -111,7 +114,7 @@ impl Target<'_> {
         let size = self.datatype.size();
         let has_no_time = self.values_of(enumeration).has_no_time() && enumeration.cell_val_num() == CellValNum::ONE;
         let no_time = has_no_time.then(|| enumeration.index_of(&NO_TIME.to_le_bytes())).flatten();
-        // The fill value: the least number of those with a sign, the largest of others.
+        // The default fill value: the minimum of signed types, the maximum of unsigned types.
         let none = match (no_time, self.datatype) {
             (Some(no_time), _) => no_time.to_le_bytes()[..size].to_vec(),
             (None, Datatype::Bool) => vec![u8::MAX],
@@ -139,7 +142,7 @@ impl Target<'_> {
     }
 }
 
-/// The keys of a dictionary, none where the key or its value is null.
+/// Returns the keys of a dictionary. `None` where the key or its value is null.
 fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
     let values = dictionary.values();
     if values.is_empty() {
@@ -154,7 +157,7 @@ fn nulls_of(keys: &[Option<usize>]) -> Option<NullBuffer> {
     any.then(|| NullBuffer::new(BooleanBuffer::collect_bool(keys.len(), |cell| keys[cell].is_some())))
 }
 
-/// A value as text.
+/// Formats a value for an error message.
 fn shown(datatype: Datatype, value: &[u8]) -> String {
     match Scalar::from_le_bytes(datatype.physical(), value) {
         Some(scalar) if datatype.size() > 1 => scalar.to_string(),

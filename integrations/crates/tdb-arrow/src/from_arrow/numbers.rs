@@ -15,8 +15,9 @@ use crate::layout::integer;
 use crate::{ArrowOptions, Problem, Result};
 
 impl Target<'_> {
-    /// The values of an array as the field has them, null or not; borrowed if they are the same bits. `whole` is the type of the column,
-    /// and `cell_of` says of a value which cell of it it belongs to.
+    /// Converts the values of an array to the field's type, null or not. Borrows them if the bits
+    /// are the same. `whole` is the type of the column, and `cell_of` maps a value to a cell. Both
+    /// are for errors.
     pub(super) fn numbers<'a>(
         &self,
         array: &'a dyn Array,
@@ -26,7 +27,7 @@ impl Target<'_> {
         let data_type = array.data_type();
         let is_date = self.datatype.is_datetime();
         let of_field = Unit::of(self.datatype);
-        // Integers of 64 bits count in the unit of the field.
+        // `Int64` columns count in the unit of the field.
         let of_array = Unit::of_arrow(data_type, is_date).or(of_field.filter(|_| *data_type == DataType::Int64));
         let unit = of_field.zip(of_array);
         if self.is_same(data_type, unit)
@@ -48,7 +49,7 @@ impl Target<'_> {
         }
     }
 
-    /// Whether values of a type have the bits of the field's values.
+    /// `true` if values of this Arrow type have the same bits as values of the field.
     fn is_same(&self, data_type: &DataType, unit: Option<(Unit, Unit)>) -> bool {
         if matches!(Element::of(self.datatype, &ArrowOptions::new()), Element::Byte { .. }) {
             return matches!(data_type, DataType::Int8 | DataType::UInt8);
@@ -57,7 +58,7 @@ impl Target<'_> {
         *data_type == integer(self.datatype) || (wide && unit.is_some_and(|(to, from)| to == from))
     }
 
-    /// Dates or times in the field's unit. What is null becomes no time.
+    /// Converts dates or times to the unit of the field. Null becomes "no time".
     fn dates(&self, array: &dyn Array, from: Unit, to: Unit, cell_of: &dyn Fn(usize) -> usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(array.len() * 8);
         for (index, value) in counts(array).into_iter().enumerate() {
@@ -81,7 +82,7 @@ impl Target<'_> {
     }
 }
 
-/// The numbers of an array of dates or times.
+/// Returns the numbers of an array of dates or times.
 fn counts(array: &dyn Array) -> Vec<i64> {
     let wide = |values: &[i32]| values.iter().map(|value| i64::from(*value)).collect();
     match array.data_type() {
@@ -95,7 +96,7 @@ fn counts(array: &dyn Array) -> Vec<i64> {
     }
 }
 
-/// The bytes of the values of an array of numbers.
+/// Returns the bytes of the values of a primitive array.
 pub(super) fn values_of(array: &dyn Array) -> Option<&[u8]> {
     downcast_primitive_array!(
         array => Some(array.values().inner().as_slice()),

@@ -1,4 +1,4 @@
-//! The field that cells are meant for.
+//! The target field of a conversion.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::dates::Unit;
 use crate::layout::type_of_values;
 use crate::{Error, Result};
 
-/// The field of an array that cells are meant for, or the values of an enumeration.
+/// Target of a conversion: a field of an array, or the values of an enumeration.
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) name: &'a str,
@@ -23,12 +23,12 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The field of this name.
+    /// Returns the field of this name.
     pub(crate) fn of(array: &Array, name: &'a str) -> Result<Self> {
         match Self::in_schema(array.schema(), name, |name| Ok(Some(array.enumeration(name)?)))? {
             Some(target) => Ok(target),
             None => {
-                // Whose error names the fields that there are.
+                // The error lists the array's fields.
                 let _ = array.read().select([name])?;
                 let why = "labels are written into their own arrays";
                 Err(Error::MissingField { field: name.to_owned(), why })
@@ -36,7 +36,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The field of this name of arrays that are made from a definition; none if they have no such field.
+    /// Returns the field of this name in a definition. `None` if the definition lacks it.
     pub(crate) fn of_definition(definition: &ArrayDefinition, name: &'a str) -> Result<Option<Self>> {
         let enumeration = |name: &str| Ok(definition.enumeration(name).cloned().map(Arc::new));
         Self::in_schema(definition.schema(), name, enumeration)
@@ -62,23 +62,24 @@ impl<'a> Target<'a> {
         Ok(Some(Self { name, datatype, number, nullable: kind.nullable, is_dimension, enumeration }))
     }
 
-    /// The values of an enumeration, in place of those of the field that has it.
+    /// Returns the values of the field's enumeration as a target.
     pub(crate) fn values_of(&self, enumeration: &Enumeration) -> Self {
         let (datatype, number) = type_of_values(enumeration);
         Self { name: self.name, datatype, number, nullable: true, is_dimension: false, enumeration: None }
     }
 
-    /// Bytes of a cell, or of one of its values if cells differ in length.
+    /// Bytes per cell, or per value for cells of variable length.
     pub(crate) fn size(&self) -> usize {
         self.datatype.size() * self.number.fixed().unwrap_or(1) as usize
     }
 
-    /// Bytes of a null cell: 0 for variable length.
+    /// Bytes of a null cell. Zero for variable length.
     pub(crate) fn cell_size(&self) -> usize {
         if self.number.is_var() { 0 } else { self.size() }
     }
 
-    /// Whether the field has a value for null: "no time" of dates and times. A coordinate is never null.
+    /// `true` if "no time" can represent null: in dates and times, except coordinates. Those are
+    /// never null.
     pub(crate) fn has_no_time(&self) -> bool {
         !self.is_dimension && Unit::of(self.datatype).is_some()
     }

@@ -1,4 +1,4 @@
-//! Numbers of another width than the field's, as long as each is the same number there.
+//! Lossless conversion of numbers of another width than the field's.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,7 +12,8 @@ use super::target::Target;
 use crate::{Problem, Result};
 
 impl Target<'_> {
-    /// The values as the field's numbers; none if one of both isn't numbers. What is null becomes zero.
+    /// Converts the values to the field's datatype. `None` if either side is not numeric. Null
+    /// becomes zero.
     pub(super) fn of_other_width(
         &self,
         array: &dyn Array,
@@ -52,12 +53,13 @@ impl Target<'_> {
     }
 }
 
-/// Appends the bytes of a number in another type; or says that it isn't the same there.
+/// Appends the bytes of a number in another type. Returns `false` if the conversion loses
+/// information.
 type Write<N> = fn(N, &mut Vec<u8>) -> bool;
 
-/// What all numbers of a kind fit into.
+/// The widest type of a kind: `i128` for integers, `f64` for floats.
 trait Number: Copy + Default + std::fmt::Display {
-    /// How to write values of a datatype; none if it isn't one of numbers that all may be tried for.
+    /// Returns the writer for a datatype. `None` if numbers of this kind are never converted to it.
     fn writer(datatype: Datatype) -> Option<Write<Self>>;
 }
 
@@ -102,7 +104,7 @@ impl Number for f64 {
                 bytes.extend_from_slice(&narrow.to_le_bytes());
                 number.is_nan() || f64::from(narrow) == number
             },
-            // A whole number may be meant as one, but then it is to be said.
+            // Floats never become integers implicitly. The caller has to cast them.
             _ => return None,
         })
     }

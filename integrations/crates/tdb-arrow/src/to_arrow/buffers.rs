@@ -1,4 +1,4 @@
-//! The core's buffers as Arrow's, without a copy.
+//! Conversion of `SharedBuffer` to Arrow buffers, without a copy.
 
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer, ScalarBuffer};
 use bytes::Bytes;
@@ -6,12 +6,12 @@ use tdb_array::tdb_types::SharedBuffer;
 
 use crate::{Error, Result};
 
-/// The same bytes: the buffer lives as long as Arrow wants it.
+/// Wraps a buffer without a copy. The Arrow buffer keeps it alive.
 pub(super) fn shared(buffer: SharedBuffer) -> Buffer {
     Buffer::from(Bytes::from_owner(buffer))
 }
 
-/// The same values. Columns are aligned; what isn't is copied.
+/// Wraps values. Columns are aligned, so only unaligned buffers are copied.
 pub(super) fn scalars<T: ArrowNativeType>(buffer: SharedBuffer) -> ScalarBuffer<T> {
     let buffer = shared(buffer);
     match buffer.as_ptr().align_offset(align_of::<T>()) {
@@ -20,7 +20,8 @@ pub(super) fn scalars<T: ArrowNativeType>(buffer: SharedBuffer) -> ScalarBuffer<
     }
 }
 
-/// Offsets as they are: those of a column never exceed what memory holds, and so are the same bits with a sign.
+/// Reinterprets offsets as signed. Offsets of a column never exceed the address space, so the bits
+/// are the same.
 pub(super) fn large_offsets(offsets: Option<SharedBuffer>) -> OffsetBuffer<i64> {
     match offsets.filter(|offsets| !offsets.is_empty()) {
         Some(offsets) => OffsetBuffer::new(scalars(offsets)),
@@ -28,14 +29,14 @@ pub(super) fn large_offsets(offsets: Option<SharedBuffer>) -> OffsetBuffer<i64> 
     }
 }
 
-/// Offsets of half the size.
+/// Converts offsets to 32 bits.
 pub(super) fn small_offsets(field: &str, offsets: Option<&SharedBuffer>) -> Result<OffsetBuffer<i32>> {
     let offsets: &[u64] = offsets.and_then(SharedBuffer::values).unwrap_or(&[0]);
     let last = offsets.last().copied().unwrap_or(0);
     if i32::try_from(last).is_err() {
         return Err(Error::TooLarge { field: field.to_owned(), values: last });
     }
-    // None is larger than the last.
+    // The last offset is the maximum, so no offset is truncated.
     let offsets: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
     Ok(OffsetBuffer::new(offsets.into()))
 }

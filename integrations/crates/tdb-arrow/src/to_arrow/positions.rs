@@ -14,8 +14,8 @@ use super::buffers;
 use super::cells::Cells;
 use crate::{ArrowOptions, Problem, Result};
 
-/// The dictionary array of positions. They are the keys as they are; one that the enumeration doesn't have is null, or an
-/// error.
+/// Converts positions to a dictionary array. The positions become the keys. Positions outside of
+/// the enumeration become null or an error, by the options.
 pub(super) fn array(
     cells: Cells<'_>,
     enumeration: &Enumeration,
@@ -43,7 +43,7 @@ pub(super) fn array(
         PhysicalType::I32 => keys.array::<Int32Type>(),
         PhysicalType::U32 => keys.array::<UInt32Type>(),
         PhysicalType::U64 => keys.array::<UInt64Type>(),
-        // Floats are no positions, and were never taken for any.
+        // `ArrowField` never treats floats as positions.
         PhysicalType::I64 | PhysicalType::F32 | PhysicalType::F64 => keys.array::<Int64Type>(),
     }
 }
@@ -56,13 +56,13 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// The keys as they are.
+    /// Uses the positions as keys, without a copy.
     fn array<K: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
     where
         K::Native: Into<i128>,
     {
         let (keys, nulls) = self.taken::<K>();
-        // Arrow looks at each key, so that here nobody does unless one is outside.
+        // Arrow checks each key. Checks here run only after Arrow has failed.
         let same = PrimitiveArray::<K>::try_new(keys.clone(), nulls.clone())?;
         if let Ok(array) = DictionaryArray::try_new(same, Arc::clone(self.values)) {
             return Ok(Arc::new(array));
@@ -72,7 +72,7 @@ impl Keys<'_> {
         Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
     }
 
-    /// The keys in a type that holds more of them.
+    /// Copies the positions to a wider key type.
     fn widened<K: ArrowDictionaryKeyType, W: ArrowDictionaryKeyType>(mut self) -> Result<ArrayRef>
     where
         K::Native: Into<i128>,
@@ -80,18 +80,18 @@ impl Keys<'_> {
     {
         let (keys, nulls) = self.taken::<K>();
         let nulls = self.checked::<K>(&keys, nulls)?;
-        // A key that the type can't hold is none of the enumeration, and null.
+        // A position that overflows the key type is outside of the enumeration, and therefore null.
         let wider = keys.iter().map(|key| W::Native::try_from((*key).into()).unwrap_or_default());
         let keys = PrimitiveArray::<W>::try_new(wider.collect(), nulls)?;
         Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(self.values))?))
     }
 
-    /// The cells' keys, and which of them are null.
+    /// Takes the positions and their nulls out of the cells.
     fn taken<K: ArrowDictionaryKeyType>(&mut self) -> (ScalarBuffer<K::Native>, Option<NullBuffer>) {
         (buffers::scalars(std::mem::take(&mut self.cells.values)), self.cells.nulls.take())
     }
 
-    /// Which keys are null: those that the enumeration doesn't have are, too.
+    /// Adds positions outside of the enumeration to the nulls, or rejects them, by the options.
     fn checked<K: ArrowDictionaryKeyType>(
         &self,
         keys: &ScalarBuffer<K::Native>,

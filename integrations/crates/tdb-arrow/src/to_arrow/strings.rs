@@ -1,4 +1,4 @@
-//! Cells of bytes: strings and binary.
+//! Strings and binary.
 
 mod few;
 
@@ -12,7 +12,7 @@ use super::buffers;
 use super::cells::Cells;
 use crate::{Problem, Result};
 
-/// The array of cells of bytes, as UTF-8 if they are text.
+/// Converts cells of bytes to a string array if `text` is set, otherwise to a binary array.
 pub(super) fn array(mut cells: Cells<'_>, text: bool, large: bool) -> Result<ArrayRef> {
     let offsets = cells.offsets.take();
     match large {
@@ -24,7 +24,8 @@ pub(super) fn array(mut cells: Cells<'_>, text: bool, large: bool) -> Result<Arr
     }
 }
 
-/// The array of cells of text, as views of it. They are made of strings that were checked, all of them at once, unless few are different.
+/// Converts strings to views. [`few`] handles columns with few distinct strings. Other columns
+/// first become a checked string array.
 pub(super) fn views(mut cells: Cells<'_>) -> Result<ArrayRef> {
     let offsets: &[u64] = cells.offsets.as_ref().and_then(|offsets| offsets.values()).unwrap_or_default();
     if let Some(views) = few::views(offsets, &cells.values, cells.nulls.as_ref()) {
@@ -57,10 +58,10 @@ fn text_of_size<O: OffsetSizeTrait>(cells: Cells<'_>, offsets: &OffsetBuffer<O>)
     }
 }
 
-/// The same strings without the bytes of null cells and of none, which may be anything.
+/// Copies the strings, dropping the bytes of null cells and of gaps, which may be invalid UTF-8.
 ///
 /// # Errors
-/// A cell that isn't null is no UTF-8.
+/// A valid cell is not UTF-8.
 fn without_nulls<O: OffsetSizeTrait>(
     cells: &Cells<'_>,
     offsets: &OffsetBuffer<O>,

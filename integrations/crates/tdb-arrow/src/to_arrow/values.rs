@@ -18,16 +18,16 @@ use crate::dates::{Converted, NO_TIME, Unit};
 use crate::element::Element;
 use crate::{Problem, Result};
 
-/// Which dates and times become null.
+/// Selects the dates and times to read as null.
 #[derive(Clone, Copy)]
 pub(super) struct NullDates {
     /// "No time".
     pub(super) no_time: bool,
-    /// Those that the Arrow type cannot hold.
+    /// Values beyond the Arrow type.
     pub(super) far: bool,
 }
 
-/// The array of all values of some cells. `cell_of` returns the cell that a value belongs to.
+/// Converts the values of cells. `cell_of` maps a value to its cell.
 pub(super) fn array(
     cells: &Cells<'_>,
     element: &Element,
@@ -42,7 +42,7 @@ pub(super) fn array(
     let dates = Dates { cells, nulls: nulls.as_ref(), far_is_null: null_dates.far };
     match element {
         Element::Same(data_type) | Element::Time(data_type) => same(cells, data_type, nulls),
-        // Bytes become no array by themselves, but for those of a type that nothing better is known of.
+        // Bytes become an array only for single-byte cells of types without a better Arrow type.
         Element::Byte { .. } => primitive::<UInt8Type>(cells, nulls),
         Element::Boolean => {
             let bytes: &[u8] = &cells.values;
@@ -65,7 +65,7 @@ fn primitive<T: ArrowPrimitiveType>(cells: &Cells<'_>, nulls: Option<NullBuffer>
     Ok(Arc::new(PrimitiveArray::<T>::try_new(buffers::scalars(cells.values.clone()), nulls)?))
 }
 
-/// The same bits.
+/// Keeps the bits of the values.
 fn same(cells: &Cells<'_>, data_type: &DataType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     match data_type {
         DataType::Int8 => primitive::<Int8Type>(cells, nulls),
@@ -87,7 +87,7 @@ fn same(cells: &Cells<'_>, data_type: &DataType, nulls: Option<NullBuffer>) -> R
     }
 }
 
-/// The nulls of dates or times, and the values that are "no time".
+/// Adds "no time" values to the nulls.
 fn with_no_time(cells: &Cells<'_>, nulls: Option<NullBuffer>) -> Option<NullBuffer> {
     let values: &[i64] = cells.values.values().unwrap_or_default();
     if !values.contains(&NO_TIME) {
@@ -97,11 +97,11 @@ fn with_no_time(cells: &Cells<'_>, nulls: Option<NullBuffer>) -> Option<NullBuff
     NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(times)))
 }
 
-/// Dates or times whose number changes with their unit.
+/// Dates or times in a new unit.
 struct Dates<'a> {
     cells: &'a Cells<'a>,
     nulls: Option<&'a NullBuffer>,
-    /// Whether a value beyond the other type is null, and no error.
+    /// `true` to replace values beyond the target type by null, `false` to fail.
     far_is_null: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays made from Arrow schemas.
+//! Array definitions from Arrow schemas.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn attributes_are_made_of_every_type_that_they_can_hold() {
         let attribute = &made.schema().attributes()[0];
         let found = (attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable());
         assert_eq!(found, (datatype, number, true), "{data_type}");
-        // And what is made takes what it was made of.
+        // The new array accepts cells of that schema.
         let array = InMemory::new(&made, None).open();
         let columns = arrow.fields().iter().map(|field| arrow_array::new_empty_array(field.data_type())).collect();
         let empty = RecordBatch::try_new(Arc::new(arrow), columns).unwrap();
@@ -77,7 +77,7 @@ fn dictionaries_become_enumerations_and_their_values_are_found_again() {
     let memory = InMemory::new(&made, None);
     let array = memory.open();
     array.write().cells(tdb_arrow::cells(&batch, &array).unwrap()).unwrap();
-    // The same as plain strings, and as a dictionary in another order.
+    // The same values as plain strings, and as a dictionary in another order.
     let array = memory.open();
     let texts: ArrayRef = Arc::new(StringViewArray::from(vec![Some("blue"), None, Some("red"), Some("blue")]));
     let batch =

@@ -1,4 +1,4 @@
-//! Every fixture as Arrow, and back into a new array.
+//! Converts every fixture to Arrow, and back into a new array.
 
 use std::ops::RangeInclusive;
 
@@ -10,24 +10,25 @@ use tdb_arrow::{ArrowOptions, Reader, cells, definition, schema};
 
 use crate::support::{InMemory, every_array, open};
 
-/// The schema without what chance decides: the names of the files of enumerations.
+/// Replaces the random file names of enumerations in the schema.
 fn placed(definition: &ArrayDefinition) -> ArraySchema {
     definition.clone().place_enumerations(|| Ok::<_, SchemaError>("e".to_owned())).unwrap().schema().clone()
 }
 
-/// All cells that were written, and those between them.
+/// Restricts a query to the non-empty domain, which includes empty cells of a dense array.
 fn within(query: Query, schema: &ArraySchema, ends: &[RangeInclusive<Coordinate>]) -> Query {
     let dimensions = schema.dimensions().iter().zip(ends);
     dimensions.fold(query, |query, (dimension, ends)| query.range(dimension.name(), ends.clone()).unwrap())
 }
 
-/// Whether cells may come back otherwise than they were written.
+/// `true` if filters may change cell values.
 fn is_lossy(schema: &ArraySchema) -> bool {
     let lossy = |filter: &Filter| matches!(filter, Filter::FloatScale { .. } | Filter::WebP(_));
     schema.fields().any(|field: FieldRef| schema.filters_of(field).filters.iter().any(lossy))
 }
 
-/// Each cell's fields as bytes: in row-major order if the array is dense, else sorted, as duplicates come in any order.
+/// Returns the fields of each cell as bytes. Dense arrays in row-major order, others sorted,
+/// because the order of duplicates is undefined.
 fn all_cells(array: &Array, ends: &[RangeInclusive<Coordinate>]) -> Vec<Vec<Option<Vec<u8>>>> {
     let schema = array.schema();
     let mut cells = Vec::new();
@@ -61,7 +62,7 @@ fn every_fixture_comes_back() {
         let batches: Vec<_> = match reader.collect::<Result<_, _>>() {
             Ok(batches) => batches,
             Err(error) => {
-                // Cells of any bits: dates beyond those of Arrow, and texts that are none.
+                // Fixtures with random bits contain dates beyond Arrow's range and invalid UTF-8.
                 let error = error.to_string();
                 let expected = error.contains("is beyond what the other") || error.contains("not valid UTF-8");
                 assert!(expected, "{name}: {error}");

@@ -1,5 +1,5 @@
-//! Arrays as Arrow's record batches, and back.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Arrays as Arrow record batches, and back.
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 mod definitions;
 mod fixtures;

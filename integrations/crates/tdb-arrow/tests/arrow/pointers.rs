@@ -1,4 +1,4 @@
-//! What is shared is not copied.
+//! Conversions share memory instead of copying it.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampNanosecondType, UInt16Type};
@@ -10,7 +10,7 @@ use tdb_arrow::{ArrowOptions, Conversion, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
 
-/// The column `a` of the only batch, and the same in Arrow.
+/// Returns the column `a` of the only batch, before and after conversion.
 fn read(array: &InMemory) -> (Batch, ArrayRef) {
     let query = array.open().read().order(Order::RowMajor);
     let conversion = Conversion::of(&query, &ArrowOptions::new()).unwrap();
@@ -84,7 +84,7 @@ fn positions_are_the_keys() {
     let values = dictionary.downcast_dict::<arrow_array::StringArray>().unwrap();
     assert_eq!(values.into_iter().collect::<Vec<_>>(), [Some("green"), Some("red"), None, None]);
 
-    // And back: out of the batch, into the write, without a copy, and as they were.
+    // The other direction also borrows, and keeps all properties.
     let open = array.open();
     let reader = Reader::new(open.read(), &ArrowOptions::new()).unwrap();
     assert_eq!(reader.schema().field_with_name("a").unwrap().dict_is_ordered(), Some(true));

@@ -1,4 +1,4 @@
-//! Cells of any type as Arrow and back: the same cells.
+//! Cells of any type survive a round trip through Arrow.
 
 use arrow_array::RecordBatch;
 use proptest::prelude::*;
@@ -9,18 +9,18 @@ use tdb_arrow::{ArrowOptions, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
 
-/// A column of some cells, and the attribute for it.
+/// A column of cells, and its attribute.
 #[derive(Clone, Debug)]
 struct Case {
     datatype: Datatype,
     number: Option<u32>,
     nullable: bool,
-    /// The bytes of each cell; null if none.
+    /// Bytes of each cell. `None` for null.
     cells: Vec<Option<Vec<u8>>>,
     small: bool,
 }
 
-/// One value that both sides have a word for.
+/// Generates a value that both sides can represent.
 fn value(datatype: Datatype) -> BoxedStrategy<Vec<u8>> {
     let days = |most: i64| {
         let no_time = Just(i64::MIN);
@@ -54,7 +54,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The cells as a column to write.
+/// Converts the cells to a column to write.
 fn column(case: &Case) -> NewColumn<'static> {
     let size = case.datatype.size();
     let null = vec![0; size * case.number.unwrap_or(0) as usize];
@@ -67,7 +67,7 @@ fn column(case: &Case) -> NewColumn<'static> {
     NewColumn::owned(values, case.number.is_none().then_some(ends), case.nullable.then_some(bits))
 }
 
-/// The cells of `a`, in order.
+/// Reads the cells of `a` in order.
 fn cells_of(array: &InMemory) -> Vec<Option<Vec<u8>>> {
     let batches = array.open().read().select(["a"]).unwrap().order(Order::RowMajor).batches().unwrap();
     let of_batch = |batch: tdb_arrow::tdb_array::Batch| {
@@ -77,13 +77,13 @@ fn cells_of(array: &InMemory) -> Vec<Option<Vec<u8>>> {
     batches.flat_map(|batch| of_batch(batch.unwrap())).collect()
 }
 
-/// Whether a cell is "no time", which Arrow has as null, of a field that may be null.
+/// `true` if a cell is "no time" in a nullable field, which Arrow reads as null.
 fn becomes_null(case: &Case, cell: &[u8]) -> bool {
     let is_time = case.datatype.is_datetime() || case.datatype.is_time();
     is_time && case.nullable && case.number == Some(1) && cell == i64::MIN.to_le_bytes()
 }
 
-/// Reads all as Arrow and writes that into a new array.
+/// Reads an array as Arrow, and writes the batches to a new array.
 fn there_and_back(array: &InMemory, options: &ArrowOptions) -> InMemory {
     let open = array.open();
     let batches: Vec<RecordBatch> = Reader::new(open.read(), options).unwrap().map(Result::unwrap).collect();
@@ -126,7 +126,8 @@ proptest! {
         let array = of_attribute(if nullable { attribute.nullable(false) } else { attribute }, Some(enumeration));
         let some = positions.iter().zip(&nulls).map(|(position, null)| (!nullable || !null).then_some(*position));
         let expected = some.clone().map(|position| {
-            // What is no position is null, if it may be; else it stays what it is.
+            // Positions outside of the enumeration become null in a nullable field, and stay in
+            // others.
             let is_null = |position: &i8| nullable && !(0..values as i32).contains(&i32::from(*position));
             position.filter(|position| !is_null(position)).map(|position| vec![position.cast_unsigned()])
         });

@@ -1,4 +1,4 @@
-//! Beside the reference library: what tiledb-py gives as Arrow is what this crate gives, and pyarrow gives it back.
+//! Compares with tiledb-py, which uses the reference library, and with pyarrow.
 
 use std::process::Command;
 
@@ -10,8 +10,8 @@ use tdb_arrow::{ArrowOptions, Reader};
 
 use crate::support::{every_array, open};
 
-/// Writes each fixture as an Arrow IPC file, which pyarrow reads and compares with `return_arrow=True` of tiledb-py; what pyarrow
-/// then writes is what was written.
+/// Writes each fixture as an Arrow IPC file. A script compares the file with `return_arrow=True` of
+/// tiledb-py, and writes a copy with pyarrow. The copy has to equal the original.
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with pyarrow, tiledb and pandas below 3"]
 fn cells_are_those_that_tiledb_py_gives_as_arrow() {
@@ -27,7 +27,7 @@ fn cells_are_those_that_tiledb_py_gives_as_arrow() {
         let query = dimensions.fold(array.read().select(&names).unwrap(), |query, (dimension, ends)| {
             query.range(dimension.name(), ends.clone()).unwrap()
         });
-        // What holds cells of any bits has dates that Arrow has none for, and texts that are none.
+        // Fixtures with random bits contain dates beyond Arrow's range and invalid UTF-8.
         let options = ArrowOptions::new().without_definition();
         let read = |options: &ArrowOptions| {
             let reader = Reader::new(query.clone().order(Order::RowMajor), options).unwrap();
@@ -50,7 +50,7 @@ fn cells_are_those_that_tiledb_py_gives_as_arrow() {
     assert!(status.success());
     let mut back = 0;
     for (file, schema, batches) in files {
-        // The script passes over arrays that this release of the library reads wrongly.
+        // The script skips arrays misread by this release of the reference library.
         let Ok(opened) = std::fs::File::open(&file) else { continue };
         let reader = FileReader::try_new(opened, None).unwrap();
         assert_eq!(reader.schema(), schema, "{}", file.display());

@@ -1,4 +1,4 @@
-//! What can't be told in the other's terms: errors that name the field and the cell.
+//! Cells that cannot be converted: errors name the field and the cell.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
 
-/// What reading the array as Arrow says.
+/// Reads the array as Arrow, and returns the batch or the error message.
 fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String> {
     let query = array.open().read().order(Order::RowMajor);
     let mut reader = Reader::new(query, options).map_err(|error| error.to_string())?;
@@ -29,7 +29,7 @@ fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String>
     batch
 }
 
-/// What taking a column as the attribute `a` says.
+/// Writes a column as the attribute `a`.
 fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
     let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
     let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
@@ -60,7 +60,7 @@ fn strings_that_are_no_utf8() {
         let binary = read(&array, &ArrowOptions::new().strings_as_binary()).unwrap();
         assert_eq!(binary.column(1).as_any().downcast_ref::<LargeBinaryArray>().unwrap().value(1), b"\xff");
     }
-    // Each valid alone, but not by itself.
+    // The buffer is valid UTF-8, but the single cells are not.
     let array = var(Datatype::StringUtf8);
     write(&array, 2, NewColumn::strings([&b"\xc3"[..], b"\xa4"]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 0, field \"a\": not valid UTF-8"));
@@ -99,7 +99,7 @@ fn positions_outside_of_their_enumeration() {
     assert_eq!(error, r#"cell 2, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
     let error = take(&array, Arc::new(StringArray::from(vec!["blue"]))).unwrap_err().to_string();
     assert_eq!(error, r#"cell 0, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
-    // Null has a word here, a number that is no position; and what is neither value nor position is refused.
+    // Null is allowed as a number outside of the enumeration. A column of another type is rejected.
     take(&array, Arc::new(StringArray::from(vec![Some("red"), None]))).unwrap();
     assert!(matches!(take(&array, Arc::new(Float64Array::from(vec![0.0]))), Err(Error::WrongType { .. })));
 }
@@ -157,7 +157,7 @@ fn numbers_of_another_width() {
     take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.5, f64::NAN, f64::INFINITY]))).unwrap();
     let error = told(take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.1]))).unwrap_err());
     assert_eq!(error, "cell 0, field \"a\": 0.1 is no float32");
-    // What a null hides may be any number; and of a list it is told which cell it is in.
+    // Values under nulls are not checked. For lists, the error names the cell of the value.
     let nullable = of_attribute(Attribute::new("a", Datatype::Int8).nullable(false), None);
     let hidden = Int64Array::new(vec![1, 1000].into(), Some(vec![true, false].into()));
     take(&nullable, Arc::new(hidden)).unwrap();
@@ -181,7 +181,7 @@ fn columns_of_another_type() {
     ] {
         assert!(matches!(take(&of(Datatype::Int32), column), Err(Error::WrongType { .. })));
     }
-    // A column without a type has nulls of every type.
+    // A column of type `Null` fits every field with a representation of null.
     let error = take(&of(Datatype::Int32), Arc::new(NullArray::new(1))).unwrap_err().to_string();
     assert!(error.contains("not nullable"), "{error}");
     for attribute in [Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("a", Datatype::DatetimeDay)]
@@ -197,7 +197,7 @@ fn columns_of_another_type() {
 
 #[test]
 fn slices_with_any_offsets_are_taken() {
-    // A slice that begins within a byte of validity, and within the values.
+    // A slice from within a byte of validity, and within the values.
     let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from(vec![0b1011_0111u8, 0b101]), 0, 12));
     let numbers = PrimitiveArray::<Int32Type>::new((0..12).collect(), Some(nulls)).slice(3, 7);
     let array = of_attribute(Attribute::new("a", Datatype::Int32).nullable(false), None);

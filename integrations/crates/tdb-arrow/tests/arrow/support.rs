@@ -11,7 +11,7 @@ use tdb_arrow::tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, NewColu
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 
-/// An array that lies in memory.
+/// An array in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct InMemory {
     storage: Arc<dyn Storage>,
@@ -39,7 +39,7 @@ impl InMemory {
     }
 }
 
-/// Every array of the fixtures.
+/// Returns all fixtures, including those of older releases.
 pub(crate) fn every_array() -> impl Iterator<Item = Fixture> {
     fixtures::all().into_iter().chain(fixtures::of_older_releases())
 }
@@ -53,7 +53,7 @@ pub(crate) fn open(fixture: &Fixture) -> Array {
     options.open_on(fixture.array_storage()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()))
 }
 
-/// A sparse array of one dimension `d`, with one attribute.
+/// Creates a sparse array with one dimension `d` and one attribute.
 pub(crate) fn of_attribute(attribute: Attribute, enumeration: Option<Enumeration>) -> InMemory {
     let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1 << 40));
     let mut builder =
@@ -68,7 +68,7 @@ pub(crate) fn of_attribute(attribute: Attribute, enumeration: Option<Enumeration
     InMemory::new(&definition, None)
 }
 
-/// Writes the cells of the attribute `a` at 0, 1, ….
+/// Writes cells of the attribute `a` at 0, 1, ….
 pub(crate) fn write(array: &InMemory, cells: usize, column: NewColumn<'_>) {
     let places: Vec<u64> = (0..cells as u64).collect();
     let cells = NewCells::new().with("d", &places).with("a", column);

@@ -1,4 +1,4 @@
-//! Values by the number: there and back, a mistake that both ways share would not show.
+//! Literal values. A round trip would hide mistakes common to both directions.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
 
-/// The attribute `a` in Arrow, in order.
+/// Reads the attribute `a` as Arrow, in order.
 fn read(array: &InMemory, options: &ArrowOptions) -> ArrayRef {
     let query = array.open().read().select(["a"]).unwrap().order(Order::RowMajor);
     Reader::new(query, options).unwrap().next().unwrap().unwrap().column(0).clone()
@@ -70,7 +70,7 @@ fn units_are_those_that_arrow_says() {
     }
 }
 
-/// Positions of which some are outside of their enumeration, null, or neither.
+/// Covers positions inside and outside of the enumeration, and nulls.
 #[test]
 fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
     let pairs = Enumeration::fixed("values", "", Datatype::Int16, [1i16, 2, 3, 4].map(i16::to_le_bytes).concat());
@@ -135,7 +135,7 @@ fn slices_of_lists_bits_and_views_are_taken() {
         ),
     ];
     for (datatype, number, column) in columns {
-        // Within a byte of validity, and at the beginning of one that isn't the first.
+        // Slices within a byte of validity, and at the start of its second byte.
         for start in [1, 8, 9] {
             let Some(len) = column.len().checked_sub(start) else { continue };
             let column = column.slice(start, len);
@@ -144,7 +144,7 @@ fn slices_of_lists_bits_and_views_are_taken() {
             let found = read(&array, &ArrowOptions::new().small_offsets());
             match column.as_any().downcast_ref::<StringViewArray>() {
                 Some(texts) => assert_eq!(found.as_ref(), &StringArray::from_iter(texts) as &dyn Array),
-                // Whether values of lists may be null is a matter of their type.
+                // The types differ in the nullability of list values.
                 None if !number.is_var() && number != CellValNum::ONE || datatype == Datatype::Int16 => {
                     assert_eq!(format!("{found:?}"), format!("{column:?}"));
                 }
@@ -166,7 +166,7 @@ fn nulls_within_lists_of_one_size_are_refused() {
     let array = nullable(Datatype::Int16, CellValNum::Fixed(2.try_into().unwrap()));
     let error = take(&array, Arc::new(pairs.clone())).unwrap_err();
     assert!(matches!(error, Error::Cell { cell: 2, problem: Problem::NullInList, .. }), "{error}");
-    // What a null cell hides may be null.
+    // Values under a null cell may be null.
     take(&array, Arc::new(pairs.slice(0, 2))).unwrap();
 }
 
@@ -211,7 +211,7 @@ fn views_are_the_strings_and_share_the_long_ones() {
         assert_eq!(views.iter().collect::<Vec<_>>(), cells[cells_of]);
         assert_eq!(views.data_buffers()[0].as_ptr(), part.columns()[0].bytes().as_ptr());
     }
-    // Binary and the values of enumerations have no views.
+    // Binary and the values of enumerations do not become views.
     let binary = read(&array, &ArrowOptions::new().string_views().strings_as_binary());
     assert_eq!(binary.data_type(), &DataType::LargeBinary);
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();

@@ -15,7 +15,7 @@ use tdb_datafusion::{SessionOptions, TableOptions};
 use super::*;
 use crate::divide::{divided, reads};
 
-/// Cells of the array.
+/// Number of cells in the array.
 const CELLS: i64 = 1000;
 
 fn array() -> tempfile::TempDir {
@@ -30,7 +30,7 @@ fn array() -> tempfile::TempDir {
     folder
 }
 
-/// A plan of the scan of the array in five partitions, as a client makes it.
+/// Plans a scan of the array in five partitions, like a client.
 async fn plan(folder: &tempfile::TempDir, statement: &str) -> (SessionContext, Arc<dyn ExecutionPlan>) {
     let options = SessionOptions::new(Opener::local()).table(TableOptions::new().partitions(5)).partitions(5);
     let session = tdb_datafusion::session(options).unwrap();
@@ -45,7 +45,7 @@ fn sent(plan: Arc<dyn ExecutionPlan>, session: &SessionContext, to: &PhysicalCod
     physical_plan_from_bytes_with_extension_codec(&bytes, &session.task_ctx(), to).unwrap()
 }
 
-/// What a client plans goes to the scheduler, which cuts it for tasks, and from there to executors.
+/// Sends a plan from client to scheduler, and in parts to executors.
 #[tokio::test]
 async fn plans_are_cut_as_the_scheduler_does() {
     let folder = array();
@@ -108,7 +108,7 @@ async fn arrays_are_read_by_executors_alone() {
     let (session, plan) = plan(&folder, "SELECT x FROM 'AT'").await;
     let error = datafusion::physical_plan::collect(plan, session.task_ctx()).await.unwrap_err();
     assert!(error.to_string().contains("executors"), "{error}");
-    // One that hasn't been divided isn't written.
+    // A scan that was not divided cannot be serialized.
     let options = SessionOptions::new(Opener::local());
     let session = tdb_datafusion::session(options).unwrap();
     let frame = session.sql(&format!("SELECT x FROM '{}'", folder.path().join("array").display())).await.unwrap();
@@ -116,7 +116,7 @@ async fn arrays_are_read_by_executors_alone() {
     assert!(physical_plan_to_bytes_with_extension_codec(whole, &PhysicalCodec::of_plans()).is_err());
 }
 
-/// An array that is gone, or another one at its place, is an error that schedulers try again.
+/// A missing or replaced array is an error that schedulers retry.
 #[tokio::test]
 async fn arrays_that_have_gone() {
     let folder = array();

@@ -1,4 +1,4 @@
-//! The rows of a job that is done are fetched from its executors.
+//! Fetching of results from executors.
 
 use std::collections::BTreeSet;
 
@@ -14,25 +14,26 @@ use super::submit::Finished;
 use crate::cluster::{Address, Cluster};
 use crate::{Error, Result};
 
-/// So many bytes of a result are held back until all of it, or so many of it, are there: if an executor goes away before, the query can
-/// run again, and nobody sees more of that than the time it takes.
+/// Maximum number of result bytes held back before the first row is returned. If an executor
+/// disappears earlier, the query restarts, at the cost of time only.
 const HELD: usize = 64 << 20;
-/// An executor that doesn't answer is asked so often, with a pause in between.
+/// Number of attempts to reach an executor, with pauses.
 const TRIES: u8 = 3;
 const PAUSE_MS: u64 = 200;
 
-/// How the rows were given.
+/// Outcome of fetching results.
 pub(super) enum Given {
-    /// All of them; or nobody wants any more.
+    /// All rows were returned, or the receiver is gone.
     All,
-    /// None, since an executor is gone that has some.
+    /// No row was returned, because an executor with results is gone.
     None(Error),
 }
 
-/// Gives the rows of as many partitions as are wanted, one after the other.
+/// Returns the rows of all partitions, one after the other. `wanted` is the expected number of
+/// partitions.
 ///
 /// # Errors
-/// An executor went away when some rows had been given.
+/// An executor disappeared after some rows were returned.
 pub(super) async fn give(
     cluster: &Cluster,
     finished: &Finished,
@@ -58,14 +59,14 @@ pub(super) async fn give(
     Ok(Given::All)
 }
 
-/// What comes of batches: held first, and then given.
+/// Destination of batches. Holds the first ones back.
 struct Rows<'a> {
     held: Option<(Vec<RecordBatch>, usize)>,
     to: &'a Sender<DataFusionResult<RecordBatch>>,
 }
 
 impl Rows<'_> {
-    /// Takes a batch, and says whether more are wanted.
+    /// Adds a batch. Returns `false` if no more are wanted.
     async fn take(&mut self, batch: RecordBatch) -> bool {
         let Some((batches, bytes)) = &mut self.held else { return self.to.send(Ok(batch)).await.is_ok() };
         *bytes = bytes.saturating_add(batch.get_array_memory_size());
@@ -83,7 +84,7 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of one partition; says whether more are wanted.
+/// Fetches the rows of one partition. Returns `false` if no more are wanted.
 async fn one(
     cluster: &Cluster,
     location: &PartitionLocation,

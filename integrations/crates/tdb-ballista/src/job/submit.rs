@@ -1,4 +1,4 @@
-//! A plan is handed to the scheduler, which says how far it is.
+//! Submission of plans to the scheduler, and tracking of progress.
 
 use std::time::{Duration, Instant};
 
@@ -21,45 +21,45 @@ use tonic::transport::Channel;
 use crate::cluster::{Address, Cluster};
 use crate::{Error, Result};
 
-/// For so long a connection may take to be made.
+/// Connection timeout.
 const CONNECT: Duration = Duration::from_secs(10);
-/// For so long the scheduler may take for an answer.
+/// Response timeout.
 const ANSWER: Duration = Duration::from_secs(120);
-/// How often it is asked: soon at first, then less.
+/// Delay between status requests. Starts short, and doubles.
 const SOONEST: Duration = Duration::from_millis(5);
 const LATEST: Duration = Duration::from_millis(100);
-/// How often it is asked for its executors.
+/// Interval of requests about executors.
 const PROBE: Duration = Duration::from_secs(1);
-/// For so long it may not know a job that it has just taken.
+/// Maximum time for which the scheduler may not know a new job.
 const UNKNOWN: Duration = Duration::from_secs(10);
 
-/// A plan as bytes, and the settings that it was made by.
+/// A serialized plan, with the session settings.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) plan: Vec<u8>,
-    /// How many partitions its rows have.
+    /// Number of partitions of the result.
     pub(super) partitions: usize,
     pub(super) settings: Vec<KeyValuePair>,
     pub(super) session: String,
 }
 
-/// Where the result lies.
+/// Location of the result.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) partitions: Vec<PartitionLocation>,
-    /// Whether, and where, results are asked for in the place of the executors.
+    /// Proxy for fetching results, in place of the executors.
     pub(super) proxy: Option<FlightProxy>,
 }
 
-/// What the scheduler says of a job.
+/// Status of a job.
 enum Look {
     Finished(Finished),
     Running,
-    /// Nothing: it hasn't looked at it yet, or has forgotten it.
+    /// Not started yet, or forgotten.
     Unknown,
 }
 
-/// A plan that the scheduler has taken. It is cancelled if this is dropped before its end.
+/// A submitted plan. Dropping it before the end cancels the job.
 pub(super) struct Job {
     scheduler: Address,
     client: SchedulerGrpcClient<Channel>,
@@ -69,10 +69,10 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Hands in a plan.
+    /// Submits a plan.
     ///
     /// # Errors
-    /// No scheduler answers; it is of another version; it can't read the plan.
+    /// No scheduler responds, or the scheduler has another version or cannot read the plan.
     pub(super) async fn submit(cluster: &Cluster, request: Request) -> Result<Self> {
         let scheduler = cluster.scheduler.clone();
         let mut client = connect(cluster).await?;
@@ -96,7 +96,7 @@ impl Job {
             None => return Err(refused("it gave no answer".to_owned())),
         };
         let job = Self { scheduler: cluster.scheduler.clone(), client, id, wait: cluster.wait, is_over: false };
-        // One that is too old to look at versions has begun by now, and is told to stop.
+        // A scheduler too old to check versions has started the job. Dropping `job` cancels it.
         is_fit.map(|()| job).map_err(refused)
     }
 
@@ -104,10 +104,10 @@ impl Job {
         &self.id
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the job.
     ///
     /// # Errors
-    /// It has failed; there are no executors; the scheduler has gone.
+    /// The job failed, there are no executors, or the scheduler is gone.
     pub(super) async fn finish(&mut self) -> Result<Finished> {
         let (mut pause, mut probed) = (SOONEST, Instant::now());
         let (mut lonely, mut unknown) = (None, None);
@@ -140,8 +140,8 @@ impl Job {
         }
     }
 
-    /// Says that nobody waits any more. Unlike where a job is dropped, somebody waits for that to arrive: a program that ends with
-    /// the error takes its runtime along.
+    /// Cancels the job, and waits for the request. Dropping only spawns the request. The request
+    /// would be lost if the program ends and drops the runtime.
     async fn cancel(&mut self) {
         self.is_over = true;
         if let Err(status) = self.client.cancel_job(CancelJobParams { job_id: self.id.clone() }).await {
@@ -167,17 +167,17 @@ impl Job {
         }
     }
 
-    /// What its operators did, stage by stage.
+    /// Returns the operator metrics by stage.
     ///
     /// # Errors
-    /// The scheduler has gone.
+    /// The scheduler is gone.
     pub(super) async fn metrics(&mut self) -> Result<GetJobMetricsResult> {
         let params = GetJobMetricsParams { job_id: self.id.clone() };
         let answer = self.client.get_job_metrics(params).await;
         answer.map(tonic::Response::into_inner).map_err(|status| self.lost(&status))
     }
 
-    /// Has the executors remove what they hold of it. What doesn't get to them they remove later by themselves.
+    /// Asks executors to remove the job's data. Executors remove leftovers later by themselves.
     pub(super) async fn clean(&mut self) {
         let asked = self
             .client
@@ -205,7 +205,7 @@ impl Drop for Job {
     }
 }
 
-/// What a scheduler says of a failure, without where it was noticed, and with what to do about what only an executor knows.
+/// Shortens an error message of the scheduler, and adds a hint if only an executor knows the cause.
 fn plainly(error: &str) -> String {
     let what = error.rsplit("Task failed due to runtime execution error: ").next().unwrap_or(error);
     match what.contains("rejected by executor") {
@@ -232,7 +232,7 @@ async fn connect(cluster: &Cluster) -> Result<SchedulerGrpcClient<Channel>> {
     Ok(client.max_encoding_message_size(cluster.message_bytes).max_decoding_message_size(cluster.message_bytes))
 }
 
-/// Whether the scheduler has executors; nothing if it doesn't say.
+/// Asks if the scheduler has executors. `None` without an answer.
 async fn has_executors(scheduler: &Address) -> Option<bool> {
     let asked = async {
         let mut connection = TcpStream::connect((scheduler.host(), scheduler.port())).await.ok()?;

@@ -54,7 +54,7 @@ fn damaged_bytes_are_refused_or_other_scans() {
     let bytes = good().to_bytes().unwrap();
     let decode = |bytes: &[u8]| {
         if let Ok(header) = Header::from_bytes(bytes) {
-            // What can be read can be written, and its orders are those of columns that there are.
+            // Accepted bytes can be serialized again, and their orders refer to existing columns.
             let again = Header::from_bytes(&header.to_bytes().unwrap()).unwrap();
             assert_eq!(again.orders, header.orders);
         }

@@ -1,4 +1,5 @@
-//! What must hold for any bytes. The driver in `fuzz_targets` calls this, and so does an ordinary test.
+//! Properties that hold for any bytes. Called by the driver in `fuzz_targets`, and by a regular
+//! test.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -10,7 +11,7 @@ use tdb_datafusion::tdb_array::{Array, ArrayOptions};
 use tdb_datafusion::tdb_storage::Storage;
 use tdb_testkit::fixtures;
 
-/// Arrays that are asked whatever the bytes say.
+/// Arrays to scan.
 static ARRAYS: LazyLock<Vec<Array>> = LazyLock::new(|| {
     let names = ["v22-by-2.30.0-dense-2d-row-row", "v22-by-2.30.0-sparse-2d"];
     let open = |name: &str| {
@@ -20,13 +21,14 @@ static ARRAYS: LazyLock<Vec<Array>> = LazyLock::new(|| {
     names.map(open).to_vec()
 });
 
-/// A scan as bytes from elsewhere is refused, or the same when it is written again; arrays are asked by it, or refuse to be.
+/// `ScanPieces::from_bytes` rejects the bytes, or survives a round trip. Arrays accept or reject
+/// the scan without a panic.
 pub fn scan_pieces(data: &[u8]) {
     let Ok(pieces) = ScanPieces::from_bytes(data) else { return };
     assert_eq!(ScanPieces::from_bytes(&pieces.to_bytes()).unwrap(), pieces);
     for array in ARRAYS.iter() {
         let Ok(scan) = pieces.on(array.clone()) else { continue };
-        // The order that it claims is one that the array has.
+        // The claimed order was accepted.
         assert!(scan.eq_properties().schema().fields().len() <= array.schema().fields().count());
         let again = scan.pieces().unwrap();
         assert_eq!(again.to_bytes().len(), pieces.to_bytes().len());

@@ -1,4 +1,4 @@
-//! Catalogs whose arrays are opened anew for each statement, and in which URIs are tables too.
+//! Catalogs that reopen arrays for each statement, and resolve URIs as tables.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::TableType;
 use super::UrlTables;
 use crate::{TdbTable, time};
 
-/// Catalogs as they are, but for that.
+/// Wraps a list of catalogs.
 #[derive(Debug)]
 pub(crate) struct FreshCatalogs {
     inner: Arc<dyn CatalogProviderList>,
@@ -70,7 +70,7 @@ impl CatalogProvider for FreshCatalog {
 }
 
 impl FreshSchema {
-    /// An array of the schema as it was at the time behind its name: `calls@2024-05-01`.
+    /// Opens an array of the schema at the time after the `@` in its name: `calls@2024-05-01`.
     async fn at_a_time(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let Some((name, time)) = time::of_name(name) else { return Ok(None) };
         let Some(table) = self.inner.table(name).await? else { return Ok(None) };

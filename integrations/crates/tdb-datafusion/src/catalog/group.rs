@@ -1,4 +1,4 @@
-//! Groups as catalogs: their groups are schemas, their arrays are tables.
+//! Groups as catalogs, with subgroups as schemas and arrays as tables.
 
 use std::sync::Arc;
 
@@ -10,31 +10,31 @@ use tdb_array::{Group, MemberKind};
 
 use crate::{Opener, TableOptions, TdbTable, error};
 
-/// The schema of the arrays that lie in the group itself.
+/// Name of the schema for the arrays directly in the group.
 const OWN: &str = "public";
 
-/// A group as a catalog: the arrays in it are tables of the schema `public`; each group in it is a schema, and one below that is called by
-/// both names, `outer/inner`. Members of groups are looked up anew for each statement.
+/// A group as a catalog. Arrays in the group are tables of the schema `public`. Each subgroup is a
+/// schema, named by its path (`outer/inner`). Members are looked up for each statement.
 #[derive(Clone, Debug)]
 pub struct TdbCatalog {
     place: Place,
 }
 
-/// A group.
+/// A group or subgroup.
 #[derive(Clone, Debug)]
 struct Place {
     uri: String,
-    /// The names of the groups that lead from there to it.
+    /// Names of the subgroups from the group at `uri` to this group.
     path: Vec<String>,
     opener: Opener,
     options: TableOptions,
 }
 
 impl TdbCatalog {
-    /// The group at a URI.
+    /// Opens the catalog of the group at a URI.
     ///
     /// # Errors
-    /// There is no group, or it can't be opened.
+    /// The group does not exist or cannot be opened.
     pub async fn group(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let place = Place { uri: uri.to_owned(), path: Vec::new(), opener: opener.clone(), options };
         let known = place.clone();
@@ -44,7 +44,7 @@ impl TdbCatalog {
 }
 
 impl Place {
-    /// The group as it is now. It blocks.
+    /// Opens the current state of the group. Blocks.
     fn open(&self) -> Result<Group> {
         let failed = |error| error::of_array(&self.uri, error);
         let mut group = self.opener.group(&self.uri, self.options.time)?;
@@ -58,12 +58,12 @@ impl Place {
         Ok(group)
     }
 
-    /// The groups in it, by their paths, not deeper than this.
+    /// Collects the paths of subgroups, up to `depth` levels.
     fn groups(&self, group: &Group, depth: usize, found: &mut Vec<Vec<String>>) {
         for member in group.members().iter().filter(|member| member.kind == MemberKind::Group) {
             let path: Vec<String> = self.path.iter().cloned().chain([member.key().to_owned()]).collect();
             found.push(path.clone());
-            // What can't be opened has nothing to be listed; who names it is told why.
+            // Skips unreadable groups here. Queries of their tables report the error.
             if depth > 0
                 && let Ok(inner) = group.member_group(member)
             {
@@ -72,7 +72,7 @@ impl Place {
         }
     }
 
-    /// The table of an array in it. It blocks.
+    /// Opens the table of a member array. Blocks.
     fn table(&self, name: &str) -> Result<Option<Arc<TdbTable>>> {
         let group = self.open()?;
         let Some(member) = group.member(name).filter(|member| member.kind == MemberKind::Array) else {
@@ -85,7 +85,8 @@ impl Place {
     }
 }
 
-/// The URI of a member with what the URI of its group says of the store behind the last `?`. The member's own may contain others.
+/// Appends the query parameters of the group's URI (from the last `?`) to a member's URI. The
+/// member's URI may contain further `?`.
 fn with_settings(uri: String, group: &str) -> String {
     if uri.starts_with("file://") || !uri.contains("://") {
         return uri;
@@ -97,7 +98,7 @@ fn with_settings(uri: String, group: &str) -> String {
     }
 }
 
-/// How deep groups are listed.
+/// Maximum depth of listed subgroups.
 const DEEPEST: usize = 8;
 
 impl CatalogProvider for TdbCatalog {
@@ -140,7 +141,7 @@ impl SchemaProvider for GroupSchema {
         Ok(table.map(|table| table as Arc<dyn TableProvider>))
     }
 
-    /// What lists tables opens none of them: one that can't be opened is there nevertheless.
+    /// Does not open the array. Unreadable arrays are also listed.
     async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
         let (place, name) = (self.place.clone(), name.to_owned());
         let found = move || {

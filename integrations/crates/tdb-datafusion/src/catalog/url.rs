@@ -1,4 +1,4 @@
-//! Tables by their URIs: `FROM 's3://bucket/array'`, `FROM 'array@2024-05-01'`.
+//! Tables by URI: `FROM 's3://bucket/array'`, `FROM 'array@2024-05-01'`.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use tdb_storage::StorageError;
 
 use crate::{Opener, TableOptions, TdbTable, error, files, time};
 
-/// Opens what lies at URIs.
+/// Opens tables by URI.
 #[derive(Debug)]
 pub(crate) struct UrlTables {
     opener: Opener,
     options: TableOptions,
-    /// What is asked about what is no array: files of other formats.
+    /// Opens files of other formats.
     others: Option<Arc<dyn UrlTableFactory>>,
 }
 
-/// What lies at a URI.
+/// Result of a lookup.
 enum Found {
     Array(Arc<TdbTable>),
     Group(Vec<String>),
@@ -30,10 +30,10 @@ impl UrlTables {
         Self { opener, options, others }
     }
 
-    /// The table that a name leads to; none if it leads to nothing.
+    /// Returns the table for a name. `None` if the name refers to nothing.
     ///
     /// # Errors
-    /// It leads to an array that can't be opened, or to a group.
+    /// The name refers to a group, or to an array that cannot be opened.
     pub(crate) async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let found = match self.at(name, self.options.clone()).await? {
             Found::Nothing => match time::of_name(name) {
@@ -63,12 +63,12 @@ impl UrlTables {
     }
 }
 
-/// Looks at what lies at a URI.
+/// Looks up a URI.
 fn look(uri: &str, opener: &Opener, options: TableOptions) -> Result<Found> {
     if let Some(array) = opener.again(uri, options.time) {
         return TdbTable::opened(uri, array, opener, options).map(Found::Array);
     }
-    // A name that is no URI at all, or not one of those that can be opened, leads to nothing.
+    // Invalid URIs and unsupported schemes refer to nothing.
     let Ok(storage) = opener.storage(uri) else { return Ok(Found::Nothing) };
     match storage.list("") {
         Ok(_) => {}
@@ -87,7 +87,7 @@ fn look(uri: &str, opener: &Opener, options: TableOptions) -> Result<Found> {
     }
 }
 
-/// The first members of a group.
+/// Returns the names of the first members of a group.
 fn members(group: &Group) -> Vec<String> {
     const SHOWN: usize = 10;
     let names = group.members().iter().map(|member| format!("{:?}", member.key()));

@@ -30,7 +30,7 @@ use crate::enumerations::Enumerations;
 use crate::write::{InsertSink, row_major};
 use crate::{Opener, error};
 
-/// What STORED AS TILEDB means to COPY.
+/// File format for `STORED AS TILEDB` in COPY.
 #[derive(Debug)]
 pub(crate) struct ArrayFormatFactory {
     pub(crate) opener: Opener,
@@ -58,7 +58,7 @@ impl FileFormatFactory for ArrayFormatFactory {
     }
 }
 
-/// Arrays are no files that could be read one by one.
+/// Error for attempts to read an array as a file.
 fn no_file() -> DataFusionError {
     error::plan("an array is read as a table, by its URI, and not as a file")
 }
@@ -118,12 +118,12 @@ impl FileFormat for ArrayFormat {
     }
 
     fn file_source(&self, table: TableSchema) -> Arc<dyn FileSource> {
-        // Nothing asks for it: plans of reading are refused.
+        // Unused, because plans that read this format are rejected.
         Arc::new(datafusion::datasource::physical_plan::ArrowSource::new_file_source(table))
     }
 }
 
-/// Makes an array, and writes rows into it.
+/// Sink for a new array and its rows.
 #[derive(Debug)]
 struct CopySink {
     uri: String,
@@ -145,11 +145,11 @@ impl DataSink for CopySink {
     }
 
     async fn write_all(&self, mut data: SendableRecordBatchStream, context: &Arc<TaskContext>) -> Result<u64> {
-        // What fails at once makes no array.
+        // Waits for the first rows. An immediate failure creates no array.
         let first = data.try_next().await?;
         let array = self.create(first.clone()).await?;
         let order: Vec<usize> = {
-            // A dense array takes dimensions first.
+            // Dense arrays need the dimensions first.
             let dimensions = array.schema().dimensions();
             let place = |name: &str| self.schema.index_of(name);
             let first = dimensions.iter().map(|dimension| place(dimension.name())).collect::<Result<Vec<_>, _>>()?;
@@ -171,7 +171,7 @@ impl DataSink for CopySink {
 }
 
 impl CopySink {
-    /// Makes the array, with the values that the first rows' dictionaries have, and opens it.
+    /// Creates and opens the array. Enumerations contain the dictionary values of the first rows.
     async fn create(&self, first: Option<RecordBatch>) -> Result<Array> {
         let (uri, opener, creation, schema) =
             (self.uri.clone(), self.opener.clone(), self.creation.clone(), self.schema.clone());
@@ -184,8 +184,8 @@ impl CopySink {
         error::joined(tokio::task::spawn_blocking(made).await)
     }
 
-    /// Removes the array after rows failed, unless others have written into it meanwhile. The error to report is that of the rows: what
-    /// can't be removed stays.
+    /// Removes the array after an error, unless other writers have added fragments. Ignores errors,
+    /// because the original error is reported.
     async fn remove_empty(&self) {
         let (uri, opener) = (self.uri.clone(), self.opener.clone());
         let removed = move || {
@@ -194,7 +194,7 @@ impl CopySink {
             let is_empty = opener.array(&uri, None)?.fragments().is_ok_and(<[_]>::is_empty);
             if is_empty {
                 let entries = storage.list("").map_err(failed)?;
-                // Without its schema it is no array; the other folders are empty then.
+                // Without a schema folder it is not an array. The other folders are empty by now.
                 let own = |name: &str| name.starts_with("__");
                 let mut folders: Vec<String> =
                     entries.into_iter().map(|entry| entry.name).filter(|name| own(name)).collect();
@@ -207,7 +207,7 @@ impl CopySink {
     }
 }
 
-/// A batch of these types: dictionaries have become their values where that is wanted.
+/// Casts a batch to these types: dictionaries become plain values where required.
 fn told_plainly(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(column, field)| cast(column, field.data_type())).collect::<Result<_, _>>()?;

@@ -11,7 +11,7 @@ use tdb_array::{ArrayError, CreateOptions};
 use crate::definition::Creation;
 use crate::{Opener, TableOptions, TdbTable, error};
 
-/// Opens the array at the location, or makes one of the statement's columns if there is none.
+/// Opens the array at the location, or creates it from the columns of the statement.
 #[derive(Debug)]
 pub(crate) struct ArrayFactory {
     pub(crate) opener: Opener,

@@ -1,4 +1,5 @@
-//! Tests of columns with an enumeration: whatever is asked of the column is asked of the enumeration's values, once.
+//! Filters on columns with an enumeration. DataFusion evaluates the filter once per value of the
+//! enumeration.
 
 use std::sync::Arc;
 
@@ -15,11 +16,11 @@ use super::pushed::Pushed;
 use crate::floats::array_with_one_nan;
 use crate::opened::Opened;
 
-/// Enumerations of more values aren't asked value by value.
+/// Maximum number of values to evaluate.
 const MOST_VALUES: usize = 1 << 20;
 
-/// The values of the enumeration for which an expression of one enumerated column is true: none of it is another expression; and
-/// nothing of nothing if it can't be said.
+/// Translates a filter on one enumerated column to the set of matching values. The outer `None`
+/// means another kind of filter, the inner `None` a filter without translation.
 pub(super) fn members(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, negate: bool) -> Option<Option<Pushed>> {
     let named = columns(expr, &opened.schema);
     let [column] = &named[..] else { return None };
@@ -35,7 +36,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
     if enumeration.len() > MOST_VALUES {
         return None;
     }
-    // What a cell can't hold the position of is no value of the column.
+    // Values at positions beyond the cell type never occur in the column.
     let most = usize::try_from(cells.datatype.physical().max_integer()?).unwrap_or(usize::MAX);
     let values = enumeration_values(opened, column)?;
     if values.len() != enumeration.len() || values.len() > most.saturating_add(1) {
@@ -52,7 +53,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
         let is_true = truths.is_valid(place) && truths.value(place) != negate;
         if is_float {
             match Scalar::from_le_bytes(datatype.physical(), value)?.to_f64() {
-                // No member equals a NaN.
+                // Membership never matches NaN.
                 number if number.is_nan() => {
                     has_nan |= is_true;
                     continue;
@@ -75,24 +76,24 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
         1 => any.pop()?,
         _ => Condition::Or(any),
     };
-    // A member that is a zero equals zeros of both signs.
+    // Membership of a zero matches zeros of both signs.
     Some(Pushed { condition, exact: zeros.iter().all(|is_true| *is_true == zeros[0]) })
 }
 
-/// The values of an enumeration as those of the column.
+/// Returns the values of the column's enumeration.
 fn enumeration_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
     let conversion = opened.conversion(&[column.to_owned()]).ok()?;
     conversion.enumeration_values(0).map(array_with_one_nan)
 }
 
-/// Whether the expression, or its negation, is true where the column is null.
+/// `true` if the expression, or its negation, is true for null.
 fn is_true_of_null(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate: bool) -> Option<bool> {
     let data_type = opened.schema.field_with_name(column).ok()?.data_type();
     let truth = evaluate(opened, expr, column, new_null_array(data_type, 1))?;
     Some(truth.is_valid(0) && truth.value(0) != negate)
 }
 
-/// What the expression says of each value.
+/// Evaluates the expression for each value.
 fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: ArrayRef) -> Option<BooleanArray> {
     use datafusion::arrow::array::types::{
         Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -124,7 +125,7 @@ fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: A
     evaluate(opened, expr, column, array)
 }
 
-/// What the expression says of a column.
+/// Evaluates the expression for a column of values.
 fn evaluate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: ArrayRef) -> Option<BooleanArray> {
     let field = opened.schema.field_with_name(column).ok()?.clone().with_nullable(true);
     let schema = Arc::new(Schema::new(vec![field]));
@@ -140,7 +141,7 @@ fn evaluate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values:
     truth.as_any().downcast_ref::<BooleanArray>().cloned()
 }
 
-/// The columns that an expression names.
+/// Returns the columns in an expression.
 fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Vec<String> {
     let columns = datafusion::physical_expr::utils::collect_columns(expr);
     columns

@@ -1,4 +1,4 @@
-//! Single tests of a column.
+//! Translation of single tests of a column.
 
 use datafusion::logical_expr::Operator as Sql;
 use datafusion::scalar::ScalarValue;
@@ -12,7 +12,7 @@ use super::pushed::{Pushed, all};
 use super::value::{Kind, bytes};
 use crate::opened::Opened;
 
-/// The field that a column is, if its cells hold its values and not positions of them.
+/// Returns the field of a column without an enumeration.
 fn plain(opened: &Opened, column: &str) -> Option<(FieldRef, FieldType, Kind)> {
     let (reference, cells) = opened.field(column)?;
     if let FieldRef::Attribute(index) = reference
@@ -21,14 +21,14 @@ fn plain(opened: &Opened, column: &str) -> Option<(FieldRef, FieldType, Kind)> {
         return None;
     }
     let kind = match (Kind::of(cells)?, reference) {
-        // Coordinates always are somewhere.
+        // Coordinates are never null.
         (Kind::IntegerOrNoTime, FieldRef::Dimension(_)) => Kind::Integer,
         (kind, _) => kind,
     };
     Some((reference, cells, kind))
 }
 
-/// The column stands in this relation to a value.
+/// Compares a column with a value.
 pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &ScalarValue) -> Option<Pushed> {
     let operator = match operator {
         Sql::Eq => Operator::Equal,
@@ -58,12 +58,13 @@ pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &Scal
     }
 }
 
-/// Whether SQL has 32 bits for dates or times of a datatype. Those beyond are null, as "no time" is.
+/// `true` if SQL represents this datatype with 32 bits. Values beyond are null in SQL, like "no
+/// time".
 fn is_short(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::DatetimeDay | Datatype::TimeSec | Datatype::TimeMs)
 }
 
-/// It is neither "no time" nor beyond the type in SQL, which are null there.
+/// Matches values that are not null in SQL: neither "no time" nor beyond the SQL type.
 fn is_time(column: &str, datatype: Datatype) -> Pushed {
     let long = |value: i64| value.to_le_bytes().to_vec();
     Pushed::exact(match is_short(datatype) {
@@ -72,7 +73,7 @@ fn is_time(column: &str, datatype: Datatype) -> Pushed {
     })
 }
 
-/// It is "no time", beyond the type in SQL, or null.
+/// Matches values that are null in SQL: "no time", beyond the SQL type, or null.
 fn is_no_time(column: &str, datatype: Datatype, nullable: bool) -> Pushed {
     let long = |value: i64| value.to_le_bytes().to_vec();
     let no_time = match is_short(datatype) {
@@ -94,9 +95,9 @@ fn boolean(column: &str, operator: Operator, value: &ScalarValue) -> Option<Push
     Some(Pushed::exact(field(column).compare(operator, vec![0u8])))
 }
 
-/// SQL compares floats in their total order: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN. DataFusion 55.2 was seen to take both zeros for equal; that
-/// isn't relied on.
-/// A condition that holds for all of them holds for some more: for both zeros, and for every NaN.
+/// SQL compares floats in total order: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN. DataFusion 55.2 was
+/// observed to treat both zeros as equal, but this code does not rely on it. The condition is wider
+/// than the filter: it holds for both zeros and every NaN.
 fn float(opened: &Opened, column: &str, operator: Operator, value: &ScalarValue) -> Option<Pushed> {
     let (is_nan, is_zero) = match value {
         ScalarValue::Float32(Some(value)) => (value.is_nan(), *value == 0.0),
@@ -114,16 +115,16 @@ fn float(opened: &Opened, column: &str, operator: Operator, value: &ScalarValue)
     let (reference, cells, _) = plain(opened, column)?;
     let compared = field(column).compare(operator, bytes(cells.datatype, value)?);
     Some(Pushed::wider(match reference {
-        // No domain has a NaN.
+        // Coordinates are never NaN.
         FieldRef::Dimension(_) => compared,
         FieldRef::Attribute(_) => compared.or(field(column).is_nan()),
     }))
 }
 
-/// The column is one of these values, or none.
+/// Tests for membership in a list of values, or for its opposite.
 pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&ScalarValue]) -> Option<Pushed> {
     let (_, cells, kind) = plain(opened, column)?;
-    // Of what isn't equal to a null, nobody knows whether it is the same.
+    // NOT IN with a null is never true.
     if negated && values.iter().any(|value| value.is_null()) {
         return Some(Pushed::constant(false));
     }
@@ -152,8 +153,8 @@ pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&Sc
     if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column, cells.datatype))]) } else { Some(found) }
 }
 
-/// The column is one of these floats, or none. Whether zeros of either sign, and NaNs of any bits, are the same isn't the same everywhere
-/// in DataFusion: of these the condition holds for more.
+/// Tests floats for membership. DataFusion is inconsistent about the equality of signed zeros and
+/// of NaNs with distinct bits. The condition is therefore wider for these.
 fn floats(opened: &Opened, column: &str, datatype: Datatype, negated: bool, values: &[&ScalarValue]) -> Option<Pushed> {
     let (mut members, mut zero, mut has_nan) = (Members::default(), None, false);
     for value in values {
@@ -179,7 +180,7 @@ fn floats(opened: &Opened, column: &str, datatype: Datatype, negated: bool, valu
     Some(Pushed { condition, exact })
 }
 
-/// The column is null, or isn't.
+/// Tests for null (`wanted`), or for its opposite.
 pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed> {
     let (reference, cells) = opened.field(column)?;
     let arrow = opened.schema.field_with_name(column).ok()?;
@@ -193,7 +194,8 @@ pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed
             false => is_time(column, cells.datatype),
         });
     }
-    // Arrow has other nulls, too: positions outside of enumerations, dates of other units.
+    // Arrow has further nulls: positions outside of enumerations, and overflowing dates of other
+    // units.
     let is_plain = found.is_some();
     let is_list = cells.cell_val_num != tdb_array::tdb_types::CellValNum::ONE
         && !cells.datatype.is_datetime()
@@ -204,7 +206,7 @@ pub(super) fn null(opened: &Opened, column: &str, wanted: bool) -> Option<Pushed
     Some(Pushed::exact(Condition::Null { field: column.to_owned(), negated: !wanted }))
 }
 
-/// The column is like a pattern: it begins as that does.
+/// Tests for a LIKE pattern, by its literal prefix.
 pub(super) fn like(opened: &Opened, column: &str, pattern: &str) -> Option<Pushed> {
     let (_, cells, kind) = plain(opened, column)?;
     if kind != Kind::Bytes || cells.datatype == Datatype::Char {
@@ -223,6 +225,6 @@ pub(super) fn like(opened: &Opened, column: &str, pattern: &str) -> Option<Pushe
         DimRange::Var { hi: Bound::Excluded(end), .. } => from.and(field(column).lt(end)),
         _ => from,
     };
-    // A line break is nothing that % stops at.
+    // `%` also matches line breaks.
     Some(if rest == "%" { Pushed::exact(condition) } else { Pushed::wider(condition) })
 }

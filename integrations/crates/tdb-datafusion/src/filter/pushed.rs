@@ -1,12 +1,13 @@
-//! What became of filters, and how they combine.
+//! Translated filters, and their combination.
 
 use tdb_array::tdb_condition::Condition;
 
-/// What became of a filter.
+/// A translated filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pushed {
     pub(crate) condition: Condition,
-    /// Whether it is true of the same rows as the filter, and not of more.
+    /// `true` if the condition holds for the same rows as the filter, `false` if it may hold for
+    /// more.
     pub(crate) exact: bool,
 }
 
@@ -19,23 +20,23 @@ impl Pushed {
         Self { condition, exact: false }
     }
 
-    /// True of all rows, or of none.
+    /// Creates a condition for all rows or no row.
     pub(super) fn constant(truth: bool) -> Self {
         Self::exact(if truth { Condition::And(Vec::new()) } else { Condition::Or(Vec::new()) })
     }
 }
 
-/// Whether a condition is the one that no row fulfils.
+/// `true` for the condition without any matching row.
 pub(crate) fn is_never(condition: &Condition) -> bool {
     matches!(condition, Condition::Or(nodes) if nodes.is_empty())
 }
 
-/// Whether a condition is the one that every row fulfils.
+/// `true` for the condition that every row matches.
 pub(crate) fn is_always(condition: &Condition) -> bool {
     matches!(condition, Condition::And(nodes) if nodes.is_empty())
 }
 
-/// All of them hold. Those of which nothing is known may be left out: then it holds for more rows.
+/// Combines filters by AND. Filters without translation are dropped, which makes the result wider.
 pub(crate) fn all(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
     let (mut conditions, mut exact) = (Vec::new(), true);
     for node in nodes {
@@ -62,7 +63,7 @@ pub(crate) fn all(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pus
     Some(Pushed { condition, exact })
 }
 
-/// One of them holds.
+/// Combines filters by OR.
 pub(super) fn any(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
     let (mut conditions, mut exact) = (Vec::new(), true);
     for node in nodes {

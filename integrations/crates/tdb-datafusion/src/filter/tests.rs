@@ -1,5 +1,5 @@
-//! Filters as nobody has rearranged them: the optimizer hands on none with NOT before AND, or with a constant on the left. Each is held against
-//! what DataFusion itself says of every row.
+//! Compares random filters with DataFusion's own evaluation of every row. Bypasses the optimizer,
+//! which never passes on NOT around AND or constants on the left.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::{TableOptions, TdbTable};
 
 type Expr = Arc<dyn PhysicalExpr>;
 
-/// An array with a column of each kind that conditions know.
+/// Creates an array with a column of each kind.
 fn array() -> Array {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
     let string = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
@@ -62,7 +62,7 @@ fn array() -> Array {
     ArrayOptions::new().open_on(storage).unwrap()
 }
 
-/// Whole numbers that look random.
+/// Random integers.
 struct Random(u64);
 
 impl Random {
@@ -76,7 +76,7 @@ impl Random {
     }
 }
 
-/// Makes filters of the columns of a table.
+/// Generates filters on the columns of a table.
 struct Maker<'a> {
     opened: &'a Opened,
     random: Random,
@@ -137,7 +137,7 @@ impl Maker<'_> {
     }
 }
 
-/// All rows as DataFusion has them.
+/// Reads all rows as DataFusion would.
 fn rows(opened: &Opened) -> RecordBatch {
     let columns: Vec<String> = opened.schema.fields().iter().map(|field| field.name().clone()).collect();
     let conversion = opened.conversion(&columns).unwrap();
@@ -146,7 +146,7 @@ fn rows(opened: &Opened) -> RecordBatch {
     concat_batches(&opened.schema, &batches).unwrap()
 }
 
-/// The `x` of the cells that fulfil a condition.
+/// Returns `x` of the cells that match a condition.
 fn fulfilling(array: &Array, condition: tdb_array::tdb_condition::Condition) -> BTreeSet<i32> {
     let query = array.read().select(["x"]).unwrap().filter(condition);
     let mut found = BTreeSet::new();

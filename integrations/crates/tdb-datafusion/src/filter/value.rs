@@ -1,26 +1,26 @@
-//! Values of SQL as the bytes of cells.
+//! SQL values as bytes of cells.
 
 use datafusion::scalar::ScalarValue;
 use tdb_array::tdb_schema::FieldType;
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
-/// How the cells of a field are compared with values.
+/// How the cells of a field compare with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// As integers: numbers, dates and times.
     Integer,
-    /// As integers, but for the least one, "no time", which SQL sees as null.
+    /// As integers, except for the minimum, "no time", which is null in SQL.
     IntegerOrNoTime,
-    /// In the total order of floats by SQL, by IEEE 754 in conditions.
+    /// In total order in SQL, by IEEE 754 in conditions.
     Float,
-    /// Any byte but 0 is true.
+    /// Every byte other than 0 is true.
     Boolean,
     /// Byte by byte.
     Bytes,
 }
 
 impl Kind {
-    /// How cells of a type are compared; none if the two languages can't agree.
+    /// Returns the kind of a field. `None` if SQL and conditions compare it differently.
     pub(super) fn of(field: FieldType) -> Option<Self> {
         let FieldType { datatype, cell_val_num, .. } = field;
         if matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char) {
@@ -34,7 +34,7 @@ impl Kind {
             Datatype::UInt32 | Datatype::Int64 | Datatype::UInt64 => Self::Integer,
             Datatype::Float32 | Datatype::Float64 => Self::Float,
             Datatype::Bool => Self::Boolean,
-            // Their numbers are others in SQL, some of which SQL does not have.
+            // SQL uses different units here, and lacks some values.
             Datatype::DatetimeYear | Datatype::DatetimeMonth | Datatype::DatetimeWeek => return None,
             Datatype::DatetimeHr | Datatype::DatetimeMin | Datatype::TimeHr | Datatype::TimeMin => return None,
             datatype if datatype.is_datetime() || datatype.is_time() => Self::IntegerOrNoTime,
@@ -43,7 +43,8 @@ impl Kind {
     }
 }
 
-/// A value as the bytes of a cell of a datatype, if Arrow's type of the field is that of the value.
+/// Returns a value as bytes of a cell. `None` if the value has another type than the field in
+/// Arrow.
 pub(super) fn bytes(datatype: Datatype, value: &ScalarValue) -> Option<Vec<u8>> {
     use ScalarValue as S;
     let long = |value: i64| Some(value.to_le_bytes().to_vec());

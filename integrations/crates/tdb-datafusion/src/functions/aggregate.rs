@@ -1,4 +1,4 @@
-//! Aggregate functions of DataFusion, on mapped values.
+//! Aggregate functions of DataFusion over mapped values.
 
 use std::mem::size_of_val;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct MappedAggregate {
 }
 
 impl MappedAggregate {
-    /// The one that replaces DataFusion's function of this name.
+    /// Returns the replacement for DataFusion's function with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "sum" => Self { inner: sum_udaf(), mapping: Mapping::Wide },
@@ -40,13 +40,13 @@ impl MappedAggregate {
         self.mapping == Mapping::Wide
     }
 
-    /// Whether a function is DataFusion's, of values that are mapped here.
+    /// `true` if this replaces the given function for values of type `of`.
     pub(super) fn replaces(&self, function: &AggregateUDF, of: &DataType) -> bool {
         let inner = function.inner();
         (inner.is::<Sum>() || inner.is::<Min>() || inner.is::<Max>()) && self.mapping.data_type(of).is_some()
     }
 
-    /// The field of results in the type that values become.
+    /// Returns the field with the mapped type.
     fn mapped_field(&self, field: &FieldRef) -> FieldRef {
         match self.mapping.data_type(field.data_type()) {
             Some(data_type) => Arc::new(field.as_ref().clone().with_data_type(data_type)),
@@ -124,13 +124,14 @@ impl AggregateUDFImpl for MappedAggregate {
 
     fn reverse_expr(&self) -> ReversedUDAF {
         match self.inner.reverse_udf() {
-            // It would be DataFusion's function again.
+            // The reversed function would be DataFusion's.
             ReversedUDAF::Reversed(_) | ReversedUDAF::NotSupported => ReversedUDAF::NotSupported,
             ReversedUDAF::Identical => ReversedUDAF::Identical,
         }
     }
 
-    /// `None` keeps such aggregates out of DataFusion's heaps for the first groups, in which NaN is less than all numbers.
+    /// `None` keeps these aggregates out of DataFusion's top-k heaps for groups, where NaN is less
+    /// than all numbers.
     fn is_descending(&self) -> Option<bool> {
         None
     }
@@ -144,12 +145,13 @@ impl AggregateUDFImpl for MappedAggregate {
     }
 }
 
-/// A minimum or maximum of all rows, which is in DataFusion's order of floats but for the bits of NaNs.
+/// Wraps a minimum or maximum over all rows. Changes only the bits of NaNs, because DataFusion's
+/// order is right otherwise.
 fn one_nan(inner: Box<dyn Accumulator>, to: &DataType) -> Box<dyn Accumulator> {
     Box::new(MappedAccumulator { inner, mapping: Mapping::OneNan, to: to.clone() })
 }
 
-/// An aggregate of all rows.
+/// An aggregate over all rows.
 #[derive(Debug)]
 struct MappedAccumulator {
     inner: Box<dyn Accumulator>,
@@ -196,12 +198,12 @@ impl Accumulator for MappedAccumulator {
     }
 }
 
-/// Aggregates of groups.
+/// An aggregate per group.
 struct MappedGroups {
     inner: Box<dyn GroupsAccumulator>,
     mapping: Mapping,
     to: DataType,
-    /// Whether states have the type of results, as those of minima do.
+    /// `true` if intermediate states have the type of the results, as for minima.
     maps_states: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `+`, `-` and `*` of integers, which report an overflow where DataFusion's wrap around.
+//! Integer `+`, `-` and `*` with overflow errors. DataFusion's operators wrap around.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr_common::datum::apply;
 
-/// The operators of a chain that one function computes. Longer chains nest: all operands are in memory at once.
+/// Maximum number of operators per function. Longer chains nest, because a function holds all
+/// operands in memory at once.
 const LONGEST: usize = 64;
 const PREFIX: &str = "checked_";
 const NEGATE: &str = "checked_negate";
 
-/// An operator that may overflow without an error.
+/// An operator that may overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Operation {
     Add,
@@ -49,14 +50,14 @@ impl Operation {
     }
 }
 
-/// A function that is displayed as the operators that it replaces.
+/// A function, displayed as the replaced operators.
 ///
-/// A chain `a + b - c` is one function of three operands, and no function of a function: DataFusion asks each function for the types and
-/// names of all below it, again and again.
+/// A chain `a + b - c` is one function of three operands, not a nested function. DataFusion
+/// repeatedly computes the types and names of everything below a function.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct CheckedArithmetic {
     name: String,
-    /// From the left to the right; `None` negates one operand.
+    /// Operators from left to right. `None` negates the only operand.
     chain: Option<Vec<Operation>>,
     signature: Signature,
 }
@@ -66,11 +67,11 @@ impl CheckedArithmetic {
         let signs = |chain: &Vec<Operation>| chain.iter().map(|operation| operation.sign()).collect::<String>();
         let name = chain.as_ref().map_or_else(|| NEGATE.to_owned(), |chain| format!("{PREFIX}{}", signs(chain)));
         let operands = chain.as_ref().map_or(0, Vec::len) + 1;
-        // The operands have the types that the operators had after coercion.
+        // Type coercion has already run on the operands.
         Self { name, chain, signature: Signature::any(operands, Volatility::Immutable) }
     }
 
-    /// The function with this name.
+    /// Returns the function with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         if name == NEGATE {
             return Some(Self::new(None));
@@ -86,7 +87,7 @@ impl CheckedArithmetic {
         }
     }
 
-    /// The expression as it was written.
+    /// Formats the expression with operators.
     fn written(&self, args: &[Expr], text: impl Fn(&Expr) -> String) -> String {
         let operand = |expr: &Expr| if Self::of(expr).is_some() { format!("({})", text(expr)) } else { text(expr) };
         let Some((first, rest)) = args.split_first() else { return self.name.clone() };
@@ -103,7 +104,7 @@ impl CheckedArithmetic {
     }
 }
 
-/// Whether an expression is arithmetic that was replaced before.
+/// `true` if the expression was already replaced.
 pub(crate) fn is_checked(expr: &Expr) -> bool {
     CheckedArithmetic::of(expr).is_some()
 }
@@ -113,12 +114,13 @@ fn call(chain: Option<Vec<Operation>>, args: Vec<Expr>) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
 }
 
-/// The checked negation of integers.
+/// Creates a checked negation.
 pub(crate) fn negated(operand: Expr) -> Expr {
     call(None, vec![operand])
 }
 
-/// The checked operation on integers; `None` of others. It extends the chain that the left operand is.
+/// Creates a checked operation. Extends the chain of the left operand. `None` for operands that are
+/// not integers.
 pub(crate) fn combined(binary: &BinaryExpr, is_integer: impl Fn(&Expr) -> bool) -> Option<Expr> {
     let (left, right) = (binary.left.as_ref(), binary.right.as_ref());
     let operation = Operation::of(binary.op).filter(|_| is_integer(right) && is_integer(left))?;

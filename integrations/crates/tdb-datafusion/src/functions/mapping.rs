@@ -1,4 +1,4 @@
-//! Values in a type in which DataFusion computes their aggregates right.
+//! Mapping of values to types with correct aggregates in DataFusion.
 
 use std::sync::Arc;
 
@@ -12,24 +12,25 @@ use datafusion::error::{DataFusionError, Result};
 
 use crate::floats::array_with_one_nan;
 
-/// How values become others, and results become values again.
+/// A mapping of values, and of results back to the original type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Mapping {
-    /// Integers of 64 bits as ones of 128 bits.
+    /// Maps 64-bit integers to 128 bits.
     Wide,
-    /// Floats as integers in the order -inf, …, -0.0, 0.0, …, inf, NaN, whatever bits a NaN has.
+    /// Maps floats to integers in the order -inf, …, -0.0, 0.0, …, inf, NaN, whatever the bits of
+    /// the NaN.
     Ordered,
-    /// Floats whose NaNs have the same bits.
+    /// Maps every NaN to the canonical NaN.
     OneNan,
 }
 
 type F16 = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// Sums of integers.
+/// Type of sums.
 const WIDE: DataType = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
 
 impl Mapping {
-    /// The type that values of a type become; `None` if they are not mapped.
+    /// Returns the mapped type. `None` for types without a mapping.
     pub(super) fn data_type(self, of: &DataType) -> Option<DataType> {
         match (self, of) {
             (Self::Wide, DataType::Int64 | DataType::UInt64) => Some(WIDE),
@@ -40,7 +41,7 @@ impl Mapping {
         }
     }
 
-    /// The mapped values.
+    /// Maps values.
     pub(super) fn forward(self, values: &ArrayRef) -> Result<ArrayRef> {
         Ok(match (self, values.data_type()) {
             (Self::OneNan, _) => array_with_one_nan(values),
@@ -59,10 +60,10 @@ impl Mapping {
         })
     }
 
-    /// Results in the type of the values.
+    /// Maps results back to the type of the values.
     ///
     /// # Errors
-    /// A sum exceeds it.
+    /// A sum overflows the type.
     pub(super) fn back(self, results: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         Ok(match (self, to) {
             (Self::OneNan, _) => results.clone(),
@@ -82,7 +83,7 @@ impl Mapping {
     }
 }
 
-/// The bits of a float as a number in its total order, and the bits of such a number.
+/// Converts the bits of a float to a number in total order. The function is its own inverse.
 macro_rules! ordered {
     ($($name:ident: $integer:ty;)*) => {
         $(fn $name(bits: $integer) -> $integer {

@@ -1,4 +1,4 @@
-//! The values of enumerations.
+//! The table of enumeration values.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) fn columns() -> SchemaRef {
     ]))
 }
 
-/// A row for each value. Of values that are no text and no single number, `value` is null.
+/// Returns a row per value. `value` is null unless it is a string or a single number.
 pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     let (mut names, mut ordered, mut datatypes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut positions, mut values) = (Vec::new(), Vec::new());

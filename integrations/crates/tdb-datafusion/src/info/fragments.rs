@@ -1,4 +1,4 @@
-//! The fragments of an array.
+//! The table of fragments.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn columns() -> SchemaRef {
     ]))
 }
 
-/// A row for each fragment that counts, oldest first.
+/// Returns a row per visible fragment, oldest first.
 pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     let failed = |error| error::of_array(uri, error);
     let fragments = array.fragments().map_err(failed)?;

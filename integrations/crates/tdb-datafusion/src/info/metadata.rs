@@ -1,4 +1,4 @@
-//! The metadata of an array.
+//! The table of metadata.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ pub(super) fn columns() -> SchemaRef {
     ]))
 }
 
-/// A row for each key; several numbers are separated by commas. Of bytes that are no text, `value` is null.
+/// Returns a row per key. Multiple numbers are separated by commas. `value` is null for bytes that
+/// are not text.
 pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     let metadata = array.metadata().map_err(|error| error::of_array(uri, error))?;
     let (mut keys, mut datatypes, mut counts, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -38,7 +39,7 @@ pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(self::columns(), columns)?)
 }
 
-/// Values as text: strings as they are, numbers with commas between them.
+/// Formats values: strings unchanged, numbers separated by commas.
 pub(super) fn text_of(datatype: Datatype, bytes: &[u8]) -> Option<String> {
     let is_text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt);
     if is_text {

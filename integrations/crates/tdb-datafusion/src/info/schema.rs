@@ -1,4 +1,4 @@
-//! The fields of an array.
+//! The table of fields.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn columns() -> SchemaRef {
     ]))
 }
 
-/// A row for each dimension and attribute.
+/// Returns a row per dimension and attribute.
 pub(super) fn rows(array: &Array) -> Result<RecordBatch> {
     let schema = array.schema();
     let (mut names, mut roles, mut datatypes, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

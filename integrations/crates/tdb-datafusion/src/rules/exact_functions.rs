@@ -1,4 +1,4 @@
-//! Arithmetic and aggregates by the [functions](crate::functions) of this crate.
+//! Replaces arithmetic and aggregates by the [functions](crate::functions) of this crate.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use datafusion::optimizer::AnalyzerRule;
 use super::expressions::rewritten;
 use crate::functions::{combined, exact_aggregate, is_checked, negated};
 
-/// Replaces operators and aggregate functions. Overflows are errors unless `datafusion.execution.enable_ansi_mode` is off, which DataFusion
-/// has for this purpose and does not heed.
+/// Replaces operators and aggregate functions. Overflows are errors unless
+/// `datafusion.execution.enable_ansi_mode` is off. DataFusion has this option for the purpose, but
+/// ignores it.
 #[derive(Debug)]
 pub(super) struct ExactFunctions;
 
@@ -30,7 +31,7 @@ impl AnalyzerRule for ExactFunctions {
 }
 
 fn replaced(expr: Expr, schema: &DFSchema, checks: bool) -> Transformed<Expr> {
-    // The type of what was replaced is known, and takes long to find out.
+    // The type of a replaced expression is known, and slow to compute.
     let is_integer =
         |expr: &Expr| is_checked(expr) || expr.get_type(schema).is_ok_and(|data_type| data_type.is_integer());
     match expr {

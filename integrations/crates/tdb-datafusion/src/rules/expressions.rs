@@ -1,4 +1,4 @@
-//! The expressions of plans.
+//! Rewriting of expressions in plans.
 
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -7,13 +7,13 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// Rewrites the expressions of a plan and its subqueries; they keep their names and types.
+/// Rewrites the expressions of a plan and its subqueries. Names and types stay the same.
 pub(super) fn rewritten(
     plan: LogicalPlan,
     rewrite: impl Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
 ) -> Result<LogicalPlan> {
     let in_plan = |plan: LogicalPlan| {
-        // DataFusion looks at limits before it computes constants.
+        // DataFusion requires literal limits, before constants are evaluated.
         if matches!(plan, LogicalPlan::Limit(_)) {
             return Ok(Transformed::no(plan));
         }

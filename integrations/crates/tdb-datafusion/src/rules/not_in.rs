@@ -1,6 +1,7 @@
-//! IN and NOT IN with subqueries, of values that may be null.
+//! IN and NOT IN with subqueries over nullable values.
 //!
-//! DataFusion takes NOT IN for "no row is equal", which is true where SQL has null: of a constant, and inside OR and other expressions.
+//! DataFusion treats NOT IN as "no row is equal", which is true where SQL requires null. This
+//! affects constants, and NOT IN inside OR and other expressions.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::scalar::ScalarValue;
 
-/// Rewrites such conditions with EXISTS, which is true or false.
+/// Rewrites the conditions with EXISTS, which is never null.
 #[derive(Debug)]
 pub(super) struct NotIn;
 
@@ -44,7 +45,7 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    /// A condition that all rows of the filter fulfil.
+    /// Rewrites a conjunct of the filter.
     fn conjunct(&self, expr: Expr) -> Result<Expr> {
         match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -56,7 +57,7 @@ impl Rewriter {
         }
     }
 
-    /// What is true where an expression is true, and false or null elsewhere.
+    /// Returns an expression with the same true rows as `expr`. Elsewhere false or null.
     fn truth(&self, expr: Expr) -> Result<Expr> {
         Ok(match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -72,7 +73,7 @@ impl Rewriter {
         })
     }
 
-    /// What is true where an expression is false, and false or null elsewhere.
+    /// Returns an expression, true where `expr` is false. Elsewhere false or null.
     fn falsity(&self, expr: Expr) -> Result<Expr> {
         Ok(match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -88,7 +89,7 @@ impl Rewriter {
         })
     }
 
-    /// The same expression, in which membership is null where SQL has it so.
+    /// Returns the same expression, with null membership as SQL requires.
     fn value(&self, expr: Expr) -> Result<Expr> {
         let member = |expr: Expr| {
             let Expr::InSubquery(list) = expr else { return Ok(Transformed::no(expr)) };
@@ -108,7 +109,8 @@ impl Rewriter {
         Ok(list.expr.nullable(self.schema.as_ref())? || is_nullable(&list.subquery))
     }
 
-    /// What is true where a value is none of a subquery's, and false elsewhere: nothing is equal to it, and neither side is null.
+    /// Returns an expression for "no value of the subquery equals `expr`, and neither side is
+    /// null". The expression is never null.
     fn not_in(&self, list: InSubquery) -> Result<Expr> {
         if !self.may_be_null(&list)? {
             return Ok(Expr::InSubquery(InSubquery { negated: true, ..list }));
@@ -125,7 +127,7 @@ impl Rewriter {
         Ok(all)
     }
 
-    /// An expression as the subquery has it.
+    /// Rewrites columns as outer references of the subquery.
     fn outer(&self, expr: &Expr) -> Result<Expr> {
         let column = |expr: Expr| match expr {
             Expr::Column(column) => {
@@ -138,7 +140,7 @@ impl Rewriter {
     }
 }
 
-/// Whether NOT IN becomes a join that knows nulls: by one pair of columns.
+/// `true` if NOT IN becomes a null-aware join, on one pair of columns.
 fn is_join(list: &InSubquery) -> bool {
     !list.expr.column_refs().is_empty() && list.subquery.outer_ref_columns.is_empty()
 }
@@ -147,7 +149,7 @@ fn is_nullable(subquery: &Subquery) -> bool {
     subquery.subquery.schema().field(0).is_nullable()
 }
 
-/// No row of a subquery fulfils a condition.
+/// Tests that no row of a subquery satisfies a condition.
 fn not_exists(subquery: &Subquery, condition: Option<Expr>) -> Result<Expr> {
     let mut outer = subquery.outer_ref_columns.clone();
     let plan = match condition {

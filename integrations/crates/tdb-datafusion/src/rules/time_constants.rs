@@ -1,7 +1,8 @@
 //! Comparisons of dates and times with constants, in the unit of the column.
 //!
-//! DataFusion compares timestamps with texts, dates and timestamps of other units in nanoseconds, which have no room for the year 9999, and rounds
-//! constants that are finer than the column.
+//! DataFusion compares timestamps with strings, dates and timestamps of other units in nanoseconds.
+//! Nanoseconds overflow after the year 2262. DataFusion also rounds constants finer than the
+//! column.
 
 use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
 use datafusion::common::DFSchema;
@@ -58,7 +59,7 @@ fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
     Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
 }
 
-/// A side of a comparison with the other, if that is a constant time, or a time of another unit.
+/// Rewrites a comparison of a time with a constant, or with a time of another unit.
 fn compared(side: &Expr, op: Operator, other: &Expr, schema: &DFSchema) -> Option<Expr> {
     use Operator as O;
     let data_type = time_type(side, schema)?;
@@ -85,7 +86,8 @@ fn compared(side: &Expr, op: Operator, other: &Expr, schema: &DFSchema) -> Optio
     })
 }
 
-/// A timestamp or date in nanoseconds, of which decimals have enough: timestamps of nanoseconds end with the year 2262.
+/// Converts a timestamp or date to nanoseconds as a decimal. `TimestampNanosecond` ends in the year
+/// 2262.
 fn exactly(expr: &Expr, data_type: &DataType) -> Option<Expr> {
     let (DataType::Timestamp(_, None) | DataType::Date32) = data_type else { return None };
     let decimal = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
@@ -93,7 +95,7 @@ fn exactly(expr: &Expr, data_type: &DataType) -> Option<Expr> {
     Some(cast(cast(expr.clone(), DataType::Int64), decimal) * lit(unit))
 }
 
-/// False, or null of null.
+/// Returns false, or null for null.
 fn never(expr: Expr) -> Expr {
     expr.is_null().and(Expr::Literal(ScalarValue::Boolean(None), None))
 }
@@ -118,7 +120,7 @@ fn member(list: &InList, schema: &DFSchema) -> Option<Expr> {
     })
 }
 
-/// The type of an expression of dates or times that is no constant.
+/// Returns the type of an expression of dates or times. `None` for constants.
 fn time_type(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
     if expr.column_refs().is_empty() {
         return None;
@@ -126,7 +128,7 @@ fn time_type(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
     expr.get_type(schema).ok().filter(|data_type| nanoseconds(data_type).is_some())
 }
 
-/// The unit of dates or times.
+/// Nanoseconds per unit of a date or time type.
 fn nanoseconds(data_type: &DataType) -> Option<i128> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => 1_000_000_000,
@@ -141,23 +143,23 @@ fn nanoseconds(data_type: &DataType) -> Option<i128> {
     }
 }
 
-/// Where a constant is among the values of a type.
+/// Position of a constant among the values of a type.
 enum Constant {
-    /// It is this value.
+    /// Equals this value.
     Exact(ScalarValue),
-    /// It is between this value and the next one.
+    /// Between this value and the next.
     Above(ScalarValue),
     BeyondAll,
     BelowAll,
 }
 
 impl Constant {
-    /// A text, or a date or time, among the values of a type of dates or times.
+    /// Locates a string, date or time among the values of a date or time type.
     fn of(expr: &Expr, data_type: &DataType) -> Option<Self> {
         let value = literal(expr, data_type)?;
         let fine = match value.try_as_str() {
             Some(text) => of_text(text?, data_type)?,
-            // Others are compared as DataFusion does, or refused.
+            // Other types are compared or rejected by DataFusion.
             None if is_same_kind(&value.data_type(), data_type) => {
                 i128::from(number(&value)?) * nanoseconds(&value.data_type())?
             }
@@ -174,7 +176,7 @@ impl Constant {
     }
 }
 
-/// A constant: a literal, or a text that is cast to a timestamp or date.
+/// Returns a constant: a literal, or a string cast to a timestamp or date.
 fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     match expr {
         Expr::Literal(value, _) if !value.is_null() => Some(value.clone()),
@@ -196,7 +198,7 @@ fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// Whether values of both types are counted from the same moment.
+/// `true` if values of both types count from the same moment.
 fn is_same_kind(data_type: &DataType, other: &DataType) -> bool {
     match (data_type, other) {
         (DataType::Timestamp(_, zone), DataType::Timestamp(_, other)) => zone == other,
@@ -206,7 +208,7 @@ fn is_same_kind(data_type: &DataType, other: &DataType) -> bool {
     }
 }
 
-/// A text as a time of the kind of a type, in nanoseconds: as one of the finest unit that has room for it.
+/// Parses a string as nanoseconds, via the finest unit without overflow.
 fn of_text(text: &str, data_type: &DataType) -> Option<i128> {
     let units = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond, TimeUnit::Second];
     let kinds = match data_type {
@@ -219,7 +221,7 @@ fn of_text(text: &str, data_type: &DataType) -> Option<i128> {
     kinds.iter().find_map(value)
 }
 
-/// The number of a date or time.
+/// Returns the number of a date or time.
 fn number(value: &ScalarValue) -> Option<i64> {
     use ScalarValue as S;
     match value {
@@ -232,7 +234,7 @@ fn number(value: &ScalarValue) -> Option<i64> {
     }
 }
 
-/// A value of a type of dates or times.
+/// Creates a value of a date or time type.
 fn time(number: i64, data_type: &DataType) -> Option<ScalarValue> {
     use ScalarValue as S;
     let short = i32::try_from(number).ok();

@@ -1,4 +1,5 @@
-//! Equality of floats, in which zeros of either sign are equal: DataFusion's `=` has it so, and its IN, `nullif` and `CASE … WHEN` compare bits.
+//! Equality of signed zeros. In DataFusion, `=` treats both zeros as equal, but IN, `nullif` and
+//! `CASE … WHEN` compare bits.
 
 use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
@@ -11,7 +12,7 @@ use datafusion::scalar::ScalarValue;
 
 use super::expressions::rewritten;
 
-/// Gives lists both zeros, and writes the others with `=`.
+/// Adds the other zero to lists, and rewrites `nullif` and CASE with `=`.
 #[derive(Debug)]
 pub(super) struct BothZeros;
 

@@ -1,16 +1,17 @@
-//! What EXPLAIN tells of a scan: how much was left out, and by what.
+//! Metrics for EXPLAIN: the number of fragments and tiles read and pruned.
 
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use tdb_array::{Plan, PrunedBy};
 
-/// Notes what a plan says, as of the first partition: it is the plan of all of them.
+/// Records the counts of a plan. Attributed to the first partition, because the plan covers all
+/// partitions.
 pub(super) fn planned(metrics: &ExecutionPlanMetricsSet, plan: &Plan) {
     for (name, count) in counts(plan) {
         MetricBuilder::new(metrics).counter(name, 0).add(usize::try_from(count).unwrap_or(usize::MAX));
     }
 }
 
-/// The same as text, without what is zero.
+/// Formats the counts, without zeros.
 pub(super) fn summary(plan: &Plan) -> String {
     let counts = counts(plan).into_iter().filter(|(_, count)| *count > 0);
     counts.map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(", ")

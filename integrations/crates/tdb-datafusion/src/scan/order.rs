@@ -1,4 +1,4 @@
-//! Orders that an array gives for less than sorting.
+//! Sort orders that the array provides at lower cost than a sort.
 
 use datafusion::arrow::compute::SortOptions;
 use datafusion::physical_expr::expressions::Column;
@@ -9,7 +9,8 @@ use tdb_array::{FirstValues, Order};
 use super::Scan;
 
 impl Scan {
-    /// The order in which rows come sorted so: by leading dimensions, or by trailing ones, ascending. Not by floats, which SQL sorts otherwise.
+    /// Returns the array order that satisfies a sort: ascending by leading or by trailing
+    /// dimensions. Excludes floats, which SQL sorts differently.
     pub(super) fn order_of(&self, wanted: &[PhysicalSortExpr]) -> Option<(Order, Vec<String>)> {
         let names = wanted.iter().map(|sort| {
             let column = sort.expr.downcast_ref::<Column>()?;
@@ -18,7 +19,7 @@ impl Scan {
         self.order_by(names.collect::<Option<_>>()?)
     }
 
-    /// The column that rows are sorted by before all others, and which of its values come first then.
+    /// Returns the leading sort column, and the end of its values to start with.
     pub(super) fn first_of(&self, wanted: &[PhysicalSortExpr]) -> Option<(String, FirstValues)> {
         let leading = wanted.first()?;
         let column = leading.expr.downcast_ref::<Column>()?;
@@ -27,7 +28,7 @@ impl Scan {
         Some((column.name().to_owned(), first))
     }
 
-    /// The same, of columns by their names.
+    /// Returns the array order for these columns.
     pub(super) fn order_by(&self, names: Vec<String>) -> Option<(Order, Vec<String>)> {
         let dimensions = self.opened.array_schema().dimensions();
         let is_sorted = |order: &[usize]| {
@@ -50,14 +51,14 @@ impl Scan {
         }
     }
 
-    /// The order of each partition's rows, as plans know it.
+    /// Returns the order of each partition's rows for the planner.
     pub(super) fn properties(&self) -> EquivalenceProperties {
         let sorted = |name: &String| {
             let column = Column::new_with_schema(name, &self.schema).ok()?;
             Some(PhysicalSortExpr::new(Arc::new(column), SortOptions { descending: false, nulls_first: false }))
         };
         let Some((_, names)) = &self.order else { return EquivalenceProperties::new(self.schema.clone()) };
-        // What follows a column that isn't there is no order.
+        // Columns after a missing column are unordered.
         let order: Vec<PhysicalSortExpr> = names.iter().map_while(sorted).collect();
         if order.is_empty() {
             return EquivalenceProperties::new(self.schema.clone());

@@ -1,4 +1,4 @@
-//! What each partition reads.
+//! Division of a scan into partitions.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use tdb_array::{ArrayError, QueryPart};
 use super::{Parts, Scan, metrics};
 use crate::error;
 
-/// So many parts has each partition where filters become narrower while the query runs: each of them looks anew.
+/// Number of parts per partition with dynamic filters. Each part uses the latest filter.
 const PARTS_OF_DYNAMIC: usize = 8;
 
 impl Scan {
-    /// Divides the scan into partitions, once. It reads metadata, and blocks.
+    /// Divides the scan into partitions, once. Reads metadata, and blocks.
     ///
     /// # Errors
-    /// Metadata can't be read; the same each time.
+    /// Metadata are unreadable. Repeated calls return the same error.
     pub(super) fn parts(&self) -> Result<Parts> {
         let divided = self
             .parts
@@ -36,16 +36,16 @@ impl Scan {
         let Some((first, others)) = first else {
             return Ok(self.shared(query.split(self.partitions * PARTS_OF_DYNAMIC)?));
         };
-        // Once these are read, the filter rules most of the others out.
+        // After the first parts, the filter rules out most of the rest.
         let mut partitions = self.shared(first.split(self.partitions)?);
         let others = self.shared(others.split(self.partitions * PARTS_OF_DYNAMIC)?);
         partitions.iter_mut().zip(others).for_each(|(parts, others)| parts.extend(others));
         Ok(partitions)
     }
 
-    /// The parts of each partition.
+    /// Distributes parts to partitions.
     fn shared(&self, mut parts: Vec<QueryPart>) -> Vec<Vec<QueryPart>> {
-        // The heaviest first, each to who has least so far.
+        // Assigns the heaviest part first, each to the partition with the least weight.
         parts.sort_by_key(|part| std::cmp::Reverse(part.weight()));
         let mut partitions = vec![(0u64, Vec::new()); self.partitions];
         for part in parts {

@@ -1,4 +1,4 @@
-//! A scan as bytes, for another process that reads it.
+//! Serialization of scans, for reading in another process.
 //!
 //! ```text
 //! u8 version | URI | u8 flags | u64 start, end of time | u64 budget | u64 fetch + 1, 0 for none | order | u32 count | count × its column
@@ -20,8 +20,9 @@ use crate::{Opener, TableOptions, error};
 const VERSION: u8 = 1;
 const BINARY_STRINGS: u8 = 1;
 
-/// What a [`Scan`] reads, as a value: where the array lies, which snapshot of it counts, and what each partition reads of it. It holds
-/// nothing that is open and no key, and two processes of the same version can exchange it as [bytes](Self::to_bytes).
+/// The description of a [`Scan`]: the URI, the snapshot, and the query parts of each partition.
+/// Contains neither open files nor keys. Two processes of the same version can exchange it as
+/// [bytes](Self::to_bytes).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScanPieces {
     uri: String,
@@ -35,11 +36,11 @@ pub struct ScanPieces {
 }
 
 impl Scan {
-    /// What it reads, as a value. Filters that become narrower while the query runs aren't part of it: they leave out what other
-    /// parts of the plan leave out too. It reads metadata, and blocks.
+    /// Returns the description of this scan. Omits dynamic filters, because the plan also applies
+    /// them elsewhere. Reads metadata, and blocks.
     ///
     /// # Errors
-    /// Metadata can't be read.
+    /// Metadata are unreadable.
     pub fn pieces(&self) -> Result<ScanPieces> {
         Ok(ScanPieces {
             uri: self.opened.uri.clone(),
@@ -61,13 +62,13 @@ impl ScanPieces {
         &self.uri
     }
 
-    /// The time that the array is looked at.
+    /// The time range of the snapshot.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time
     }
 
-    /// Each partition as a scan of one partition, for those who hand them to different readers.
+    /// Returns each partition as a separate scan, for distribution to several readers.
     pub fn each(&self) -> impl Iterator<Item = Self> {
         self.partitions.iter().map(|parts| Self {
             uri: self.uri.clone(),
@@ -78,18 +79,18 @@ impl ScanPieces {
         })
     }
 
-    /// The scan, of the array that the opener finds at the URI, with the key that it has for it. It blocks.
+    /// Opens the array with the opener, and creates the scan. Blocks.
     ///
     /// # Errors
-    /// The array can't be opened; it has no such columns.
+    /// The array cannot be opened, or lacks a column.
     pub fn scan(&self, opener: &Opener) -> Result<Scan> {
         self.on(opener.array(&self.uri, Some(self.time))?)
     }
 
-    /// The scan, of an array that is open already: it needn't be opened anew for each plan.
+    /// Creates the scan on an open array. Saves opening the array for each plan.
     ///
     /// # Errors
-    /// It has no such columns; a column has no counterpart in Arrow.
+    /// The array lacks a column, or a column has no Arrow type.
     pub fn on(&self, array: Array) -> Result<Scan> {
         let mut options = TableOptions::new().between(self.time);
         options = options.budget(usize::try_from(self.budget).unwrap_or(usize::MAX));
@@ -118,7 +119,7 @@ impl ScanPieces {
             statistics: Arc::default(),
             metrics: ExecutionPlanMetricsSet::new(),
         };
-        // Plans leave out what sorts again: an order that isn't one would give wrong rows.
+        // Plans omit sorts based on this order, so a wrong claim would give wrong rows.
         if let Some((_, names)) = &self.order
             && scan.order_by(names.clone()) != self.order
         {
@@ -127,7 +128,7 @@ impl ScanPieces {
         Ok(scan)
     }
 
-    /// What [`from_bytes`](Self::from_bytes) reads.
+    /// Serializes the scan for [`from_bytes`](Self::from_bytes).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = ByteWriter::new();
@@ -159,10 +160,11 @@ impl ScanPieces {
         writer.into_bytes()
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote. What is allocated is in proportion to the bytes.
+    /// Parses the result of [`to_bytes`](Self::to_bytes). Allocations are proportional to the
+    /// input.
     ///
     /// # Errors
-    /// Another version, or bytes that are damaged.
+    /// Another version, or damaged bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut reader = ByteReader::new(bytes);
         let pieces = parse(&mut reader).and_then(|pieces| reader.finish("scan").map(|()| pieces));

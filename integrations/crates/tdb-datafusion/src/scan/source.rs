@@ -1,4 +1,4 @@
-//! The scan as DataFusion knows it.
+//! Implementation of `DataSource`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl DataSource for Scan {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         _config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn DataSource>>> {
-        // What follows a limit isn't what it limits.
+        // A filter must not move below a limit.
         if !self.opened.options.pushdown || self.fetch.is_some() {
             return Ok(FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; filters.len()]));
         }
@@ -139,7 +139,7 @@ impl DataSource for Scan {
                 SortOrderPushdownResult::Exact { inner: Arc::new(scan) }
             }
             _ => match self.first_of(order) {
-                // A partition begins with rows that may be among the first ones.
+                // Partitions start with candidates for the first rows.
                 Some(first) if self.opened.options.pushdown => {
                     let scan = Self { first: Some(first), ..self.changed() };
                     SortOrderPushdownResult::Inexact { inner: Arc::new(scan) }

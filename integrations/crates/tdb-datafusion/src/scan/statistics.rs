@@ -1,4 +1,4 @@
-//! What metadata says of a scan's rows, where it is exact.
+//! Exact statistics of a scan, from metadata.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use tdb_array::{ArrayError, Stated, Statistics as Found};
 use super::Scan;
 
 impl Scan {
-    /// Of all partitions together. It reads metadata, and blocks.
+    /// Returns statistics over all partitions. Reads metadata, and blocks.
     pub(super) fn whole_statistics(&self) -> Arc<Statistics> {
-        // Statistics are never worth an error: what can't be read now can't be read by the query either, which says so.
+        // Errors are ignored here. Unreadable metadata also fail the query, with an error.
         let found = || self.found().unwrap_or_else(|_| Statistics::new_unknown(&self.schema));
         self.statistics.get_or_init(|| Arc::new(found())).clone()
     }
 
     fn found(&self) -> Result<Statistics, ArrayError> {
         let mut statistics = Statistics::new_unknown(&self.schema);
-        // Rows that a condition, a limit or another part of the plan leaves out aren't told apart by metadata alone.
+        // Metadata cannot predict the effect of a condition, a limit or a dynamic filter.
         if !self.opened.options.pushdown || self.condition.is_some() || self.fetch.is_some() || !self.dynamic.is_empty()
         {
             return Ok(statistics);
@@ -61,7 +61,7 @@ impl Scan {
         matches!(self.opened.field(column), Some((FieldRef::Dimension(_), _)))
     }
 
-    /// How the values of a column are those of SQL, if they are.
+    /// Returns how the values of a column correspond to SQL values. `None` if they do not.
     fn told(&self, column: &str) -> Option<Told> {
         let (reference, cells) = self.opened.field(column)?;
         let is_enumerated = match reference {
@@ -75,14 +75,15 @@ impl Scan {
     }
 }
 
-/// What SQL may know of a column of so many rows.
+/// Converts the statistics of a column with `rows` rows.
 fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> ColumnStatistics {
     let mut statistics = ColumnStatistics::new_unknown();
-    // "No time" is null in SQL, and metadata do not count it. Only coordinates are never null.
+    // "No time" is null in SQL, but not counted as null in metadata. Only coordinates are never
+    // null.
     if !is_dimension && told.may_have_no_time(found) {
         return statistics;
     }
-    // Cells that nobody wrote are rows with the fill value, and no values of the array.
+    // Unwritten cells are rows with the fill value, but not counted in metadata.
     let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return statistics };
     if size(values.saturating_add(*nulls)) != Some(rows) {
         return statistics;
@@ -98,7 +99,7 @@ fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> Colu
     statistics.min_value = negatable(value(&found.min));
     statistics.max_value = negatable(value(&found.max));
     statistics.sum_value = match (&found.sum, told) {
-        // That of no values is null in SQL.
+        // The sum of no values is null in SQL.
         _ if *values == 0 => Precision::Absent,
         (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
         (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
@@ -107,8 +108,8 @@ fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> Colu
     statistics
 }
 
-/// An end of values, but for one whose opposite its type doesn't have: DataFusion negates the ends that it knows where a condition negates the
-/// column, and refuses the statement where it can't, be there such a row in the answer or not.
+/// Drops a minimum or maximum whose negation overflows. DataFusion negates known bounds if a
+/// condition negates the column. An overflow fails the statement, even without a matching row.
 fn negatable(end: Precision<ScalarValue>) -> Precision<ScalarValue> {
     let is_signed = end.get_value().is_some_and(|value| value.data_type().is_signed_integer());
     match end.get_value().map(ScalarValue::arithmetic_negate) {
@@ -121,7 +122,7 @@ fn size(count: u64) -> Option<usize> {
     usize::try_from(count).ok()
 }
 
-/// How values of a field are those of SQL.
+/// Correspondence of a field's values to SQL values.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Integer(Datatype),
@@ -147,7 +148,7 @@ impl Told {
         })
     }
 
-    /// Whether some values are "no time", the least of their type.
+    /// `true` if some values may be "no time", the minimum of the type.
     fn may_have_no_time(self, found: &Found) -> bool {
         match (self, &found.min) {
             (Self::Time(_), Stated::Exact(Some(bytes))) => *bytes == i64::MIN.to_le_bytes(),
@@ -157,7 +158,7 @@ impl Told {
         }
     }
 
-    /// Whether the array's least and greatest value are those of SQL, which knows NaNs as values and zeros of either sign as two.
+    /// `true` if minimum and maximum are the same in SQL, which orders NaNs and signed zeros.
     fn has_order(self, found: &Found) -> bool {
         if !matches!(self, Self::Float(_)) {
             return true;
@@ -168,7 +169,7 @@ impl Told {
             }
             _ => true,
         };
-        // A sum of NaNs is one.
+        // The sum is NaN if any value is.
         let has_no_nan = matches!(&found.sum, Stated::Exact(Some(Sum::F64(sum))) if sum.is_finite());
         has_no_nan && !is_zero(&found.min) && !is_zero(&found.max)
     }

@@ -1,4 +1,4 @@
-//! The rows of one partition, as they come.
+//! The stream of rows of a partition.
 
 use std::sync::Arc;
 
@@ -20,24 +20,24 @@ use crate::floats::with_one_nan;
 use crate::options::LEAST_BUDGET;
 use crate::{error, filter};
 
-/// So many batches wait to be taken.
+/// Number of batches read ahead.
 const AHEAD: usize = 1;
-/// Bytes of a batch: what is made of its rows fits into caches, memory that was just used is used again, and who wants a few rows
-/// waits for no more than these.
+/// Batch size in bytes. Small batches stay in CPU caches and reuse memory, and a query of few rows
+/// waits for few.
 const BATCH: usize = 512 << 10;
 
-/// What runs on a thread of its own, where blocking is allowed.
+/// State of the thread that reads a partition. Blocking is allowed there.
 struct Run {
     scan: Scan,
     partition: usize,
     pool: Arc<dyn MemoryPool>,
     monitor: Monitor,
     baseline: BaselineMetrics,
-    /// Tiles that filters have ruled out which became narrower meanwhile.
+    /// Number of tiles pruned by dynamic filters.
     pruned: Count,
 }
 
-/// Cancels the query when nobody waits for rows any more.
+/// Cancels the query when the stream is dropped.
 struct CancelOnDrop(Monitor);
 
 impl Drop for CancelOnDrop {
@@ -46,8 +46,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The rows of a partition. Nothing is read before the first of them are asked for: by then filters that other parts of the plan find
-/// are there.
+/// Opens the stream of a partition. Reads nothing before the first poll. By then, other parts of
+/// the plan may have set dynamic filters.
 pub(super) fn open(scan: &Scan, partition: usize, pool: Arc<dyn MemoryPool>) -> SendableRecordBatchStream {
     let monitor = Monitor::only_cancelling();
     let run = Run {
@@ -62,7 +62,7 @@ pub(super) fn open(scan: &Scan, partition: usize, pool: Arc<dyn MemoryPool>) -> 
     let rows = stream::once(async move { Ok::<_, DataFusionError>(run.begin()) }).try_flatten();
     let guard = CancelOnDrop(monitor);
     let rows = rows.inspect(move |_| {
-        // It goes with the stream.
+        // Moves the guard into the stream.
         let _ = &guard;
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
@@ -84,7 +84,7 @@ impl Run {
         builder.build()
     }
 
-    /// Gives batches until there are no more, or nobody takes them.
+    /// Emits batches until the end, or until the receiver is gone.
     fn read(&self, mut give: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         if self.scan.fetch == Some(0) {
             return Ok(());
@@ -98,7 +98,7 @@ impl Run {
             match self.part(part, budget, &conversion, &mut give) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                // Nobody listens.
+                // The receiver is gone.
                 Err(_) if self.monitor.is_cancelled() => return Ok(()),
                 Err(error) => return Err(error),
             }
@@ -107,7 +107,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether more is wanted.
+    /// Reads one part. Returns `false` if no more batches are wanted.
     fn part(
         &self,
         part: &QueryPart,
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// The query with what filters say by now that become narrower; none if no row is left.
+    /// Adds the current dynamic filters to the query. `None` if no row can match.
     fn narrowed(&self, query: Query) -> Result<Option<Query>, ArrayError> {
         if self.scan.dynamic.is_empty() {
             return Ok(Some(query));
@@ -154,7 +154,7 @@ impl Run {
     }
 }
 
-/// What a filter says at the moment.
+/// Returns the current state of a filter.
 fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     match filter.downcast_ref::<DynamicFilterPhysicalExpr>() {
         Some(dynamic) => dynamic.current().ok(),
@@ -162,8 +162,8 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     }
 }
 
-/// What a partition of a scan may take of a pool at most: all of them together a quarter of it, as the rest of the query needs memory
-/// that it can't do without.
+/// Maximum memory of a partition: all partitions together get a quarter of the pool, because the
+/// rest of the query needs memory it cannot reduce.
 fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     match limit {
         MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
@@ -171,7 +171,7 @@ fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     }
 }
 
-/// Reserves what a partition may take, or less if the pool has less, and gives how much it is.
+/// Reserves the wanted memory, or less if the pool has less. Returns the reserved size.
 fn reserve(reservation: &MemoryReservation, wanted: usize) -> Result<usize> {
     let mut budget = wanted;
     loop {

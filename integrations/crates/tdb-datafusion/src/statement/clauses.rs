@@ -1,6 +1,7 @@
-//! Clauses that DataFusion's planner passes over: a query would give other rows than it asks for.
+//! Rejects clauses that DataFusion's planner ignores. The query would return other rows than
+//! requested.
 //!
-//! Structures are taken apart field by field, so that a field that a new version of the parser adds is an error here.
+//! Patterns name every field. A field added by a new parser version fails to compile here.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
     WildcardAdditionalOptions, With,
 };
 
-/// Refuses a statement with a clause that would be passed over.
+/// Rejects a statement with an ignored clause.
 pub(super) fn check(statement: &Statement, state: &SessionState) -> Result<()> {
     let kind = |name: &str| {
         let is_scalar =
@@ -26,7 +27,7 @@ pub(super) fn check(statement: &Statement, state: &SessionState) -> Result<()> {
     refused(of_statement(statement, &mut Clauses { kind: &kind }))
 }
 
-/// Refuses such clauses of the tables of a statement that nobody else has checked.
+/// Rejects ignored clauses in the tables of statements that bypass [`check`].
 #[derive(Debug)]
 pub(crate) struct PlainRelations;
 
@@ -47,7 +48,7 @@ impl RelationPlanner for PlainRelations {
     }
 }
 
-/// A clause, and what to do instead.
+/// A clause, and advice for the user.
 type Found = ControlFlow<(String, &'static str)>;
 
 fn refused(found: Found) -> Result<()> {
@@ -61,7 +62,7 @@ fn refused(found: Found) -> Result<()> {
 
 const LEAVE_OUT: &str = "leave it out";
 
-/// Refuses a clause that is there.
+/// Rejects a clause if it is present.
 fn no(is_there: bool, clause: &str) -> Found {
     no_but(is_there, clause, LEAVE_OUT)
 }
@@ -83,12 +84,12 @@ fn of_statement(statement: &Statement, clauses: &mut Clauses<'_>) -> Found {
     }
 }
 
-/// What a name of a function means.
+/// Kind of a function name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scalar,
     Aggregate,
-    /// Of windows alone, or unknown.
+    /// A pure window function, or unknown.
     Window,
 }
 
@@ -111,7 +112,7 @@ impl Visitor for Clauses<'_> {
 
     fn pre_visit_statement(&mut self, statement: &ast::Statement) -> Found {
         match statement {
-            // The planner takes INSERT, UPDATE, DELETE, MERGE and CREATE TABLE apart field by field.
+            // The planner checks every field of INSERT, UPDATE, DELETE, MERGE and CREATE TABLE.
             ast::Statement::CreateTable(table) => of_columns(&table.columns, &table.constraints),
             ast::Statement::CreateView(view) => of_view(view),
             ast::Statement::Drop {
@@ -143,7 +144,7 @@ impl Visitor for Clauses<'_> {
                 no(clone.is_some(), "CLONE")
             }
             ast::Statement::CreateDatabase { db_name, if_not_exists, .. } => {
-                // It has two dozen options, none of which is read.
+                // The statement has two dozen options, all of them ignored.
                 let plain = format!("CREATE DATABASE {}{db_name}", if *if_not_exists { "IF NOT EXISTS " } else { "" });
                 no(statement.to_string() != plain, "options of CREATE DATABASE")
             }
@@ -298,7 +299,7 @@ impl Visitor for Clauses<'_> {
             TableFactor::UNNEST { alias, array_exprs: _, with_offset: _, with_offset_alias: _, with_ordinality: _ } => {
                 of_alias(alias.as_ref())
             }
-            // The planner refuses these.
+            // The planner rejects these.
             TableFactor::TableFunction { .. }
             | TableFactor::JsonTable { .. }
             | TableFactor::OpenJsonTable { .. }
@@ -341,7 +342,7 @@ impl Clauses<'_> {
             _ => None,
         };
         match (self.kind)(&ident.unwrap_or_else(|| name.to_string())) {
-            // All clauses of aggregates are read or refused.
+            // The planner reads or rejects all clauses of aggregates.
             Kind::Aggregate => ControlFlow::Continue(()),
             Kind::Window => {
                 no(distinct, &of("DISTINCT"))?;
@@ -363,7 +364,7 @@ impl Clauses<'_> {
 }
 
 fn of_cte(table: &Cte, is_recursive: bool) -> Found {
-    // Whether a query is materialized changes no rows.
+    // Materialization does not change rows.
     let Cte { alias, query, from, materialized: _, closing_paren_token: _ } = table;
     of_alias(Some(alias))?;
     no(from.is_some(), "WITH … FROM")?;
@@ -385,7 +386,7 @@ fn of_tables(tables: &[TableWithJoins]) -> Found {
 }
 
 fn of_joins(joins: &[Join]) -> Found {
-    // The planner takes the operators apart.
+    // The planner checks the operators.
     joins.iter().try_for_each(|Join { relation: _, global, join_operator: _ }| no(*global, "GLOBAL JOIN"))
 }
 
@@ -433,7 +434,7 @@ fn of_pipe(operator: &PipeOperator) -> Found {
         }
         PipeOperator::Join(join) => of_joins(std::slice::from_ref(join)),
         PipeOperator::Select { exprs } | PipeOperator::Extend { exprs } => exprs.iter().try_for_each(of_item),
-        // The planner reads all of these, or refuses them.
+        // The planner reads or rejects all of these.
         PipeOperator::Limit { .. }
         | PipeOperator::Where { .. }
         | PipeOperator::OrderBy { .. }
@@ -451,14 +452,14 @@ fn of_pipe(operator: &PipeOperator) -> Found {
     }
 }
 
-/// Options and constraints of a new table's columns.
+/// Checks options and constraints of columns in new tables.
 fn of_columns(columns: &[ColumnDef], constraints: &[TableConstraint]) -> Found {
     let advice = "leave it out; nothing enforces it";
     for ColumnDef { name: _, data_type: _, options } in columns {
         for option in options {
             let is_read = match option.option {
                 ColumnOption::Null | ColumnOption::NotNull | ColumnOption::Default(_) => true,
-                // The planner refuses these.
+                // The planner rejects these.
                 ColumnOption::ForeignKey(_) | ColumnOption::Check(_) => true,
                 ColumnOption::PrimaryKey(_)
                 | ColumnOption::Unique(_)

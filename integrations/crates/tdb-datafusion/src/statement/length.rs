@@ -1,7 +1,8 @@
-//! How many operators a statement may chain.
+//! Limits the number of chained operators in a statement.
 //!
-//! The parser bounds how deep parentheses nest. `a + b + c …` and `SELECT … UNION SELECT …` nest as deep, without any: each operator
-//! is the operand of the next one, and DataFusion descends into all of them.
+//! The parser only limits the nesting of parentheses. `a + b + c …` and `SELECT … UNION SELECT …`
+//! nest as deeply without any: each operator is an operand of the next, and DataFusion recurses
+//! into all of them.
 
 use datafusion::config::Dialect;
 use datafusion::error::Result;
@@ -11,26 +12,26 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::error;
 
-/// Operators, and words of operators such as IS NULL, between two commas.
+/// Maximum number of operators, including keywords such as IS NULL, between two commas.
 const MOST_OPERATORS: usize = 10_000;
-/// Queries and tables that UNION, JOIN and the like combine.
+/// Maximum number of queries and tables combined by UNION, JOIN and similar.
 const MOST_QUERIES: usize = 2_000;
 
-/// Refuses a statement that chains more.
+/// Rejects a statement with longer chains.
 pub(super) fn check(sql: &str, dialect: Dialect) -> Result<()> {
-    // Each takes two bytes at least.
+    // Each operator takes at least two bytes.
     if sql.len() <= 2 * MOST_QUERIES {
         return Ok(());
     }
     let Some(dialect) = dialect_from_str(dialect) else { return Ok(()) };
-    // The parser says what is wrong with words.
+    // The parser reports invalid tokens.
     let Ok(tokens) = Tokenizer::new(dialect.as_ref(), sql).tokenize() else { return Ok(()) };
     let mut outer: Vec<Chain> = Vec::new();
     let mut chain = Chain::default();
     for token in &tokens {
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => {
-                // A chain of subscripts nests, too.
+                // A chain of subscripts nests as well.
                 chain.operators += 1;
                 outer.push(std::mem::take(&mut chain));
             }

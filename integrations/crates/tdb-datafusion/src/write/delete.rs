@@ -1,7 +1,8 @@
-//! DELETE: a condition that the array keeps.
+//! DELETE, stored as a condition in the array.
 //!
-//! What is stored is what cells must fulfil to stay, and of null no comparison is true: by format such cells go. SQL keeps them. So a
-//! condition is stored only where the two agree.
+//! The format stores the condition that cells must satisfy to stay. No comparison with null is
+//! true. The format therefore deletes cells where SQL keeps rows. A condition is therefore stored
+//! only where both agree.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,10 +27,10 @@ use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
 use crate::{error, filter};
 
-/// The plan that deletes the rows for which all filters are true.
+/// Creates the plan to delete all rows that match the filters.
 ///
 /// # Errors
-/// A filter that the array can't keep.
+/// A filter that has no exact condition.
 pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
     refuse_past(opened, "DELETE")?;
     if opened.array_schema().is_dense() {
@@ -57,7 +58,7 @@ pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]
     Ok(Arc::new(DataSinkExec::new(Arc::new(EmptyExec::new(nothing())), Arc::new(sink), None)))
 }
 
-/// What all cells fulfil: there has to be a comparison.
+/// Returns a condition for all cells. The format requires a comparison.
 fn everything(opened: &Opened) -> Result<Condition> {
     let dimensions = opened.array_schema().dimensions();
     let Some(dimension) = dimensions.iter().find(|dimension| !dimension.datatype().is_float()) else {
@@ -73,7 +74,7 @@ fn everything(opened: &Opened) -> Result<Condition> {
     Ok(field(dimension.name()).ge(least))
 }
 
-/// Deletes when it runs.
+/// Sink that deletes cells.
 #[derive(Debug)]
 struct DeleteSink {
     opened: Arc<Opened>,
@@ -101,7 +102,7 @@ impl DataSink for DeleteSink {
     }
 }
 
-/// Deletes, and gives how many rows there were.
+/// Deletes cells, and returns their number.
 fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     if filter::is_never(condition) {
         return Ok(0);
@@ -117,12 +118,13 @@ fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     Ok(count)
 }
 
-/// A deletion counts for all that was written up to its millisecond: what a later statement writes has to be of a later one.
+/// A deletion applies to everything written up to its millisecond. Waits, to give later statements
+/// a later timestamp.
 fn pass_the_moment() {
     std::thread::sleep(std::time::Duration::from_millis(2));
 }
 
-/// Whether what the array would delete is what SQL means.
+/// Checks that the array deletes the same cells as SQL would.
 fn check(opened: &Opened, condition: &Condition) -> Result<()> {
     let failed = |error| error::of_array(&opened.uri, error);
     let refused = |what: String| DataFusionError::Plan(format!("DELETE from {:?} can't be stored: {what}", opened.uri));

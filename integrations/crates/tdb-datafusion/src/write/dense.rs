@@ -1,7 +1,7 @@
-//! Rows as boxes of a dense array, in bands of whole tiles along its first dimension.
+//! Writes rows to a dense array as boxes: bands of whole tiles along the first dimension.
 //!
-//! Rows come in row-major order: the plan sorts them where they don't. So each row says where the next one may be, and no more is held than the
-//! rows of the tiles that aren't complete yet.
+//! Rows arrive in row-major order, sorted by the plan if necessary. Each row thus determines the
+//! possible successors, and only rows of incomplete tiles stay in memory.
 
 use std::sync::Arc;
 
@@ -21,10 +21,11 @@ use super::sink::InsertSink;
 use crate::enumerations::Enumerations;
 use crate::error;
 
-/// The order that rows of a dense array are written in, as columns of these; none of a sparse one, which sorts them itself.
+/// Returns the required order of rows for a dense array, in terms of these columns. `None` for
+/// sparse arrays, which sort themselves.
 ///
 /// # Errors
-/// A dimension that isn't among them.
+/// A dimension is missing.
 pub(crate) fn row_major(schema: &ArraySchema, columns: &Schema) -> Result<Option<LexRequirement>> {
     if !schema.is_dense() {
         return Ok(None);
@@ -37,7 +38,7 @@ pub(crate) fn row_major(schema: &ArraySchema, columns: &Schema) -> Result<Option
     Ok(LexRequirement::new(sorted.collect::<Result<Vec<_>>>()?))
 }
 
-/// Rows that wait to be written, and what was written of those before them.
+/// Rows to be written, and the state of the rows already written.
 #[derive(Debug)]
 pub(super) struct Bands {
     array: Array,
@@ -51,10 +52,10 @@ pub(super) struct Bands {
 }
 
 impl Bands {
-    /// Nothing yet.
+    /// Starts a write without rows.
     ///
     /// # Errors
-    /// Writing can't begin.
+    /// The write cannot start.
     pub(super) fn new(sink: &InsertSink, reservation: MemoryReservation) -> Result<Self> {
         let writer = sink.array.write().together().map_err(|error| error::of_array(&sink.uri, error))?;
         Ok(Self {
@@ -69,10 +70,10 @@ impl Bands {
         })
     }
 
-    /// Takes the next rows, and writes what is complete if there is enough of it, or no room for more. It blocks.
+    /// Adds rows. Writes complete tiles above `enough` bytes, or if memory runs out. Blocks.
     ///
     /// # Errors
-    /// They are no box; the array can't hold them; there is no room for the rows of one band.
+    /// The rows do not form a box, the array cannot hold them, or a band does not fit in memory.
     pub(super) fn push(&mut self, batch: RecordBatch, enough: usize) -> Result<()> {
         self.rows.follow(&self.coordinates(&batch)?)?;
         let size = size(&batch);
@@ -83,10 +84,10 @@ impl Bands {
         if self.reservation.size() >= enough.saturating_mul(2) { self.flush(self.rows.complete()) } else { Ok(()) }
     }
 
-    /// Writes the rest, and makes all of it part of the array. It blocks. Gives how many rows there were.
+    /// Writes the remaining rows, and commits. Returns the number of rows. Blocks.
     ///
     /// # Errors
-    /// Rows are missing; the array can't hold them.
+    /// Rows are missing, or the array cannot hold them.
     pub(super) fn finish(mut self) -> Result<u64> {
         self.rows.finish()?;
         self.flush(self.rows.held())?;
@@ -94,7 +95,7 @@ impl Bands {
         Ok(written.cells)
     }
 
-    /// Writes the first of the rows, which are a box, as a fragment that nobody sees yet.
+    /// Writes the first `count` rows, which form a box, as an uncommitted fragment.
     fn flush(&mut self, count: usize) -> Result<()> {
         let (mut first, mut rest, mut left) = (Vec::new(), Vec::new(), count);
         for batch in std::mem::take(&mut self.held) {
@@ -116,7 +117,7 @@ impl Bands {
         })
     }
 
-    /// Writes these rows, which are the first `count` that are held.
+    /// Writes the first `count` held rows.
     fn write(&mut self, batches: Vec<RecordBatch>, count: usize) -> Result<()> {
         let rows = concat_batches(&self.schema, &batches)?;
         drop(batches);
@@ -131,7 +132,7 @@ impl Bands {
         self.writer.push_box(sides, cells).map_err(|error| error::of_array(&self.uri, error))
     }
 
-    /// For each dimension the coordinates of rows, in the units of the array.
+    /// Returns the coordinates of rows by dimension, in units of the array.
     fn coordinates(&self, rows: &RecordBatch) -> Result<Vec<Vec<i128>>> {
         let dimensions = self.array.schema().dimensions();
         let rows = rows.project(&(0..dimensions.len()).collect::<Vec<_>>())?;
@@ -147,7 +148,7 @@ impl Bands {
     }
 }
 
-/// How many bytes rows take: they are there twice while they are written. Of parts of larger batches only the part counts.
+/// Memory of rows in bytes, doubled for the copy during the write. Slices count only their part.
 fn size(rows: &RecordBatch) -> usize {
     let column = |column: &ArrayRef| {
         let part = column.to_data().get_slice_memory_size();

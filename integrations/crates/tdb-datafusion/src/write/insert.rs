@@ -1,4 +1,4 @@
-//! INSERT INTO: rows become cells, all of them at once or none.
+//! INSERT INTO. Writes are atomic.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use super::sink::InsertSink;
 use crate::error;
 use crate::opened::Opened;
 
-/// About how many bytes of rows become one fragment.
+/// Approximate size of a fragment in bytes.
 const FRAGMENT: usize = 128 << 20;
 
-/// The plan that writes the rows of another into an array.
+/// Creates the plan that writes rows into an array.
 ///
 /// # Errors
-/// The rows have other columns; what the array can't do.
+/// The columns differ, or the array does not support the operation.
 pub(crate) fn insert(
     opened: &Arc<Opened>,
     input: Arc<dyn ExecutionPlan>,
@@ -38,7 +38,7 @@ pub(crate) fn insert(
     let schema = opened.array_schema();
     match operation {
         InsertOp::Append => {}
-        // Cells with the same coordinates take the place of others.
+        // New cells replace cells with the same coordinates.
         InsertOp::Replace if !schema.allows_duplicates() => {}
         InsertOp::Replace => {
             return Err(error::plan(format!(
@@ -57,7 +57,7 @@ pub(crate) fn insert(
     Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
 }
 
-/// Nothing is changed in what was opened as it was.
+/// Rejects changes to an array opened at a fixed time.
 pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
     match opened.options.time {
         None => Ok(()),
@@ -89,7 +89,7 @@ impl DataSink for InsertSink {
     }
 }
 
-/// Rows that wait to be written.
+/// Rows to be written.
 struct Rows {
     held: Vec<RecordBatch>,
     bytes: usize,
@@ -97,7 +97,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Whether there is room for more rows. They are there twice while they are written.
+    /// Reserves memory for more rows, doubled for the copy during the write.
     fn make_room(&self, batch: &RecordBatch) -> Result<()> {
         self.reservation.try_grow(batch.get_array_memory_size().saturating_mul(2))
     }
@@ -107,7 +107,7 @@ impl Rows {
         self.held.push(batch);
     }
 
-    /// All of them as one batch.
+    /// Takes all rows as one batch.
     fn take(&mut self, schema: &SchemaRef) -> Result<RecordBatch> {
         let held = std::mem::take(&mut self.held);
         self.bytes = 0;
@@ -130,7 +130,7 @@ impl InsertSink {
             self.check_nulls(&batch)?;
             count += batch.num_rows() as u64;
             if let Err(error) = rows.make_room(&batch) {
-                // What is there is written first, and its room used again.
+                // Writes the held rows first, to free their memory.
                 if rows.held.is_empty() {
                     return Err(error);
                 }
@@ -151,7 +151,7 @@ impl InsertSink {
         Ok(count)
     }
 
-    /// Writes what waits, as a fragment that nobody sees yet.
+    /// Writes the held rows as an uncommitted fragment.
     async fn flush(&self, mut writer: TogetherWriter, rows: &mut Rows) -> Result<TogetherWriter> {
         let batch = rows.take(&self.schema)?;
         let (mut array, uri, new) = (self.array.clone(), self.uri.clone(), self.new.clone());

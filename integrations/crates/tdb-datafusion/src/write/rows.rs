@@ -1,31 +1,32 @@
-//! Rows that are to be all cells of a box, each once.
+//! Checks that rows cover every cell of a box exactly once.
 
 use datafusion::error::{DataFusionError, Result};
 use tdb_array::tdb_schema::ArraySchema;
 
 use crate::error;
 
-/// Which rows have come, in row-major order, and which box they are.
+/// The received rows, in row-major order, and the box of all rows.
 #[derive(Debug)]
 pub(super) struct BoxRows {
     uri: String,
     names: Vec<String>,
-    /// The first coordinate of the first dimension's domain, and how many there are in a tile.
+    /// Start of the first dimension's domain, and its tile extent.
     tiles: (i128, i128),
-    /// The coordinates of the first row, and of the last one so far.
+    /// Coordinates of the first row, and of the last row so far.
     first: Vec<i128>,
     last: Vec<i128>,
-    /// For each dimension the last coordinate, once it is known: when one of a dimension before it went on.
+    /// Last coordinate per dimension. Known once an earlier dimension has advanced.
     ends: Vec<Option<i128>>,
-    /// The first coordinate, on the first dimension, of the rows that are held.
+    /// First coordinate of the held rows on the first dimension.
     start: i128,
-    /// How many rows are held, how many of them lie in whole tiles of the first dimension, and the last coordinate of those.
+    /// Number of held rows, the number of them in complete tiles of the first dimension, and the
+    /// last coordinate of the latter.
     held: usize,
     complete: (usize, i128),
 }
 
 impl BoxRows {
-    /// None yet.
+    /// Creates an empty state.
     pub(super) fn new(uri: &str, schema: &ArraySchema) -> Self {
         let dimensions = schema.dimensions();
         let tiles = dimensions.first().map_or((0, 1), |dimension| {
@@ -45,20 +46,20 @@ impl BoxRows {
         }
     }
 
-    /// How many rows are held.
+    /// Number of held rows.
     pub(super) fn held(&self) -> usize {
         self.held
     }
 
-    /// How many of them lie in tiles of which no more rows can come.
+    /// Number of held rows in tiles that get no more rows.
     pub(super) fn complete(&self) -> usize {
         self.complete.0
     }
 
-    /// Takes the next rows: for each dimension their coordinates.
+    /// Adds rows, given as coordinates by dimension.
     ///
     /// # Errors
-    /// They don't follow the others.
+    /// A row does not continue the box.
     pub(super) fn follow(&mut self, coordinates: &[Vec<i128>]) -> Result<()> {
         let count = coordinates.first().map_or(0, Vec::len);
         for row in 0..count {
@@ -83,7 +84,8 @@ impl BoxRows {
         (coordinate - self.tiles.0).div_euclid(self.tiles.1)
     }
 
-    /// Whether a row may follow the last one: one coordinate is the next one, and those behind it begin anew.
+    /// Checks the successor of a row: a coordinate advances by 1, and the later coordinates
+    /// restart.
     fn step(&mut self, at: &impl Fn(usize) -> i128) -> Result<()> {
         let dimensions = self.last.len();
         let Some(moved) = (0..dimensions).find(|dimension| at(*dimension) != self.last[*dimension]) else {
@@ -106,10 +108,10 @@ impl BoxRows {
         Ok(())
     }
 
-    /// There are no more rows.
+    /// Checks the end of the rows.
     ///
     /// # Errors
-    /// Some are missing.
+    /// Rows are missing.
     pub(super) fn finish(&self) -> Result<()> {
         let is_whole = self.ends.iter().zip(&self.last).all(|(end, last)| end.is_none_or(|end| end == *last));
         if is_whole {
@@ -118,8 +120,8 @@ impl BoxRows {
         Err(self.wrong(&format!("{} is the last one, and some behind it are missing", self.place(&self.last))))
     }
 
-    /// The box of the first of the rows that are held, as the first and last coordinate of each dimension; it is all of them, or those that
-    /// are complete. They are held no more.
+    /// Removes the first `count` held rows: all, or the complete ones. Returns their box as the
+    /// first and last coordinate per dimension.
     pub(super) fn take(&mut self, count: usize) -> Vec<(i128, i128)> {
         let last = if count == self.held { self.last[0] } else { self.complete.1 };
         let sides = self.first.iter().zip(&self.ends).zip(&self.last).skip(1);
@@ -148,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows of an array with tiles of three, along the first of its dimensions.
+    /// Rows of an array with tiles of three along the first dimension.
     fn rows(dimensions: usize) -> BoxRows {
         let side = |name: &str| {
             let ends = (Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 10));
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn bands_end_where_tiles_do() {
         let mut rows = rows(1);
-        // Tiles end before the coordinates that are 1 above a multiple of three of the domain's first one.
+        // Tiles start at multiples of three, counted from the start of the domain.
         let origin = i128::from(i64::MIN + 1);
         let from = origin + 4;
         let coordinates: Vec<i128> = (from..from + 7).collect();

@@ -1,4 +1,4 @@
-//! What rows are written into.
+//! The sink of rows.
 
 use std::sync::Arc;
 
@@ -11,32 +11,33 @@ use tdb_array::tdb_schema::FieldType;
 use crate::enumerations::Enumerations;
 use crate::error;
 
-/// Writes rows into an array: into a dense one in [row-major order](super::row_major).
+/// Writes rows into an array. Dense arrays require [row-major order](super::row_major).
 #[derive(Debug)]
 pub(crate) struct InsertSink {
     pub(crate) array: Array,
     pub(crate) uri: String,
     pub(crate) schema: SchemaRef,
-    /// The same columns, all of which may be null: DataFusion's own check says of a null only the place of its column.
+    /// The same columns, but nullable. DataFusion's own null check reports only the index of the
+    /// column.
     accepted: SchemaRef,
-    /// What gives the enumerations of a new array their values.
+    /// Extends the enumerations of a new array.
     pub(crate) new: Option<Enumerations>,
 }
 
 impl InsertSink {
-    /// Writes rows of these columns.
+    /// Creates a sink for rows with these columns.
     pub(crate) fn new(array: Array, uri: String, schema: SchemaRef, new: Option<Enumerations>) -> Self {
         let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
         let accepted = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         Self { array, uri, schema, accepted, new }
     }
 
-    /// The columns that rows may have.
+    /// The accepted columns.
     pub(super) fn accepted(&self) -> &SchemaRef {
         &self.accepted
     }
 
-    /// Refuses rows that have no value for a column which wants one.
+    /// Rejects rows with a null in a NOT NULL column.
     pub(super) fn check_nulls(&self, rows: &RecordBatch) -> Result<()> {
         let columns = self.schema.fields().iter().zip(rows.columns());
         let mut lacking = columns.filter(|(field, column)| self.wants_value(field) && column.logical_null_count() > 0);
@@ -49,8 +50,8 @@ impl InsertSink {
         }
     }
 
-    /// Whether a column is NOT NULL. One of dates or times reads as nullable all the same, as "no time" is null; a new array takes that from
-    /// the one that is copied.
+    /// `true` if a column is NOT NULL. Columns of dates or times always read as nullable, because
+    /// "no time" is null. In a new array, nullability comes from the source.
     fn wants_value(&self, field: &Field) -> bool {
         if field.is_nullable() && self.new.is_some() {
             return false;

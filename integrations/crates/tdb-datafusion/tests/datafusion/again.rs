@@ -1,4 +1,4 @@
-//! Statements of one session: what has changed between them is seen, and what hasn't isn't read again.
+//! Several statements in one session: changes are visible, and unchanged files are not read again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use tdb_maintain::{ConsolidateFragments, Vacuum};
 
 use crate::support::{rows, run};
 
-/// A session that opens local folders, and counts what it asks of them.
+/// Creates a session on local folders, with counters for storage requests.
 fn counted() -> (SessionContext, CountingStorage) {
     let counting = CountingStorage::new(Arc::new(MemoryStorage::new()));
     let counts = counting.clone();
@@ -57,7 +57,7 @@ fn nothing_is_read_again() {
         write(&path, &[500], &[77]);
         assert_eq!(rows(&session, &sql).await.unwrap(), ["41 | -1 | 77"]);
         assert_eq!(counting.take().reads, 1);
-        // By another name, and at another time, the same is known.
+        // Also reuses the known state by another name, and at another time.
         let create = format!("CREATE EXTERNAL TABLE t STORED AS TILEDB LOCATION '{}'", path.display());
         rows(&session, &create).await.unwrap();
         assert_eq!(rows(&session, "SELECT count(*), min(a), max(a) FROM t").await.unwrap(), ["41 | -1 | 77"]);
@@ -88,7 +88,7 @@ fn what_has_changed_is_seen() {
         assert_eq!(rows(&session, &sql).await.unwrap(), ["4 | 1 | 4 | 10"]);
         rows(&session, &format!("INSERT INTO '{}' VALUES (2, -9)", path.display())).await.unwrap();
         assert_eq!(rows(&session, &sql).await.unwrap(), ["4 | -9 | 4 | -1"]);
-        // Another array in its place, and then none.
+        // Another array in the same place, then none.
         std::fs::remove_dir_all(&path).unwrap();
         create(&path, Attribute::new("b", Datatype::Float32));
         let error = rows(&session, &sql).await.unwrap_err().to_string();
@@ -124,7 +124,7 @@ fn a_key_that_is_no_longer_given_opens_nothing() {
     });
 }
 
-/// More arrays than are kept.
+/// More arrays than the session keeps.
 #[test]
 fn many_arrays() {
     run(async {

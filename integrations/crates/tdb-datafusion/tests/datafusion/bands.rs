@@ -1,4 +1,4 @@
-//! Rows for dense arrays that are more than there is memory for.
+//! Inserts into dense arrays with more rows than fit in memory.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use tdb_datafusion::{Opener, SessionOptions, session};
 
 use crate::support::{rows, run};
 
-/// Rows of 1000 cells, in an order that has nothing to do with that of the array: 300 000 of some 40 bytes each.
+/// 300 000 shuffled rows of about 40 bytes each. Rows of the array have 1000 cells.
 const SHUFFLED: &str = "SELECT v / 1000 AS y, v % 1000 AS x, v AS a, CASE WHEN v % 3 > 0 THEN 's' || v END AS s \
     FROM (SELECT value * 7919 % 300000 AS v FROM generate_series(0, 299999))";
 
 /// Less memory than the rows take.
 const MEMORY: usize = 8 << 20;
 
-/// A table with tiles of so many rows.
+/// Creates a table with tiles of `tile` rows.
 async fn grid(path: &Path, tile: u32) -> SessionContext {
     let session = session(SessionOptions::new(Opener::local()).partitions(1).memory(MEMORY)).unwrap();
     let create = format!(
@@ -61,7 +61,7 @@ fn what_has_no_room_for_one_band_says_so_and_leaves_nothing() {
     });
 }
 
-/// One row too few is found at the end, when bands have been written already.
+/// A missing row is detected at the end, after bands were written.
 #[test]
 fn what_turns_out_to_be_no_box_leaves_nothing() {
     run(async {

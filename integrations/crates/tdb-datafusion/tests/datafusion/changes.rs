@@ -1,4 +1,4 @@
-//! Arrays that change while they are asked, and changes that are there as a whole or not at all.
+//! Concurrent changes of arrays, and atomicity of statements.
 
 use tdb_datafusion::tdb_array::Array;
 use tdb_datafusion::{Opener, TableOptions, TdbCatalog};
@@ -21,7 +21,7 @@ fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
         rows(&session, "INSERT INTO t VALUES (11)").await.unwrap();
         assert_eq!(planned.count().await.unwrap(), 10);
         assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["11"]);
-        // An array can be written from itself.
+        // An array can be inserted into itself.
         rows(&session, "INSERT INTO t SELECT x + 100 FROM t").await.unwrap();
         assert_eq!(rows(&session, "SELECT count(*) FROM t").await.unwrap(), ["22"]);
     });
@@ -68,9 +68,9 @@ fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_error() {
         ConsolidateFragments::new().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
         assert_eq!(crate::support::text(&consolidated.collect().await.unwrap()), wanted);
         assert!(Vacuum::fragments().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap().steps.len() >= 3);
-        // Never fewer rows: all of them, or an error that names the array.
+        // Either all rows, or an error with the URI of the array.
         match vacuumed.collect().await {
-            // Its files were still open.
+            // The files were still open.
             Ok(found) => assert_eq!(crate::support::text(&found), wanted),
             Err(error) => {
                 let error = error.to_string();
@@ -107,7 +107,7 @@ fn a_copy_that_fails_leaves_no_array() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let session = local(1);
-        // In the first rows, and in later ones.
+        // An error in the first rows, and in later ones.
         for failing in [5, 90_000] {
             let copy = |failing: i64| {
                 format!(
@@ -119,7 +119,7 @@ fn a_copy_that_fails_leaves_no_array() {
             let left = std::fs::read_dir(&path).map_or(0, Iterator::count);
             assert_eq!(left, 0, "{failing}");
         }
-        // Nothing is in the way of the next one, and what is there stays.
+        // The failed copies do not block the next. A failed copy does not remove an existing array.
         let copy = format!("COPY (SELECT 1 AS x) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')", path.display());
         let other =
             format!("COPY (SELECT 1 / 0 AS x) TO '{}' STORED AS TILEDB OPTIONS ('dimensions' 'x')", path.display());
@@ -223,7 +223,7 @@ fn tables_of_a_time_stay_as_they_were() {
         let session = local_with(TableOptions::new());
         let first = rows(&session, &format!("SELECT count(*) FROM '{}@1010ms'", path.display())).await.unwrap();
         let none = rows(&session, &format!("SELECT count(*) FROM '{}@1009ms'", path.display())).await;
-        // Before the first schema there is no array at all, or an empty one.
+        // Before the first schema, the array does not exist or is empty.
         assert!(none.is_err() || none.unwrap() == ["0"]);
         assert_ne!(first, ["0"]);
     });

@@ -1,4 +1,4 @@
-//! The statements of `docs/sql.md` run.
+//! Runs the statements in `docs/sql.md`.
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
@@ -6,7 +6,7 @@ use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells};
 
 use crate::support::{local, rows, run};
 
-/// The statements of all blocks of SQL, without comments.
+/// Extracts the statements of all SQL blocks, without comments.
 fn statements(page: &str) -> Vec<String> {
     let blocks = page.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).map(|line| line.split(" -- ").next().unwrap());
@@ -14,7 +14,7 @@ fn statements(page: &str) -> Vec<String> {
     text.split(';').map(str::trim).filter(|statement| !statement.is_empty()).map(str::to_owned).collect()
 }
 
-/// The array that the page takes to be there, of two times.
+/// Creates the array that the page assumes, with two timestamps.
 fn cells(path: &std::path::Path) {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
@@ -57,7 +57,7 @@ fn every_statement_of_the_page_runs() {
             &one.unwrap_or_else(|| panic!("no {begin}")).1
         };
         assert_eq!(of("SELECT chrom, count(*)"), &["chr1 | 1 | 31.0"]);
-        // Two partitions give them in any order.
+        // Two partitions emit rows in any order.
         let mut rows_before = of("SELECT * FROM 'cells.tdb@").clone();
         rows_before.sort();
         assert_eq!(rows_before, ["1 | 1", "2 | 2"]);

@@ -1,4 +1,5 @@
-//! Columns with enumerations: their dictionaries have room for being merged, and positions that no value has are null.
+//! Columns with enumerations: dictionary keys are wide enough for merging, and positions without a
+//! value are null.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 
 use crate::support::{local, local_with, rows, run, scans, sorted};
 
-/// An array with an attribute of this type, of an enumeration with these values, and cells with these positions.
+/// Creates an array with an attribute of this datatype and enumeration, and cells with these
+/// positions.
 fn array(path: &Path, datatype: Datatype, enumeration: Enumeration, column: NewColumn<'_>, cells: i32) {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(100));
     let schema = SchemaBuilder::sparse()
@@ -49,7 +51,7 @@ fn dictionaries_of_two_scans_merge_though_positions_are_small() {
         let sql = format!("SELECT e, x FROM '{}'", path.display());
         let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
         let bytes = scans(&plan)[0].pieces().unwrap().to_bytes();
-        // Each executor opens the array and reads the enumeration for itself.
+        // Each executor opens the array and reads the enumeration separately.
         let mut all: Vec<RecordBatch> = Vec::new();
         for _ in 0..2 {
             let scan = ScanPieces::from_bytes(&bytes).unwrap().scan(&Opener::local()).unwrap();
@@ -122,12 +124,12 @@ fn ordered_ones_compare_as_their_values_do_in_sql() {
         let ask = async |whether: &str| {
             sorted(rows(&session, &format!("SELECT x FROM '{}' WHERE {whether}", path.display())).await.unwrap())
         };
-        // SQL knows strings: 'high' < 'low' < 'middle'.
+        // SQL compares strings: 'high' < 'low' < 'middle'.
         assert_eq!(ask("e < 'low'").await, ["2", "3"]);
         assert_eq!(ask("e >= 'low'").await, ["0", "1"]);
         let sql = format!("SELECT min(e), max(e), count(DISTINCT e) FROM '{}'", path.display());
         assert_eq!(rows(&session, &sql).await.unwrap(), ["high | middle | 3"]);
-        // More values come, and rows with them.
+        // Adds a value, and rows with it.
         let evolution = SchemaEvolution::new().extend_enumeration("values", ["more"]);
         Array::open(&path).unwrap().evolve(&evolution, &Names::new()).unwrap();
         rows(&session, &format!("INSERT INTO '{}' VALUES (7, 'more'), (8, NULL)", path.display())).await.unwrap();
@@ -138,7 +140,8 @@ fn ordered_ones_compare_as_their_values_do_in_sql() {
     });
 }
 
-/// Enumerations of three values of every datatype: of one value each, of two, and of any number.
+/// Creates enumerations of three values for every datatype: single values, pairs, and variable
+/// length.
 fn of_every_type() -> Vec<(String, Enumeration)> {
     let mut all = Vec::new();
     for datatype in Datatype::ALL.iter().copied().filter(|datatype| *datatype != Datatype::Any) {

@@ -1,4 +1,4 @@
-//! What can't be done is said in the terms of SQL.
+//! Errors of unsupported statements.
 
 use tdb_datafusion::datafusion::error::DataFusionError;
 use tdb_datafusion::tdb_array::tdb_schema::{Attribute, SchemaEvolution};
@@ -22,7 +22,7 @@ fn a_pool_that_is_too_small_says_so() {
         let error = asked(1 << 10).await.unwrap_err();
         assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)), "{error}");
         assert!(error.to_string().contains("scan of"), "{error}");
-        // With less than it would take, but enough, it is content.
+        // A smaller reservation is enough here.
         assert_eq!(asked(64 << 20).await.unwrap().len(), 1);
     });
 }
@@ -61,7 +61,8 @@ fn a_table_of_another_session_refuses_to_delete() {
     });
 }
 
-/// By format, cells of fragments that were written before the array had a column go with any comparison of it.
+/// By the format, a DELETE that compares a column also deletes cells of fragments written before
+/// the column existed.
 #[test]
 fn rows_without_a_column_are_not_deleted_by_it() {
     run(async {
@@ -76,7 +77,7 @@ fn rows_without_a_column_are_not_deleted_by_it() {
         rows(&session, "INSERT INTO t VALUES (1), (2)").await.unwrap();
         let late = SchemaEvolution::new().add_attribute(Attribute::new("late", Datatype::Int16));
         Array::open(&path).unwrap().evolve(&late, &Names::new()).unwrap();
-        // The session goes on with what the array has become.
+        // The session continues with the new schema.
         rows(&session, "INSERT INTO t VALUES (3, 7), (4, 8)").await.unwrap();
         let error = rows(&session, "DELETE FROM t WHERE late = 7").await.unwrap_err().to_string();
         assert!(error.contains("was written before the array had it"), "{error}");

@@ -1,4 +1,4 @@
-//! Every fixture through SQL: the cells that `tdb-arrow` reads, or an error that names why not.
+//! Reads every fixture by SQL: the same cells as `tdb-arrow`, or the same error.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn open(fixture: &Fixture) -> Array {
     options.open_on(fixture.array_storage()).unwrap()
 }
 
-/// What the reader of Arrow gives: of a dense array the cells of the smallest box that holds all that was written.
+/// Reads the array with `tdb-arrow`. Dense arrays within the non-empty domain.
 fn read(array: &Array, options: &ArrowOptions) -> Result<Vec<String>, String> {
     let schema = array.schema();
     let names: Vec<&str> =
@@ -76,7 +76,7 @@ fn select_all_gives_every_cell() {
                     assert!(found == wanted, "{name}: {} rows, not {}", found.len(), wanted.len());
                     cells += found.len();
                 }
-                // Texts that are none, and coordinates beyond the dates of Arrow.
+                // Strings that are not UTF-8, and coordinates beyond the date types of Arrow.
                 (Err(found), Err(wanted)) => {
                     let known = ["not valid UTF-8", "is beyond what the other"];
                     let named = known.iter().any(|known| wanted.contains(known) && found.contains(known));
@@ -114,7 +114,7 @@ fn encrypted_arrays_take_their_key_and_no_other() {
         let right = count(opener().with_keys(move |_| Some(EncryptionKey::new(key)))).unwrap();
         let wanted = read(&open(fixture), &ArrowOptions::new()).unwrap().len();
         assert_eq!(right, [wanted.to_string()], "{name}");
-        // One that isn't encrypted takes none.
+        // An unencrypted array rejects a key.
         let plain = Opener::new(|_| Ok(fixtures::named("v22-by-2.30.0-sparse-2d").array_storage() as Arc<dyn Storage>));
         let error = count(plain.with_keys(move |_| Some(EncryptionKey::new(key)))).unwrap_err().to_string();
         assert!(error.contains("key") || error.contains("encrypt"), "{error}");

@@ -1,4 +1,4 @@
-//! The fuzz body over everything that was ever kept for it, over scans of plans, and over damaged versions of both.
+//! Runs the fuzz body over the corpus, over scans of plans, and over damaged versions of both.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]
@@ -10,7 +10,7 @@ use tdb_testkit::{fixtures, replay_target};
 
 use crate::support::{run, scans};
 
-/// Scans of fixtures, as plans write them. With `KEEP_SEEDS` in the environment they become the corpus.
+/// Serialized scans of fixtures. With `KEEP_SEEDS` in the environment, adds them to the corpus.
 async fn written() -> Vec<Vec<u8>> {
     let opener = Opener::new(|name| Ok(fixtures::named(name).array_storage()));
     let options = SessionOptions::new(opener).table(TableOptions::new().partitions(2));

@@ -1,4 +1,4 @@
-//! How much is read where few rows are wanted.
+//! Bytes read by queries with LIMIT.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tdb_datafusion::{Opener, SessionOptions, session};
 
 use crate::support::{rows, run};
 
-/// So many rows, in tiles of a thousand.
+/// Number of rows, in tiles of a thousand.
 const ROWS: i64 = 200_000;
 
-/// An array without filters, of one fragment; `x` is the place of a row.
+/// Creates an array of one fragment without filters. `x` is the row number.
 fn make(path: &Path) {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
     let schema = SchemaBuilder::sparse()
@@ -35,7 +35,7 @@ fn make(path: &Path) {
     Array::open(path).unwrap().write().names(Names::new().at(1010)).cells(cells).unwrap();
 }
 
-/// A session that counts what it reads of the array, which is the table `t`.
+/// Creates a session that counts bytes read. The array is the table `t`.
 async fn counted(path: &Path) -> (SessionContext, Arc<CountingStorage>) {
     let storage = Arc::new(CountingStorage::new(Arc::new(LocalStorage::new(path))));
     let opened = storage.clone();
@@ -45,7 +45,7 @@ async fn counted(path: &Path) -> (SessionContext, Arc<CountingStorage>) {
     (session, storage)
 }
 
-/// The rows of a query, and how many bytes were read for it.
+/// Returns the rows of a query, and the number of bytes read.
 async fn read(session: &SessionContext, storage: &CountingStorage, sql: &str) -> (Vec<String>, u64) {
     let before = storage.counters().bytes;
     let rows = rows(session, sql).await.unwrap();
@@ -73,7 +73,7 @@ fn the_first_rows_take_the_first_tile() {
     });
 }
 
-/// More of the first values than the tiles hold that are read first.
+/// More rows than the tiles read first contain.
 #[test]
 fn many_first_values_are_all_there() {
     run(async {
@@ -97,7 +97,7 @@ fn limits_of_nothing_of_all_and_of_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         make(&path);
-        // Rows that aren't there any more, at the beginning, and others that others replaced.
+        // Deletes the first rows, and replaces others.
         Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
         let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
         let name = NewColumn::strings(["new", "back again"]);

@@ -1,6 +1,6 @@
-//! Arrays as tables, held against the same cells in memory.
+//! Arrays as tables, compared with the same cells in memory.
 
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 mod again;
 mod bands;

@@ -1,4 +1,4 @@
-//! Names of files of other formats: each character of a name is itself.
+//! Names of files in other formats are literal.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,14 @@ use tdb_datafusion::datafusion::prelude::SessionContext;
 
 use crate::support::{local, rows, run};
 
-/// Names of two files each, the second of which DataFusion by itself takes for the first or for a pattern of it; and every printable character.
+/// Names with every printable character, and pairs of names, confused by patterns or
+/// percent-decoding in plain DataFusion.
 fn names() -> Vec<String> {
     let each = (' '..='~').filter(|character| *character != '/').map(|character| format!("a{character}b"));
     let more =
         ["a%20b", "a%2Fb", "a%", "%41", "[a]b", "{a,b}", "a**b", "?", "#1", "a b#c?d", "é%C3%A9", "file:", "x:y"];
     let names = each.chain(more.map(str::to_owned));
-    // The format of a file is what its name ends with.
+    // The extension determines the format.
     names.map(|name| format!("{name}.csv")).collect()
 }
 
@@ -25,7 +26,7 @@ async fn one(session: &SessionContext, sql: &str) -> String {
     rows(session, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}")).join(" ")
 }
 
-/// The ways to write a path.
+/// The two ways to write a path.
 fn ways(folder: &Path, name: &str) -> [String; 2] {
     let path = format!("{}/{name}", folder.display());
     [quoted(&path), quoted(&format!("file://{path}"))]
@@ -61,7 +62,7 @@ fn copy_writes_the_file_that_it_names() {
         for (number, name) in names().iter().enumerate() {
             for way in 0..2 {
                 let folder = tempfile::tempdir().unwrap();
-                // Files that a pattern or a decoded name would meet.
+                // Files that a pattern or a decoded name would match.
                 let others = ["ab.csv", "a b.csv", "axb.csv", "A.csv"];
                 others.iter().for_each(|other| fs::write(folder.path().join(other), "other\n").unwrap());
                 let path = &ways(folder.path(), name)[way];
@@ -77,7 +78,7 @@ fn copy_writes_the_file_that_it_names() {
     });
 }
 
-/// A pattern is asked where no file has the name, in folders that are no patterns.
+/// A pattern matches only if no file has the name, and only below folders with literal names.
 #[test]
 fn patterns_are_asked_where_no_file_has_the_name() {
     run(async {

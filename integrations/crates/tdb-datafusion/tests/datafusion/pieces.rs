@@ -1,4 +1,4 @@
-//! Scans as bytes.
+//! Serialized scans.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn a_scan_that_was_written_down_gives_the_same_rows_of_the_same_snapshot() {
         assert_eq!(ScanPieces::from_bytes(&bytes).unwrap(), pieces);
         let before = sorted(rows(&session, &sql).await.unwrap());
         assert!(before.len() > 3);
-        // What comes later is nothing of it.
+        // Later changes do not affect the serialized scan.
         rows(&session, &format!("DELETE FROM '{}' WHERE u >= 0", path.display())).await.unwrap();
         assert!(rows(&session, &sql).await.unwrap().is_empty());
         let again = ScanPieces::from_bytes(&bytes).unwrap().scan(&Opener::local()).unwrap();

@@ -1,4 +1,4 @@
-//! What reaches the scan, as plans show it.
+//! Pushdown to the scan, as shown in plans.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use tdb_datafusion::datafusion::prelude::SessionContext;
 
 use crate::support::{local_with, rows, run, scans};
 
-/// An array of 10 000 cells in fragments and tiles of 100 cells each, whose attribute `a` ascends with `x`.
+/// Creates an array of 10 000 cells, in fragments and tiles of 100 cells. The attribute `a` ascends
+/// with `x`.
 async fn filled(path: &Path, partitions: usize) -> SessionContext {
     let session = local_with(TableOptions::new().partitions(partitions));
     let uri = path.to_str().unwrap();
@@ -68,13 +69,14 @@ fn counts_and_extremes_come_of_statistics() {
         let physical = statistics.split("physical_plan").nth(1).unwrap();
         assert!(physical.contains("PlaceholderRowExec") && !physical.contains("DataSourceExec"), "{statistics}");
         assert_eq!(rows(&session, sql).await.unwrap(), ["10000 | 10000 | 0 | 19998 | 0.5 | 99990000"]);
-        // A condition is something else.
+        // Statistics do not apply with a condition.
         assert_eq!(rows(&session, "SELECT count(*), max(a) FROM t WHERE a < 11").await.unwrap(), ["6 | 10"]);
         assert_eq!(rows(&session, "SELECT count(*) FROM (SELECT * FROM t LIMIT 7)").await.unwrap(), ["7"]);
     });
 }
 
-/// What is known of all rows together is known of no partition, unless there is only one.
+/// Statistics cover all partitions together. Single partitions have no statistics, except an only
+/// partition.
 #[test]
 fn statistics_are_of_all_partitions_together() {
     run(async {
@@ -125,7 +127,7 @@ fn filters_that_joins_and_top_k_find_reach_the_scan() {
     });
 }
 
-/// How many tiles were ruled out while the query ran.
+/// Number of tiles pruned while the query ran.
 fn pruned(analyzed: &str) -> usize {
     let found = analyzed.split("tiles_pruned_by_dynamic_filters=").nth(1).unwrap_or_else(|| panic!("{analyzed}"));
     let number: String = found.chars().take_while(char::is_ascii_digit).collect();

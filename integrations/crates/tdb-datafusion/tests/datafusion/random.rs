@@ -1,4 +1,4 @@
-//! Random queries over random arrays: with all that is pushed down they give what they give over the same cells in memory.
+//! Random queries over random arrays: pushdown gives the same rows as the same cells in memory.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Asker<'_> {
         !self.columns.contains(&"name")
     }
 
-    /// A value that a column may be compared with.
+    /// Generates a value to compare a column with.
     fn value(&mut self, column: &str) -> String {
         let is_dense = self.is_dense();
         let random = &mut *self.random;
@@ -138,7 +138,7 @@ impl Asker<'_> {
         };
         let column = self.random.one(&self.columns);
         let other = self.random.one(&self.columns);
-        // Which rows of equal zeros come first follows from the order in which they come.
+        // The order of equal zeros depends on the order of arrival.
         let sortable: Vec<&str> = self.columns.iter().copied().filter(|column| !matches!(*column, "f" | "g")).collect();
         let sortable = self.random.one(&sortable);
         let ordered = self.random.one(&self.columns);
@@ -163,7 +163,7 @@ impl Asker<'_> {
     }
 }
 
-/// Asks both, and says with what the answers differed.
+/// Runs a query on both sides, and reports differences.
 async fn compare(pushed: &SessionContext, memory: &SessionContext, sql: &str) {
     let ours = rows(pushed, sql).await;
     let theirs = rows(memory, sql).await;
@@ -197,7 +197,7 @@ async fn ask(path: &Path, seed: u64, columns: &[&'static str], queries: usize, o
     }
 }
 
-/// How many arrays and queries each: more with `TDB_SQL_ROUNDS`.
+/// Number of arrays. Set `TDB_SQL_ROUNDS` for more.
 fn rounds() -> u64 {
     std::env::var("TDB_SQL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
 }
@@ -224,8 +224,8 @@ fn random_queries_of_dense_arrays_give_what_they_give_in_memory() {
     }
 }
 
-/// The least and greatest floats. Which zero or NaN comes of several isn't compared: the two ways give others, and whether that is DataFusion's
-/// alone was not settled. Nothing is lost.
+/// Minima and maxima of floats. Does not distinguish between zeros or between NaNs: the two sides
+/// differ, and the cause may be outside of DataFusion. No row is lost.
 #[test]
 fn top_k_of_floats_loses_no_row() {
     for seed in 0..rounds() {

@@ -1,4 +1,4 @@
-//! The files of `tests/slt`, over arrays and over the same cells in memory.
+//! Runs the files of `tests/slt` over arrays, and over the same cells in memory.
 
 #[path = "../slt/engine.rs"]
 mod engine;

@@ -1,10 +1,10 @@
-//! Statements that are refused before they are planned.
+//! Statements that are rejected before planning.
 
 use tdb_datafusion::parse;
 
 use crate::support::{local, run};
 
-/// The error of a statement; none if it is planned.
+/// Returns the error of a statement. `None` if it can be planned.
 async fn error(sql: &str) -> Option<String> {
     let session = local(1);
     let state = session.state();
@@ -20,7 +20,7 @@ async fn error(sql: &str) -> Option<String> {
 
 const TABLE: &str = "(VALUES (1, 2.0), (2, 3.0)) AS t(x, f)";
 
-/// Clauses behind `SELECT x FROM …`, and what the error has to name.
+/// Clauses after `SELECT x FROM …`, and the text expected in the error.
 const CLAUSES: [(&str, &str); 19] = [
     ("PREWHERE x = 1", "PREWHERE"),
     ("START WITH x = 1 CONNECT BY PRIOR x = f", "START WITH"),
@@ -108,7 +108,7 @@ fn other_words_that_would_be_passed_over_are_refused_by_name() {
     });
 }
 
-/// What DataFusion reads stays.
+/// Clauses that DataFusion supports still work.
 #[test]
 fn clauses_that_datafusion_reads_are_planned() {
     run(async {

@@ -1,4 +1,4 @@
-//! Arrays to be asked, and ways to ask them.
+//! Test arrays, and helpers to query them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
 use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
 
-/// Runs asynchronous code.
+/// Runs a future.
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap().block_on(future)
 }
 
-/// A session that opens local folders, with some partitions.
+/// Creates a session on local folders.
 pub(crate) fn local(partitions: usize) -> SessionContext {
     local_with(TableOptions::new().partitions(partitions))
 }
@@ -32,7 +32,7 @@ pub(crate) fn local_with(table: TableOptions) -> SessionContext {
     session(SessionOptions::new(Opener::local()).partitions(3).table(table)).unwrap()
 }
 
-/// The rows of a statement as text, in their order.
+/// Returns the rows of a statement as text, in order.
 pub(crate) async fn rows(context: &SessionContext, sql: &str) -> Result<Vec<String>> {
     Ok(text(&context.sql(sql).await?.collect().await?))
 }
@@ -59,7 +59,7 @@ pub(crate) fn sorted(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// The cells of an array in memory, read without anything that is pushed down.
+/// Returns a table in memory with the cells of an array, read without pushdown.
 pub(crate) async fn twin(context: &SessionContext, path: &Path) -> Result<Arc<MemTable>> {
     let table = tdb_datafusion::TdbTable::open(
         path.to_str().unwrap(),
@@ -72,7 +72,7 @@ pub(crate) async fn twin(context: &SessionContext, path: &Path) -> Result<Arc<Me
     Ok(Arc::new(MemTable::try_new(schema, vec![frame.collect().await?])?))
 }
 
-/// The scans of a plan.
+/// Returns the scans of a plan.
 pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<Scan> {
     let source = plan.downcast_ref::<DataSourceExec>().and_then(|exec| exec.data_source().downcast_ref::<Scan>());
     let mut found: Vec<Scan> = source.cloned().into_iter().collect();
@@ -80,7 +80,7 @@ pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<Scan> {
     found
 }
 
-/// Numbers that look random, the same on each run.
+/// Reproducible random numbers.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -126,10 +126,10 @@ pub(crate) const LONGS: [i64; 8] = [i64::MIN, i64::MAX, 0, -1, 1, 7, 100, -100];
 pub(crate) const STRINGS: [&str; 11] =
     ["", "A", "a", "AC", "ACGT", "é", "z\u{10ffff}", "A%", "A_\\", "twelve bytes", "more than twelve bytes"];
 pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
-/// The first ones are null in SQL.
+/// The first three are null in SQL.
 const DAYS: [i64; 8] = [i64::MIN, 1 << 62, -(1 << 32), 0, -1, 19_000, 19_001, 2_000_000_000];
 
-/// Attributes of every kind, of some cells.
+/// Cells of attributes of every kind.
 struct Filled {
     floats: Vec<f32>,
     doubles: Vec<Option<f64>>,
@@ -157,7 +157,7 @@ impl Filled {
             flags: Vec::new(),
             choices: Vec::new(),
         };
-        // Some fragments have tame values, so that statistics say something of them.
+        // Some fragments have ordinary values, and therefore usable statistics.
         let is_tame = random.below(2) == 0;
         for _ in 0..count {
             let some = |random: &mut Random| is_tame || random.below(4) > 0;
@@ -170,7 +170,7 @@ impl Filled {
             filled.small.push(random.below(256) as u8);
             let string = random.one(&STRINGS);
             filled.strings.push(some(random).then_some(string));
-            // Not every position is one of a value.
+            // Includes positions without a value.
             let position = if is_tame { random.below(4) as u8 } else { random.one(&[0, 1, 2, 3, 4, 255]) };
             filled.positions.push(some(random).then_some(position));
             filled.days.push(random.one(if is_tame { &DAYS[3..] } else { &DAYS }));
@@ -217,7 +217,8 @@ fn with_attributes(builder: SchemaBuilder) -> ArrayDefinition {
     ArrayDefinition::new(schema).unwrap().with_enumeration(filters).unwrap().with_enumeration(choices).unwrap()
 }
 
-/// The coordinates of one fragment of an array with dimensions x (int32, all of the type), name (string) and y (float64).
+/// Generates the coordinates of one fragment, for dimensions x (int32, whole domain), name (string)
+/// and y (float64).
 fn coordinates(random: &mut Random, count: usize) -> (Vec<i32>, Vec<&'static str>, Vec<f64>) {
     const XS: [i32; 6] = [i32::MIN, i32::MAX - 10, 0, -1, 1, 5];
     let mut all: Vec<(i32, &'static str, u64)> = (0..count)
@@ -234,7 +235,7 @@ fn coordinates(random: &mut Random, count: usize) -> (Vec<i32>, Vec<&'static str
     (x, name, all.iter().map(|cell| f64::from_bits(cell.2)).collect())
 }
 
-/// A sparse array of several fragments that overlap, with deletes and an attribute that came later.
+/// Creates a sparse array of overlapping fragments, with deletes and a later attribute.
 pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
     let mut random = Random::new(seed);
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(i32::MIN), Scalar::I32(i32::MAX - 10))
@@ -270,7 +271,7 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
     }
 }
 
-/// A dense array of which some boxes were written.
+/// Creates a dense array with some boxes written.
 pub(crate) fn dense(path: &Path, seed: u64) {
     let mut random = Random::new(seed);
     let side = |name: &str, extent: i32| {

@@ -1,5 +1,6 @@
-//! Every datatype of the format, as attributes of one, two and any number of values, null and not: SELECT, `=`, `<`, IS NULL, aggregates and GROUP BY give
-//! what the cells say that `tdb-array` reads. Whatever SQL has no word for is an error that names the column.
+//! Every datatype, as attributes of one, two and variable values per cell, nullable and not.
+//! SELECT, `=`, `<`, IS NULL, aggregates and GROUP BY agree with the cells that `tdb-array` reads.
+//! Values without a SQL equivalent are errors with the column name.
 
 mod cells;
 mod told;
@@ -20,7 +21,7 @@ use crate::support::{local_with, run};
 use cells::{NUMBERS, Number, ROWS};
 use told::{Key, key, native, type_of};
 
-/// A column: its name, what it holds, and its cells as keys by which they are compared; none of those that are null.
+/// A column with its cells as comparable keys. `None` for null.
 struct Known {
     name: String,
     datatype: Datatype,
@@ -28,7 +29,7 @@ struct Known {
     cells: Vec<Option<Key>>,
 }
 
-/// The cells of all attributes as `tdb-array` reads them, in the order of the dimension.
+/// Reads the cells of all attributes with `tdb-array`, in the order of the dimension.
 fn known(path: &Path, datatype: Datatype) -> Vec<Known> {
     let array = Array::open(path).unwrap();
     let names = array.schema().attributes().iter().map(|attribute| attribute.name().to_owned());
@@ -58,7 +59,7 @@ async fn rows(frame: DataFrame) -> Vec<Vec<ScalarValue>> {
     batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|place| row(batch, place)).collect::<Vec<_>>()).collect()
 }
 
-/// The coordinates of the rows that are left, in their order.
+/// Returns the coordinates of the remaining rows, in order.
 async fn coordinates(frame: DataFrame) -> Vec<usize> {
     let found = rows(frame.select([col("x")]).unwrap()).await;
     let mut found: Vec<usize> = found.iter().map(|row| row[0].to_string().parse().unwrap()).collect();
@@ -66,7 +67,7 @@ async fn coordinates(frame: DataFrame) -> Vec<usize> {
     found
 }
 
-/// The places of cells of which something is true.
+/// Returns the indices of cells that satisfy a predicate.
 fn places(known: &Known, wanted: impl Fn(Option<&Key>) -> bool) -> Vec<usize> {
     (0..ROWS).filter(|row| wanted(known.cells[*row].as_ref())).collect()
 }
@@ -83,7 +84,7 @@ async fn check(session: &SessionContext, known: &Known) {
     let values: Vec<ScalarValue> = rows(selected).await.into_iter().map(|mut row| row.remove(1)).collect();
     let keys: Vec<Option<Key>> = values.iter().map(native).collect();
     assert_eq!(keys, known.cells, "{what}");
-    // Filters, by a value of each kind: the least, one in the middle, the greatest.
+    // Filters by the minimum, a middle value and the maximum.
     let mut sorted: Vec<&Key> = known.cells.iter().flatten().collect();
     sorted.sort();
     for wanted in [sorted[0], sorted[sorted.len() / 2], sorted[sorted.len() - 1]] {
@@ -151,11 +152,11 @@ fn every_datatype_is_asked_as_its_cells_are_read() {
         });
         columns += known.len();
     }
-    // All numbers of values, nullable and not; `any` has any number of them alone.
+    // All cell value numbers, nullable and not. `any` is always of variable length.
     assert_eq!(columns, 43 * 6 + 2);
 }
 
-/// A coordinate is never null: one that SQL has no value for is an error that names the column.
+/// Coordinates are never null. A coordinate without a SQL value is an error with the column name.
 #[test]
 fn coordinates_that_sql_lacks_are_errors_that_name_the_column() {
     for (datatype, value) in [

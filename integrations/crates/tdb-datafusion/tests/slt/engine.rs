@@ -1,8 +1,9 @@
-//! What the files beside run on, by the crate `sqllogictest`: its format, with these kinds of columns: `B` booleans, `I` integers, `R` floats and
-//! decimals, `T` text, `D` dates and times, `?` all else. NULL stands for null, `(empty)` for an empty text.
+//! Engines for the files in this folder, based on the crate `sqllogictest`. Column types: `B`
+//! booleans, `I` integers, `R` floats and decimals, `T` text, `D` dates and times, `?` all others.
+//! Null is `NULL`, and an empty string is `(empty)`.
 //!
-//! Engines are called `arrays`, `memory` and `cluster`: `skipif memory` stands before what memory doesn't have, such as tables by their URIs.
-//! The tests of tdb-full have this file as a module, too.
+//! Engines are `arrays`, `memory` and `cluster`. `skipif memory` marks statements on arrays only,
+//! for example tables by URI. The tests of tdb-full include this file as a module, too.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use tdb_datafusion::datafusion::logical_expr::LogicalPlan;
 use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::{Opener, SessionOptions, TableOptions, parse, session};
 
-/// What a column holds, as a letter.
+/// Type of a column, as a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(char);
 
@@ -46,42 +47,42 @@ impl Kind {
     }
 }
 
-/// A session that statements run on.
+/// A session for statements.
 pub(crate) struct Engine {
     name: &'static str,
     session: SessionContext,
-    /// Whether queries ask tables in memory that hold the same cells, read with nothing pushed down.
+    /// `true` to run queries on tables in memory with the same cells, read without pushdown.
     in_memory: bool,
 }
 
 impl Engine {
-    /// As SQL over arrays is.
-    #[allow(dead_code)] // of the tests of one crate
+    /// Creates an engine on arrays.
+    #[allow(dead_code)] // used by the tests of one crate only
     pub(crate) fn arrays(table: TableOptions) -> Result<Self> {
         Ok(Self { name: "arrays", session: local(table)?, in_memory: false })
     }
 
-    /// Statements as above; each query asks memory.
-    #[allow(dead_code)] // of the tests of one crate
+    /// Creates an engine for queries in memory. Other statements run on arrays.
+    #[allow(dead_code)] // used by the tests of one crate only
     pub(crate) fn memory() -> Result<Self> {
         let session = local(TableOptions::new().without_pushdown().partitions(1))?;
         Ok(Self { name: "memory", session, in_memory: true })
     }
 
-    /// A session of others.
-    #[allow(dead_code)] // of the tests of one crate
+    /// Creates an engine on another session.
+    #[allow(dead_code)] // used by the tests of one crate only
     pub(crate) fn named(name: &'static str, session: SessionContext) -> Self {
         Self { name, session, in_memory: false }
     }
 
-    /// The tables as they are now, in memory.
+    /// Copies the current tables to memory.
     async fn twin(&self) -> Result<SessionContext> {
         let twin = local(TableOptions::new())?;
         let schema = self.session.catalog("datafusion").and_then(|catalog| catalog.schema("public"));
         for name in schema.map_or_else(Vec::new, |schema| schema.table_names()) {
             let frame = self.session.table(name.as_str()).await?;
             let schema = frame.schema().as_arrow().clone();
-            // Columns are told without the name of their table.
+            // Drops the table name from the columns.
             let table = MemTable::try_new(Arc::new(schema), vec![frame.collect().await?])?;
             twin.register_table(name, Arc::new(table))?;
         }
@@ -93,7 +94,7 @@ fn local(table: TableOptions) -> Result<SessionContext> {
     session(SessionOptions::new(Opener::local()).partitions(3).table(table))
 }
 
-/// Whether a statement asks and changes nothing.
+/// `true` for read-only statements.
 fn is_query(sql: &str) -> bool {
     let word = sql.trim_start_matches(['(', ' ']).split_whitespace().next().unwrap_or_default();
     ["SELECT", "WITH", "VALUES", "TABLE"].contains(&word.to_ascii_uppercase().as_str())
@@ -146,8 +147,8 @@ fn push_rows(batch: &RecordBatch, rows: &mut Vec<Vec<String>>) -> Result<()> {
     Ok(())
 }
 
-/// Runs a file on engines that are made when it asks for them; how many of its queries have their rows compared. With `TDB_SLT_COMPLETE` set, the rows
-/// that it should have are written into it in place of those that it has: to be looked at, before they are kept.
+/// Runs a file on engines from `make`. Returns the number of queries whose rows were compared. With
+/// `TDB_SLT_COMPLETE` set, writes the actual rows into the file instead, for review.
 pub(crate) async fn run_file(path: &Path, make: impl Fn() -> Result<Engine>) -> usize {
     let mut runner = Runner::new(|| std::future::ready(make()));
     runner.with_column_validator(strict_column_validator);
@@ -164,7 +165,8 @@ pub(crate) async fn run_file(path: &Path, make: impl Fn() -> Result<Engine>) -> 
     compared
 }
 
-/// Panics where several rows are compared in an order that the query does not give: it depends on which partition ends first.
+/// Panics if rows are compared without a sort order. The order would depend on which partition ends
+/// first.
 fn check_order(record: &Record<Kind>) {
     let Record::Query { sql, loc, expected: QueryExpect::Results { sort_mode: None, results, .. }, .. } = record else { return };
     assert!(results.len() < 2 || sql.to_ascii_uppercase().contains("ORDER BY"), "{loc}: a query of several rows needs `rowsort` or ORDER BY");

@@ -1,4 +1,4 @@
-//! Arrow IPC: files, which are read in any order, and streams.
+//! Arrow IPC files (random access) and streams.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,11 +15,11 @@ use super::options::{STRINGS, arrow_options, compression, wrong};
 use super::tables::Tables;
 use super::write::{each, of_arrow, unwritten};
 
-/// `.arrow` and `.feather`.
+/// Format of `.arrow` and `.feather`.
 #[derive(Debug)]
 pub(crate) struct ArrowFiles;
 
-/// `.arrows`.
+/// Format of `.arrows`.
 #[derive(Debug)]
 pub(crate) struct ArrowStreams;
 

@@ -1,4 +1,4 @@
-//! The messages that Arrow files and streams consist of: nothing is allocated because a number in them says so.
+//! Messages of Arrow files and streams. Untrusted sizes never determine an allocation.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -7,38 +7,38 @@ use arrow_buffer::Buffer;
 use arrow_ipc::{Block, Message, MessageHeader, root_as_message};
 use tdb_arrow::arrow_schema::ArrowError;
 
-/// What stands before the length of a message, but in files of the first versions.
+/// Prefix of the message length, except in files of early versions.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// So many bytes a batch may have when it is unpacked, in which no more than a few may be.
+/// Maximum size of a decompressed batch in bytes.
 const MAX_UNPACKED: u64 = 1 << 32;
 
 type Result<T> = std::result::Result<T, ArrowError>;
 
-/// A message of a stream, which says what its body is.
+/// A message of a stream, and its body.
 pub(super) struct Encoded {
     head: Vec<u8>,
     pub(super) body: Buffer,
 }
 
 impl Encoded {
-    /// What it says.
+    /// Parses the message.
     ///
     /// # Errors
-    /// It isn't encoded as messages are.
+    /// The encoding is invalid.
     pub(super) fn message(&self) -> Result<Message<'_>> {
         message(&self.head)
     }
 
-    /// Bytes of both, but for the few in front of them.
+    /// Size of message and body in bytes, without the prefix.
     pub(super) fn len(&self) -> u64 {
         (self.head.len() + self.body.len()) as u64
     }
 }
 
-/// The next message of a stream; none at its end.
+/// Reads the next message of a stream. `None` at the end.
 ///
 /// # Errors
-/// It is cut off, or its sizes can't be.
+/// The message is truncated, or has invalid sizes.
 pub(super) fn next(stream: &mut impl Read) -> Result<Option<Encoded>> {
     let mut length = Vec::new();
     if read(stream, 4, &mut length)? == 0 {
@@ -62,10 +62,10 @@ pub(super) fn next(stream: &mut impl Read) -> Result<Option<Encoded>> {
     Ok(Some(Encoded { head, body: body.into() }))
 }
 
-/// The message of a block of a file with so many bytes, whole.
+/// Reads the whole message of a block in a file of `size` bytes.
 ///
 /// # Errors
-/// It lies outside of the file, or its sizes can't be.
+/// The block is outside of the file, or has invalid sizes.
 pub(super) fn of_block(file: &mut File, size: u64, block: &Block) -> Result<Vec<u8>> {
     let outside = || invalid("a block lies outside of the file");
     let number = |number: i64| u64::try_from(number).map_err(|_| outside());
@@ -87,7 +87,7 @@ fn message(bytes: &[u8]) -> Result<Message<'_>> {
     root_as_message(bytes).map_err(|error| invalid(&format!("a message: {error}")))
 }
 
-/// Checks what the buffers of a message say that they unpack to.
+/// Checks the decompressed sizes in a message.
 fn check(head: &[u8], body: &[u8]) -> Result<()> {
     let message = message(head)?;
     let batch = match message.header_type() {
@@ -101,7 +101,7 @@ fn check(head: &[u8], body: &[u8]) -> Result<()> {
         let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
         let length =
             body.get(start..).and_then(|bytes| bytes.first_chunk()).map_or(0, |length| i64::from_le_bytes(*length));
-        // A length of -1 says that it isn't packed.
+        // A length of -1 marks an uncompressed buffer.
         unpacked = unpacked.saturating_add(u64::try_from(length).unwrap_or(0));
     }
     if unpacked > MAX_UNPACKED {
@@ -112,12 +112,12 @@ fn check(head: &[u8], body: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Reads so many bytes.
+/// Reads exactly this number of bytes.
 fn exactly(from: &mut impl Read, count: u64, bytes: &mut Vec<u8>) -> Result<()> {
     if read(from, count, bytes)? == count { Ok(()) } else { Err(invalid("it is cut off")) }
 }
 
-/// Reads so many bytes, or fewer if there are no more.
+/// Reads up to this number of bytes.
 fn read(from: &mut impl Read, count: u64, bytes: &mut Vec<u8>) -> Result<u64> {
     Ok(from.take(count).read_to_end(bytes)? as u64)
 }

@@ -1,4 +1,4 @@
-//! What is in Arrow files and streams.
+//! Tables in Arrow files and streams.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,10 +17,10 @@ use super::arrow_messages::{next, of_block};
 use super::foreign::read;
 use super::tables::{Batches, TableKind};
 
-/// Files and streams, whatever they are called.
+/// Arrow files and streams. Detected by content, not by name.
 pub(super) struct ArrowTables;
 
-/// What files begin and end with, and streams don't.
+/// Start and end of files, but not of streams.
 const MAGIC: &[u8] = b"ARROW1";
 const FILE: &str = "Arrow file or stream";
 
@@ -77,13 +77,13 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, ArrowError> {
     }
 }
 
-/// Batches, one after the other.
+/// An iterator over batches.
 trait NextBatch {
-    /// The next one, and how many bytes were passed then.
+    /// Returns the next batch, and the number of bytes read so far.
     fn next_batch(&mut self) -> Result<Option<(RecordBatch, u64)>, ArrowError>;
 }
 
-/// The batches of a file, which a footer lists.
+/// The batches of a file, listed in its footer.
 struct FileBatches {
     file: File,
     size: u64,

@@ -1,4 +1,4 @@
-//! Columns that are converted because a person says so: `--type NAME=TYPE`.
+//! Conversions of columns with `--type NAME=TYPE`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,11 +15,11 @@ use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::{DATATYPE_KEY, ROLE_KEY, VALUES_KEY, cells_of};
 use tdb_cli::{Failure, Result, cell_of_text};
 
-/// The types of columns, by their names.
+/// Requested types of columns, by name.
 #[derive(Clone, Debug)]
 pub(super) struct Casts(Vec<(String, Datatype)>);
 
-/// Rows of a batch that can't be converted, and why.
+/// Rows of a batch that cannot be converted, with the reason.
 pub(super) type Rejected = BTreeMap<usize, String>;
 
 impl Casts {
@@ -31,10 +31,10 @@ impl Casts {
         self.0.iter().find(|(known, _)| known == name).map(|(_, datatype)| *datatype)
     }
 
-    /// The columns of a file as they are once they are converted.
+    /// Returns the schema after conversion.
     ///
     /// # Errors
-    /// There is no such column, or it can't be converted.
+    /// A column does not exist, or cannot be converted.
     pub(super) fn schema(&self, path: &Path, schema: &SchemaRef) -> Result<SchemaRef> {
         if let Some((name, _)) = self.0.iter().find(|(name, _)| schema.column_with_name(name).is_none()) {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -53,10 +53,10 @@ impl Casts {
         Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
     }
 
-    /// The batch with its columns converted. Those rows that can't be are null.
+    /// Converts the columns of a batch. Rejected cells become null.
     ///
     /// # Errors
-    /// The batch isn't one of the file's columns.
+    /// The batch does not match the file's columns.
     pub(super) fn apply(&self, batch: RecordBatch) -> std::result::Result<(RecordBatch, Rejected), ArrowError> {
         let mut rejected = Rejected::new();
         if self.0.is_empty() {
@@ -80,7 +80,7 @@ impl Casts {
     }
 }
 
-/// Types to suggest with `--type` for an unsupported column; `None` if no type helps.
+/// Types to suggest with `--type` for an unsupported column. `None` if no type helps.
 pub(super) fn castable(data_type: &DataType) -> Option<&'static str> {
     match data_type {
         DataType::Null => Some("float64, string_utf8 or any other type"),
@@ -100,7 +100,8 @@ fn is_text(datatype: Datatype) -> bool {
     datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Char
 }
 
-/// The field as an array holds it if it is of this datatype; none if its values can't become that.
+/// Returns the field with the Arrow type for this datatype. `None` if the values cannot be
+/// converted.
 fn retyped(field: &Field, datatype: Datatype) -> Option<Field> {
     let source: &DataType = match field.data_type() {
         DataType::Dictionary(_, values) => values,
@@ -142,7 +143,7 @@ fn retyped(field: &Field, datatype: Datatype) -> Option<Field> {
     })
 }
 
-/// Returns whether values of an Arrow type convert to a datatype through their text.
+/// `true` if values of an Arrow type convert to a datatype through their text.
 fn is_readable(item: &DataType, datatype: Datatype) -> bool {
     let is_number = !is_text(datatype) && !datatype.is_datetime() && !datatype.is_time() && datatype != Datatype::Bool;
     match item {
@@ -155,7 +156,7 @@ fn is_readable(item: &DataType, datatype: Datatype) -> bool {
     }
 }
 
-/// Returns whether `Int64` holds all values of an integer type.
+/// `true` if `Int64` holds all values of an integer type.
 fn counts(data_type: &DataType) -> bool {
     data_type.is_integer() && *data_type != DataType::UInt64
 }
@@ -179,7 +180,7 @@ fn converted(
     };
     Ok(match to.data_type() {
         DataType::LargeList(item) => {
-            // Only the offsets change here.
+            // Changes only the offsets.
             let list = match column.data_type() {
                 DataType::List(item) => &cast(column, &DataType::LargeList(Arc::clone(item)))?,
                 _ => column,
@@ -222,7 +223,7 @@ fn values(
     }
     let texts = cast(column, &DataType::LargeUtf8)?;
     let texts = texts.as_string::<i64>();
-    // Parses 64 bits; the conversion to cells checks the width of the field.
+    // Parses 64 bits. The conversion to cells checks the width of the field.
     let wide = match to {
         DataType::Int64 if !datatype.is_datetime() && !datatype.is_time() => Datatype::Int64,
         _ => datatype,
@@ -259,7 +260,7 @@ fn values(
     })
 }
 
-/// Returns whether a float, rounded to the digits of a decimal, prints as that decimal.
+/// `true` if a float, rounded to the digits of a decimal, prints as that decimal.
 fn is_same(decimal: &str, data_type: &DataType, float: &[u8]) -> bool {
     let digits = decimal.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let printed = match (data_type, float.first_chunk(), float.first_chunk()) {
@@ -270,7 +271,7 @@ fn is_same(decimal: &str, data_type: &DataType, float: &[u8]) -> bool {
     printed == decimal
 }
 
-/// The digits of a whole number written with a fraction or an exponent.
+/// Returns the digits of a whole number written with a fraction or an exponent.
 fn whole(text: &str) -> Option<String> {
     if let Some((number, fraction)) = text.split_once('.')
         && !fraction.is_empty()

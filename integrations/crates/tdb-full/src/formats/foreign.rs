@@ -1,4 +1,4 @@
-//! What others' readers do with bytes that nobody has checked.
+//! Calls of format libraries on untrusted files.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -9,11 +9,11 @@ use std::sync::Once;
 use tdb_cli::{Exit, Failure, Result};
 
 thread_local! {
-    /// Whether a panic of this thread is caught, and told as an error.
+    /// `true` while a panic of this thread is converted to an error.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has nothing said of panics that are caught, here or by the crate for Zarr; once.
+/// Silences caught panics, here and in tdb-zarr. Runs once.
 pub(super) fn hush() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -26,11 +26,11 @@ pub(super) fn hush() {
     });
 }
 
-/// Runs what reads a file. The crates that know these formats panic at some files that are damaged, or made to harm: that is an
-/// error of the file as any other.
+/// Runs a reader. The format crates panic on some damaged or malicious files, so converts panics to
+/// errors of the file.
 ///
 /// # Errors
-/// What the reader says, or that it can't go on.
+/// The reader fails or panics.
 pub(super) fn read<T, E: Display>(path: &Path, what: &str, read: impl FnOnce() -> Result<T, E>) -> Result<T> {
     hush();
     let caught_before = IS_CAUGHT.replace(true);

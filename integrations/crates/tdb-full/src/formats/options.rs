@@ -1,18 +1,18 @@
-//! What `--option` says.
+//! Values of `--option`.
 
 use tdb_arrow::ArrowOptions;
 use tdb_cli::{Export, Failure, FileOption, Result};
 
-/// How strings are written.
+/// Type of strings in the file.
 pub(super) const STRINGS: FileOption =
     FileOption { name: "strings", what: "text (what is no UTF-8 is refused) or binary (whatever their bytes)" };
 
-/// How pages and batches are compressed.
+/// Compression of pages and batches.
 pub(super) const fn compression(what: &'static str) -> FileOption {
     FileOption { name: "compression", what }
 }
 
-/// How cells are told, as far as options say it.
+/// Returns the conversion options.
 pub(super) fn arrow_options(export: &Export<'_>) -> Result<ArrowOptions> {
     match export.option(STRINGS.name) {
         None | Some("text") => Ok(ArrowOptions::new()),
@@ -21,7 +21,7 @@ pub(super) fn arrow_options(export: &Export<'_>) -> Result<ArrowOptions> {
     }
 }
 
-/// The failure for a value that an option doesn't know.
+/// Creates the failure for an unknown value of an option.
 pub(super) fn wrong(option: FileOption, value: &str) -> Failure {
     Failure::usage(format!("--option {}={value}: not one that is known", option.name)).with_hint(option.what)
 }

@@ -17,14 +17,14 @@ use super::plain;
 use super::tables::Tables;
 use super::write::{each, of_arrow, unwritten};
 
-/// `.parquet`.
+/// Format of `.parquet`.
 #[derive(Debug)]
 pub(crate) struct ParquetFiles;
 
 const COMPRESSION: FileOption = compression("zstd (the default), snappy, gzip, lz4 or none");
 const ROW_GROUP: FileOption =
     FileOption { name: "row_group", what: "most rows of a row group; fewer where the budget of memory is smaller" };
-/// What the other writers of such files have.
+/// Default maximum number of rows per row group. The same as in other writers.
 const ROWS: usize = 1 << 20;
 
 impl FileFormat for ParquetFiles {
@@ -46,7 +46,7 @@ impl FileFormat for ParquetFiles {
             .set_max_row_group_row_count(Some(row_group(&export)?))
             .set_created_by(concat!("tdb version ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        // There is no type for seconds in Parquet.
+        // Parquet has no type for seconds.
         let options = arrow_options(&export)?.milliseconds_for_seconds();
         let budget = export.budget / 2;
         let reader = Reader::new(export.query, &options).map_err(of_arrow)?;
@@ -56,7 +56,7 @@ impl FileFormat for ParquetFiles {
         let rows = each(reader, |batch| {
             let batch = plain::batch(&schema, batch).map_err(unwritten)?;
             writer.write(&batch).map_err(unwritten)?;
-            // A row group is in memory until it is done.
+            // Row groups are buffered in memory.
             if writer.memory_size() >= budget { writer.flush().map_err(unwritten) } else { Ok(()) }
         })?;
         let file = writer.into_inner().map_err(unwritten)?;

@@ -1,4 +1,4 @@
-//! What is in Parquet files.
+//! Tables in Parquet files.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::foreign::read;
 use super::plain;
 use super::tables::{Batches, MAX_ROWS, TableKind};
 
-/// What is in such files.
+/// Parquet files.
 pub(super) struct ParquetTables;
 
 impl TableKind for ParquetTables {
@@ -65,10 +65,10 @@ fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     })
 }
 
-/// How many rows take about so many bytes, as the file tells their sizes.
+/// Number of rows that take about `budget` bytes, according to the metadata.
 fn rows_within(metadata: &ParquetMetaData, budget: usize) -> usize {
     let bytes = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns).map(|column| {
-        // A value that is there once, in a dictionary, may be in any number of rows.
+        // A dictionary value is stored once, but may occur in any number of rows.
         let unpacked = column.unencoded_byte_array_data_bytes().unwrap_or(0);
         column.uncompressed_size().max(unpacked).max(0).unsigned_abs()
     });
@@ -79,7 +79,7 @@ fn rows_within(metadata: &ParquetMetaData, budget: usize) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)] // helpers of tests are tests
+#[allow(clippy::unwrap_used)] // test helpers unwrap like tests
 mod tests {
     use parquet::arrow::ArrowWriter;
     use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn batches_have_as_many_rows_as_fit() {
-        // Each of a thousand bytes; the file has the one that there is once.
+        // Strings of 1000 bytes, stored once in the file.
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(1000); 5000]));
         let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();

@@ -1,8 +1,9 @@
-//! Dictionaries that Parquet files can't have.
+//! Replacement of dictionaries that Parquet files cannot contain.
 //!
-//! Parquet's writer states sizes of dictionaries of fixed-size binary that the format knows for variable sizes alone, and readers
-//! refuse such files. The writer stores plain values instead; the metadata name the enumeration. The reader has no dictionaries of
-//! booleans, half floats and decimals either, and reads plain values.
+//! For dictionaries of fixed-size binary, the Parquet writer stores size statistics. The format
+//! only allows these for variable sizes, and readers reject the files. These columns become plain
+//! values, and the metadata name the enumeration. The Parquet reader returns plain values for
+//! dictionaries of booleans, half floats and decimals, too.
 
 use std::sync::Arc;
 
@@ -11,13 +12,13 @@ use tdb_arrow::arrow_array::cast::AsArray;
 use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use tdb_arrow::arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
-/// The schema with values in place of such dictionaries.
+/// Replaces these dictionaries in a schema.
 pub(super) fn schema(schema: &Schema) -> SchemaRef {
     let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// A batch of that schema.
+/// Converts a batch to the schema.
 pub(super) fn batch(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, column)| values(field, column));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -1,4 +1,4 @@
-//! Files that hold tables, as cells for an array.
+//! Import of files with tables.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -15,37 +15,37 @@ use tdb_cli::{ColumnBatch, ColumnFiles, ColumnResult, Exit, Failure, FileColumn,
 
 use super::casts::{Casts, Rejected, castable};
 
-/// Rows that are handed on at a time, at most.
+/// Maximum number of rows per batch.
 pub(super) const MAX_ROWS: usize = 1 << 16;
 
-/// A kind of file that holds tables.
+/// A file format with tables.
 pub(super) trait TableKind {
-    /// The columns of a file.
+    /// Returns the schema of a file.
     fn schema(&self, path: &Path) -> Result<SchemaRef>;
 
-    /// The rows of a file, of these columns only, in batches of about so many bytes where the file allows it; each with the bytes
-    /// of the file that were passed then.
+    /// Reads these columns of a file, in batches of about `budget` bytes where the format allows
+    /// it. Each item contains the number of bytes of the file read so far.
     fn batches(&self, path: &Path, columns: &[usize], budget: usize) -> Result<Batches>;
 }
 
 /// Batches of a file.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<(RecordBatch, u64)>>>;
 
-/// Files of one kind.
+/// Files of one format.
 pub(super) struct Tables {
     kind: &'static dyn TableKind,
     import: Import,
     casts: Casts,
-    /// Of the first file, once its columns are converted.
+    /// Schema of the first file, after conversion of types.
     schema: SchemaRef,
     columns: Vec<FileColumn>,
-    /// Bytes of all files, and of those that the walk has passed.
+    /// Size of all files, and number of bytes read so far.
     size: u64,
     passed: Cell<u64>,
 }
 
 impl Tables {
-    /// Opens the files, and looks at their columns.
+    /// Opens the files, and compares their columns.
     pub(super) fn open(kind: &'static dyn TableKind, import: Import) -> Result<Box<dyn ColumnFiles>> {
         let Some(first) = import.paths.first() else { return Err(Failure::usage("there are no files")) };
         let schema = kind.schema(first)?;
@@ -72,7 +72,7 @@ impl Tables {
         Ok(Box::new(Self { kind, import, casts, schema, columns, size, passed: Cell::new(0) }))
     }
 
-    /// Calls `each` with all batches of these columns, and the rows of each that can't be converted.
+    /// Calls `each` with all batches of these columns, and the rows rejected by the conversion.
     fn each(
         &self,
         columns: &[&str],
@@ -99,7 +99,7 @@ impl Tables {
         Ok(())
     }
 
-    /// An error about a file.
+    /// Creates a failure for an error about a file.
     fn failure(&self, file: usize, error: Error) -> Failure {
         match error {
             Error::Array(error) => error.into(),
@@ -107,7 +107,7 @@ impl Tables {
                 let path = self.import.paths.get(file).map(|path| path.display().to_string()).unwrap_or_default();
                 let types = match &error {
                     Error::Refused { field, .. } | Error::WrongType { field, .. } => {
-                        // The error may name the type of the values in a list.
+                        // The error may name the item type of a list.
                         let column = self.schema.field_with_name(field).ok();
                         let types = column.and_then(|column| castable(column.data_type()));
                         types.map(|types| format!("--type {field}={types} converts it"))
@@ -120,7 +120,7 @@ impl Tables {
         }
     }
 
-    /// The rows of a batch that an array can hold, and why it can't hold the others.
+    /// Splits a batch into rows that fit the array, and rejected rows with reasons.
     fn sort_out(
         &self,
         file: usize,
@@ -171,7 +171,7 @@ impl ColumnFiles for Tables {
                 let values = batch.columns().iter().map(|column| column.as_any_dictionary_opt());
                 let values: Vec<Option<ArrayRef>> =
                     values.map(|dictionary| dictionary.map(|dictionary| dictionary.values().clone())).collect();
-                // Most files have the same ones in all batches.
+                // Most files use the same dictionary in all batches.
                 if values != last {
                     new.add_dictionaries(&batch).map_err(|error| self.failure(file, error))?;
                     last = values;
@@ -217,13 +217,13 @@ fn size_of_file(path: &Path) -> Result<u64> {
     std::fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| Failure::io(path.display(), &error))
 }
 
-/// The columns that are dictionaries.
+/// Returns the names of dictionary columns.
 fn dictionaries(schema: &Schema) -> impl Iterator<Item = &str> {
     let fields = schema.fields().iter().filter(|field| matches!(field.data_type(), DataType::Dictionary(..)));
     fields.map(|field| field.name().as_str())
 }
 
-/// A column that one has, and the other lacks.
+/// Returns a column of `other` that `schema` lacks.
 fn lacks<'a>(schema: &Schema, other: &'a Schema) -> Option<&'a str> {
     let mut names = other.fields().iter().map(|field| field.name().as_str());
     names.find(|name| schema.column_with_name(name).is_none())
@@ -234,7 +234,7 @@ fn differs(path: &Path, how: &str, first: &Path) -> Failure {
     Failure::usage(message).with_hint("import files with different columns one after the other")
 }
 
-/// Columns are told by their names.
+/// Rejects duplicate column names.
 fn check_names(path: &Path, schema: &Schema) -> Result<()> {
     let mut seen = HashSet::new();
     match schema.fields().iter().find(|field| !seen.insert(field.name())) {

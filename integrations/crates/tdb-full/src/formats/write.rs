@@ -1,11 +1,11 @@
-//! The cells of a query, batch by batch.
+//! Batches of a query, and errors of exports.
 
 use tdb_arrow::arrow_array::RecordBatch;
 use tdb_arrow::arrow_schema::ArrowError;
 use tdb_arrow::{Error, Problem, Reader};
 use tdb_cli::{Exit, Failure, Result};
 
-/// Hands all batches on, and counts their rows.
+/// Writes all batches. Returns the number of rows.
 pub(super) fn each(reader: Reader, mut write: impl FnMut(&RecordBatch) -> Result<()>) -> Result<u64> {
     let mut rows = 0;
     for batch in reader {
@@ -26,7 +26,7 @@ fn of_reader(error: ArrowError) -> Failure {
     }
 }
 
-/// What the array doesn't give, or Arrow can't hold.
+/// Converts an error of the array or of the conversion to Arrow.
 pub(super) fn of_arrow(error: Error) -> Failure {
     match error {
         Error::Array(error) => error.into(),
@@ -47,7 +47,7 @@ pub(super) fn of_arrow(error: Error) -> Failure {
     }
 }
 
-/// The file can't be written.
+/// Creates the failure for a write error.
 pub(super) fn unwritten(error: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::Unavailable, format!("can't write the file: {error}"))
 }

@@ -8,7 +8,7 @@ use tdb_zarr::{Compression, Error, Export, Import};
 use super::foreign;
 use super::options::{compression, wrong};
 
-/// `.zarr`.
+/// Format of `.zarr`.
 #[derive(Debug)]
 pub(crate) struct ZarrFolders;
 

@@ -1,4 +1,4 @@
-//! Files at the edges of what is read and written: more rows than a part has, sizes that lie, names twice.
+//! Edge cases of imports: more rows than a batch part, wrong sizes, duplicate names.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// What a run says that ends so.
+/// Runs the command, checks the exit code, and returns the output.
 fn told(words: &[&str], code: i32) -> String {
     let run = tdb(words);
     let all = text(&run.stdout) + &text(&run.stderr);
@@ -25,7 +25,7 @@ fn told(words: &[&str], code: i32) -> String {
     all
 }
 
-/// Integers as columns.
+/// Creates a batch of integer columns.
 fn batch(columns: &[(&str, Vec<Option<i64>>)]) -> RecordBatch {
     let fields: Vec<Field> = columns.iter().map(|(name, _)| Field::new(*name, DataType::Int64, true)).collect();
     let columns = columns.iter().map(|(_, values)| Arc::new(Int64Array::from(values.clone())) as ArrayRef);
@@ -45,7 +45,7 @@ fn write_arrow(file: &Path, batch: &RecordBatch, options: IpcWriteOptions) {
     writer.finish().unwrap();
 }
 
-/// Numbers that don't pack.
+/// Incompressible numbers.
 fn noise(rows: i64) -> Vec<Option<i64>> {
     (0..rows).map(|row| Some(row.wrapping_mul(0x1e37_79b9_7f4a_7c15))).collect()
 }
@@ -85,7 +85,7 @@ fn a_batch_that_says_it_unpacks_to_more_than_there_may_be_is_refused() {
     write_arrow(&file, &cells, options);
     told(&["import", path(&array), path(&file), "--dimensions", "pos", "--dry-run"], 0);
     let mut bytes = fs::read(&file).unwrap();
-    // The size, and what each frame of LZ4 begins with.
+    // The size, and the magic number of an LZ4 frame.
     let begin = [&80_000_u64.to_le_bytes()[..], &[0x04, 0x22, 0x4d, 0x18]].concat();
     let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
     bytes[at..at + 8].copy_from_slice(&(1_u64 << 33).to_le_bytes());

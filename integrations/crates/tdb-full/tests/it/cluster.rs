@@ -1,5 +1,6 @@
-//! Queries on a scheduler and executors, as processes on this machine, give what they give in one process: from folders always, and from
-//! each URL that `TDB_STORES` names (`cargo xtask servers` starts servers and says which).
+//! Queries on a scheduler and executors, as local processes, give the same rows as in one process.
+//! Reads from folders, and from each URL in `TDB_STORES` (`cargo xtask servers` starts servers and
+//! prints their URLs).
 #![cfg(feature = "sql")]
 
 mod arrays;

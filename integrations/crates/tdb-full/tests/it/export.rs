@@ -1,4 +1,4 @@
-//! Cells as files of columns.
+//! Exports to Parquet and Arrow files.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,13 +16,13 @@ use tdb_arrow::tdb_array::tdb_schema::FieldRef;
 use tdb_arrow::{ArrowOptions, Reader};
 use tdb_testkit::fixtures::{self, Fixture};
 
-/// All cells of a file, in one batch.
+/// Reads a file as one batch.
 fn cells_in(path: &Path) -> RecordBatch {
     let file = File::open(path).unwrap();
     let (schema, batches): (_, Vec<RecordBatch>) = match path.extension().unwrap().to_str().unwrap() {
         "parquet" => {
             let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-            // Batches don't have the metadata of the file.
+            // Batches lack the metadata of the file.
             let schema = reader.schema().clone();
             let batches = reader.build().unwrap().map(Result::unwrap);
             (schema.clone(), batches.map(|batch| batch.with_schema(schema.clone()).unwrap()).collect())
@@ -39,7 +39,7 @@ fn cells_in(path: &Path) -> RecordBatch {
     concat_batches(&schema, &batches).unwrap()
 }
 
-/// All cells as the crate for Arrow tells them: dimensions and attributes.
+/// Reads all dimensions and attributes with tdb-arrow.
 fn told(array: &Array, options: &ArrowOptions) -> Result<RecordBatch, tdb_arrow::Error> {
     let schema = array.schema();
     let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
@@ -50,7 +50,8 @@ fn told(array: &Array, options: &ArrowOptions) -> Result<RecordBatch, tdb_arrow:
     Ok(concat_batches(&schema, &reader.collect::<Result<Vec<_>, _>>()?)?)
 }
 
-/// Values in place of dictionaries of fixed-size binary: readers refuse such dictionaries in Parquet files.
+/// Replaces dictionaries of fixed-size binary by plain values, because readers reject such
+/// dictionaries in Parquet files.
 fn without_fixed_dictionaries(batch: &RecordBatch) -> RecordBatch {
     let mut columns = Vec::new();
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
@@ -68,7 +69,7 @@ fn without_fixed_dictionaries(batch: &RecordBatch) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), columns).unwrap()
 }
 
-/// Arrays of the newest format without a key; of the dense ones those whose whole domain is a few cells.
+/// Returns unencrypted arrays of the newest format. Dense arrays only with a small domain.
 fn small_arrays() -> impl Iterator<Item = Fixture> {
     fixtures::all().into_iter().filter(|fixture| {
         if !fixture.name().starts_with("v22-") || fixture.expected().key().is_some() {
@@ -192,7 +193,7 @@ fn streams_go_to_standard_output() {
     assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{}", text(&output.stderr));
 }
 
-/// Many batches of a few cells each.
+/// Exports many small batches.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_export_that_is_ended_leaves_nothing() {
@@ -217,7 +218,7 @@ fn an_export_that_is_ended_leaves_nothing() {
     };
     for (ending, signal) in [("parquet", "-TERM"), ("arrow", "-HUP"), ("zarr", "-HUP"), ("zarr", "-INT")] {
         let file = folder.path().join(format!("cells.{ending}"));
-        // The tests themselves may run under nohup or in the background of a shell.
+        // Resets signals, because tests may run under nohup or in the background of a shell.
         let mut export = Command::new("env");
         let export = export
             .args(["--default-signal", env!("CARGO_BIN_EXE_tdb"), "export"])
@@ -229,7 +230,7 @@ fn an_export_that_is_ended_leaves_nothing() {
             assert!(child.try_wait().unwrap().is_none(), "{ending}: it ended before anybody saw a temporary file");
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-        // A second signal may find the process gone.
+        // The process may have exited before the second signal.
         let _ = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{ending}");
         assert_eq!(names(), [""; 0], "{ending}");

@@ -1,4 +1,4 @@
-//! Files of columns as cells of arrays.
+//! Imports of Parquet and Arrow files.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// What a run says that ends so.
+/// Runs the command, checks the exit code, and returns the output.
 fn told(words: &[&str], code: i32) -> String {
     let run = tdb(words);
     let all = text(&run.stdout) + &text(&run.stderr);
@@ -35,7 +35,7 @@ fn told(words: &[&str], code: i32) -> String {
     all
 }
 
-/// A batch as a file of the kind that its name says.
+/// Writes batches to a file. The extension selects the format.
 fn write(file: &Path, batches: &[RecordBatch]) -> PathBuf {
     let schema = batches[0].schema();
     let out = File::create(file).unwrap();
@@ -94,7 +94,7 @@ fn what_was_exported_is_the_same_array_again() {
             assert!(import.status.success(), "{}: {said}", file.display());
             let is_lossy = said.contains("\"webp\"") && !said.contains("lossless = true");
             let difference = text(&tdb(&["diff", &given, path(&again), "--format", "csv"]).stdout);
-            // Metadata aren't in such files, and what is no position in an enumeration is null there.
+            // The files lack metadata. Positions outside of the enumeration become null.
             let is_known = |line: &&str| line.starts_with("metadata") || line.contains("{\"\"index\"\":");
             let others = difference.lines().skip(1).find(|line| !is_known(line));
             assert!(is_lossy || others.is_none(), "{}: {difference}", file.display());
@@ -105,7 +105,7 @@ fn what_was_exported_is_the_same_array_again() {
     assert!(same > 60 && dense > 10, "{same} {dense}");
 }
 
-/// An array of cells 0, 1, … with one attribute.
+/// Creates an array of cells 0, 1, … with one attribute.
 fn of_attribute(
     path: &Path,
     attribute: Attribute,
@@ -165,14 +165,14 @@ fn enumerations_of_every_type_come_back() {
             let folder = tempfile::tempdir().unwrap();
             let given = folder.path().join("given");
             let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("values");
-            // The last position has no value; it is the fill value.
+            // The last position has no value. It is the fill value.
             of_attribute(&given, attribute, Some(values), NewColumn::values(&[0u8, 1, 0, 255]), 4);
             comes_back(folder.path(), &given, datatype.name());
         }
     }
 }
 
-/// Rows as other programs have them.
+/// Rows in the form of other programs.
 fn rows(from: i64, count: i64) -> RecordBatch {
     let numbers = from..from + count;
     let words = ["a", "bb", "", "dddd"];
@@ -205,7 +205,7 @@ fn files_of_others_become_new_arrays() {
         let opened = Array::open(&array).unwrap();
         let kind = opened.schema().attributes().iter().find(|attribute| attribute.name() == "kind").unwrap();
         assert_eq!(kind.enumeration(), Some("kind"));
-        // In the order in which they come, of all files.
+        // In order of appearance, over all files.
         let values = opened.enumeration("kind").unwrap();
         assert_eq!(values.values().collect::<Vec<_>>(), [&b"a"[..], b"bb", b"", b"dddd"]);
         let cells = told(&["read", path(&array), "--range", "pos=69998..70001", "--format", "csv"], 0);
@@ -286,7 +286,7 @@ fn damaged_files_are_told() {
                     let at = random(good.len());
                     bytes[at] ^= 1 << random(8);
                 }
-                // Sizes that lie stand in the few bytes of the metadata.
+                // Overwrites a size in the metadata.
                 _ => {
                     let at = random(good.len() - 8);
                     bytes[at..at + 8].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
@@ -303,7 +303,7 @@ fn damaged_files_are_told() {
     assert!(refused > 90, "{refused}");
 }
 
-/// Decimals and half floats are taken as what a person says, and refused with that advice otherwise.
+/// Decimals and half floats are converted with `--type`, and rejected with this hint otherwise.
 #[test]
 fn decimals_and_half_floats_are_converted_on_demand() {
     let folder = tempfile::tempdir().unwrap();
@@ -344,7 +344,7 @@ fn decimals_and_half_floats_are_converted_on_demand() {
             let read = told(&["read", path(&array), "--format", "csv"], 0);
             assert!(read.contains(&format!("1,{first},1.5\n")) && read.contains("\n2,,-0.25\n"), "{read}");
         }
-        // The types of an array that is there stay; what is converted has to fit them.
+        // Types of an existing array stay. Converted values have to fit them.
         let array = folder.path().join(format!("{ending}-float64"));
         let again = ["import", path(&array), path(&file), "--type", "price=float64", "--type", "half=float32"];
         told(&again, 0);
@@ -376,12 +376,12 @@ fn odd_columns() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Writes a column next to dimension `x`; `None` if the file format lacks the type.
+/// Writes a column next to dimension `x`. `None` if the file format lacks the type.
 fn file_of(folder: &Path, ending: &str, name: &str, column: &ArrayRef) -> Option<PathBuf> {
     let x: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     let batch = RecordBatch::try_from_iter_with_nullable([("x", x, false), (name, Arc::clone(column), true)]).unwrap();
     let file = folder.join(format!("{}.{ending}", name.replace(' ', "-")));
-    // The writer for Parquet knows dictionaries of strings and integers.
+    // The Parquet writer supports dictionaries of strings and integers.
     let is_odd = |values: &DataType| !matches!(values, DataType::Utf8 | DataType::Int64);
     if ending == "parquet" && matches!(column.data_type(), DataType::Dictionary(_, values) if is_odd(values)) {
         return None;
@@ -412,7 +412,7 @@ fn types_that_a_refusal_advises_convert_the_column() {
                 &format!("{name}={datatype}"),
             ]);
             let said = text(&said.stderr);
-            // The first decimal, 1.50, is no integer.
+            // The first decimal, 1.50, is not an integer.
             let is_fraction = datatype == "int64" && name.contains("decimal");
             assert!(
                 said.contains("3 cells written") || is_fraction && said.contains("is no int64"),

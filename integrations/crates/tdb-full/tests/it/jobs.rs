@@ -1,13 +1,14 @@
-//! The statements in `docs/jobs.md` run on the arrays in `tests/jobs`, and print what the page says.
+//! Runs the statements in `docs/jobs.md` on the arrays in `tests/jobs`, and compares the output
+//! with the page.
 //!
-//! With `UPDATE_DOCS=1` in the environment the page is brought up to date instead.
+//! Set `UPDATE_DOCS=1` to update the page instead.
 #![cfg(feature = "sql")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The archives of `tests/jobs`, each with a folder of its name.
+/// Names of the archives in `tests/jobs`, and of the folders within.
 const ARRAYS: [&str; 3] = ["variants", "pbmc", "heights"];
 
 fn page() -> PathBuf {
@@ -23,7 +24,7 @@ fn unpack(folder: &Path) {
     }
 }
 
-/// The lines between fences of a language.
+/// Returns the code blocks of a language.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     let mut found = Vec::new();
     let mut block: Option<(bool, Vec<&str>)> = None;
@@ -40,7 +41,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     found
 }
 
-/// Writes the statements of the page into files: the first line of each is `-- NAME`.
+/// Writes the SQL blocks of the page to files. The first line of each is `-- NAME`.
 fn write_statements(text: &str, folder: &Path) {
     for lines in blocks(text, "sql") {
         let name = lines[0].strip_prefix("-- ").expect("the name of a file");
@@ -48,7 +49,7 @@ fn write_statements(text: &str, folder: &Path) {
     }
 }
 
-/// What a command prints that runs in the folder.
+/// Runs a command in the folder, and returns its output.
 fn output(line: &str, folder: &Path) -> String {
     let mut words = line.split_whitespace();
     assert_eq!(words.next(), Some("tdb"), "{line}");
@@ -56,12 +57,12 @@ fn output(line: &str, folder: &Path) -> String {
     assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
     let printed = String::from_utf8(run.stdout).unwrap();
     assert!(printed.lines().count() > 3, "{line}: {printed}");
-    // Padding at the end of lines is nothing that a page should have.
+    // Removes trailing spaces, which tables pad with.
     let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
     lines.join("\n") + "\n"
 }
 
-/// The page with the output of all its commands.
+/// Returns the page with the current output of its commands.
 fn up_to_date(text: &str, folder: &Path) -> String {
     let mut page = String::new();
     let mut in_console = false;

@@ -1,4 +1,4 @@
-//! Beside TileDB-Py, pyarrow, pandas and DuckDB: what the one side wrote, the other reads.
+//! Compares with TileDB-Py, pyarrow, pandas and DuckDB in both directions.
 
 use std::process::Command;
 
@@ -27,7 +27,7 @@ fn files_of_others_become_arrays_or_are_refused_by_name() {
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
 fn random_sql_gives_what_duckdb_gives_of_the_same_cells() {
-    // The program that `tdb sql` runs lies beside it.
+    // `tdb sql` needs the program in the same folder.
     assert!(std::path::Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
     judge("sql_judge.py");
 }

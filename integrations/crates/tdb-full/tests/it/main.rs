@@ -1,5 +1,5 @@
-//! Tests of the public interface of `tdb-full`, one program.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Tests of the public interface of `tdb-full`, as one program.
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 mod bounds;
 mod cluster;

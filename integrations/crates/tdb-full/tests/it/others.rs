@@ -1,4 +1,4 @@
-//! The commands that the full one has from the core.
+//! Commands that the full command inherits from the core.
 
 use crate::command::{tdb, text};
 use tdb_testkit::fixtures;
@@ -14,7 +14,7 @@ fn the_other_commands_are_there() {
     assert!(help.contains("export") && help.contains("consolidate"), "{help}");
     let completions = text(&tdb(&["completions", "bash"]).stdout);
     assert!(completions.contains("export"));
-    // It is the full one, and doesn't send anybody to it.
+    // The hint for the full command does not appear here.
     let refused = tdb(&["migrate", "s3://bucket/array", "--to", "22"]);
     assert_eq!(refused.status.code(), Some(4));
     assert!(!text(&refused.stderr).contains("cargo install"), "{}", text(&refused.stderr));

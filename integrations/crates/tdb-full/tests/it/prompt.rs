@@ -1,4 +1,4 @@
-//! The prompt of `tdb sql` on a terminal, as somebody types there.
+//! Tests of the `tdb sql` prompt on a pseudo-terminal.
 #![cfg(all(feature = "sql", unix))]
 
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::process::Command;
 
 use rexpect::session::{PtySession, spawn_command};
 
-/// Nothing takes longer, in builds that aren't optimised and on busy machines.
+/// Timeout in milliseconds, for unoptimized builds on busy machines.
 const PATIENCE: u64 = 30_000;
 
 fn prompt(arguments: &[&str], folder: &Path) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
-    // The program that `tdb sql` runs lies beside it.
+    // `tdb sql` needs the program in the same folder.
     assert!(Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
     command.arg("sql").args(arguments).current_dir(folder);
     command.env("TERM", "xterm").env("TDB_SQL_HISTORY", "").env("NO_COLOR", "1");
@@ -20,13 +20,13 @@ fn prompt(arguments: &[&str], folder: &Path) -> PtySession {
     session
 }
 
-/// Types without an Enter of its own.
+/// Sends text without Enter.
 fn send(session: &mut PtySession, text: &str) {
     session.send(text).unwrap();
     session.flush().unwrap();
 }
 
-/// The prompt is there, and does what it is told.
+/// Checks that the prompt responds.
 fn goes_on(session: &mut PtySession) {
     session.send_line("SELECT 40 + 2 AS n;").unwrap();
     session.exp_regex("\n *42").unwrap();
@@ -46,7 +46,7 @@ fn statements_take_lines_and_lines_take_statements() {
     session.send_line("SELECT").unwrap();
     session.exp_string("...> ").unwrap();
     session.send_line("  11 AS a; SELECT 12 AS b; SELECT").unwrap();
-    // What has come to its end doesn't wait for the rest.
+    // Complete statements run at once.
     session.exp_regex("\n *11").unwrap();
     session.exp_regex("\n *12").unwrap();
     session.exp_string("...> ").unwrap();
@@ -71,7 +71,7 @@ fn what_is_pasted_may_be_many_lines() {
     session.send_line("33 AS c;").unwrap();
     session.exp_regex("\n *33").unwrap();
     session.exp_string("tdb> ").unwrap();
-    // The first that fails ends what was pasted with it, and not the prompt.
+    // The first failure skips the rest of the pasted text, but does not end the prompt.
     send(&mut session, "\x1b[200~SELECT nowhere;\nSELECT 34 AS d;\x1b[201~\r");
     session.exp_string("nowhere").unwrap();
     session.exp_string("error: ").unwrap();

@@ -23,7 +23,8 @@ fn run(words: &[&str]) {
     assert!(run.status.success(), "{words:?}: {}", text(&run.stderr));
 }
 
-/// The minimum and maximum of a date or time in a file; the export refuses values beyond. `None` if every value fits.
+/// The minimum and maximum of a date or time in a file. Exports reject other values. `None` if
+/// every value fits.
 fn held(datatype: Datatype, ending: &str) -> Option<(i64, i64)> {
     // Parquet stores milliseconds for seconds.
     let per_second = if ending == "parquet" { 1000 } else { 1 };
@@ -46,7 +47,7 @@ fn held(datatype: Datatype, ending: &str) -> Option<(i64, i64)> {
     }
 }
 
-/// Clamps dates and times, but NaT.
+/// Clamps dates and times, except NaT.
 fn clamp(cell: &mut [u8], first: i64, last: i64) {
     for value in cell.as_chunks_mut::<8>().0 {
         let number = i64::from_le_bytes(*value);
@@ -55,7 +56,8 @@ fn clamp(cell: &mut [u8], first: i64, last: i64) {
     }
 }
 
-/// Clamps dates and times to the range of the file, makes strings UTF-8 unless the export writes binary, and gives NaNs a payload.
+/// Clamps dates and times to the range of the file, makes strings UTF-8 unless the export writes
+/// binary, and gives NaNs a payload.
 fn holdable(mut fields: Vec<Field>, ending: &str, is_binary: bool) -> Vec<Field> {
     for field in &mut fields {
         let datatype = field.attribute.datatype();
@@ -98,12 +100,13 @@ fn is_time(datatype: Datatype) -> bool {
     datatype.is_datetime() || datatype.is_time()
 }
 
-/// The expected cells after a round trip: the same cells, except that
+/// The expected cells after a round trip: the same cells, with these exceptions.
 ///
-/// - NaT of a nullable field becomes null, unless in a list;
-/// - a position outside of the enumeration, or of NaT, becomes null; without validity the position of NaT, or else in Parquet the fill
-///   value, while Arrow files keep the position;
-/// - booleans other than 0 become 1.
+/// - NaT of a nullable field becomes null, unless in a list.
+/// - A position outside of the enumeration, or of NaT, becomes null. Without validity, it becomes
+///   the position of NaT. If the enumeration lacks NaT, Parquet returns the fill value, and Arrow
+///   files keep the position.
+/// - Booleans other than 0 become 1.
 fn comes_back(field: &Field, ending: &str) -> Cells {
     let (datatype, nullable) = (field.attribute.datatype(), field.attribute.is_nullable());
     let cell = |cell: Vec<u8>| -> Option<Vec<u8>> {
@@ -114,7 +117,7 @@ fn comes_back(field: &Field, ending: &str) -> Cells {
             return match values.value(position) {
                 Some(_) if no_time != Some(position) => Some(cell),
                 _ if nullable => None,
-                // Keys of Arrow files are the positions, also of nulls; booleans have no keys.
+                // Keys in Arrow files are the positions, even for nulls. Booleans have no keys.
                 None if ending != "parquet" && no_time.is_none() && values.data().iter().any(|byte| *byte > 1) => {
                     Some(cell)
                 }

@@ -1,4 +1,4 @@
-//! The command on a store: what it prints shows no key, no secret and no token, whatever happens.
+//! The output of the command on a store never contains a key, secret or token.
 
 use std::process::{Command, Output, Stdio};
 
@@ -35,7 +35,7 @@ impl Store {
         Self { server, proxy, home: tempfile::tempdir().unwrap() }
     }
 
-    /// The command as somebody runs it who has these variables, and nothing else of AWS.
+    /// Runs the command with only these AWS variables.
     fn tdb(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let endpoint = self.proxy.endpoint();
         let command = Command::new(env!("CARGO_BIN_EXE_tdb"))
@@ -101,7 +101,7 @@ fn nothing_that_is_printed_shows_a_secret() {
             assert!(shown.contains("s3://bucket/arrays/depths") && shown.contains(reason), "{arguments:?}: {shown}");
         }
     }
-    // A server in between that answers with a page which repeats what it was sent.
+    // A proxy with the request repeated in the answer.
     store.server.allow(Access::default());
     store.proxy.fault(Fault::new(What::Echoed(403)));
     assert!(!store.tdb(SIGNED, &["schema", ARRAY]).status.success());

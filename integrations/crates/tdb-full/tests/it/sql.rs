@@ -1,4 +1,4 @@
-//! `tdb sql`, run.
+//! Runs `tdb sql`.
 #![cfg(feature = "sql")]
 
 use std::fs;
@@ -20,7 +20,7 @@ fn uri(fixture: &Fixture) -> String {
 }
 
 fn with_input(arguments: &[&str], input: &str) -> Output {
-    // The program that `tdb sql` runs lies beside it.
+    // `tdb sql` needs the program in the same folder.
     assert!(Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
     let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -35,7 +35,7 @@ fn rows(arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// The exit code and what was said.
+/// Returns the exit code and the error output.
 fn refused(arguments: &[&str]) -> (i32, String) {
     let output = tdb(arguments);
     assert_eq!(text(&output.stdout), "");
@@ -66,7 +66,7 @@ fn a_statement_gives_the_cells_that_read_gives() {
     }
 }
 
-/// Text with a declared type of integers or dates is binary in SQL.
+/// Values with a declared type of integers or dates, but of other lengths, are binary in SQL.
 #[test]
 fn values_of_an_enumeration_that_end_within_an_element_are_bytes() {
     for datatype in ["int32", "datetime_day"] {
@@ -103,13 +103,12 @@ fn statements_come_from_files_and_pipes() {
         assert_eq!(text(&with_input(arguments, &statements).stdout), expected);
     }
     assert_eq!(rows(&["sql", &statements, "--format", "csv"]), expected);
-    // The first that fails is the last.
+    // Stops at the first failure.
     let output = with_input(&["sql", "--format", "csv"], "SELECT 1 AS a; SELECT b; SELECT 2");
     assert_eq!(text(&output.stdout), "a\n1\n");
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// A URI that nobody knows is no path: nothing is looked for, or made, in a folder `s4:` of this machine.
 #[test]
 fn files_of_statements_are_utf_8() {
     let folder = tempfile::tempdir().unwrap();
@@ -191,7 +190,7 @@ fn columns_are_called_after_the_last_part_of_a_path() {
     assert!(found.starts_with("min(array.y),max(array.a + Int64(1))\n"), "{found}");
     let (_, said) = refused(&["sql", &format!("SELECT z FROM '{array}'")]);
     assert!(said.contains("array.y") && !said.contains(&format!("{array}.y")), "{said}");
-    // Two tables that end alike keep their paths.
+    // Two tables with the same last path part keep their paths.
     let folder = tempfile::tempdir().unwrap();
     let other = format!("{}/array", folder.path().display());
     rows(&["copy", &array, &other]);
@@ -199,7 +198,7 @@ fn columns_are_called_after_the_last_part_of_a_path() {
     assert!(both.starts_with("n\n"), "{both}");
     let named = rows(&["sql", &format!("SELECT min(\"{array}\".y) AS y FROM '{array}'"), "--format", "csv"]);
     assert!(named.starts_with("y\n"), "{named}");
-    // The hint of an ambiguous column is one that works.
+    // The hint for an ambiguous column works.
     let (_, said) = refused(&["sql", &format!("SELECT y FROM '{array}', '{other}'")]);
     assert!(said.contains("hint: give each table a name"), "{said}");
     let (_, said) = refused(&["sql", &format!("SELECT y FROM '{array}' AS a JOIN '{array}' AS b ON a.x = b.x")]);
@@ -224,7 +223,7 @@ fn times_without_a_text_are_errors() {
     assert_eq!(number, "far\n9000000000000000\n");
 }
 
-/// Arrow reads no dictionaries of booleans out of Parquet files, and panics.
+/// Arrow cannot read dictionaries of booleans from Parquet files, and panics.
 #[test]
 fn dictionaries_of_booleans_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -245,7 +244,7 @@ fn dictionaries_of_booleans_are_refused_by_name() {
     }
 }
 
-/// Each operator of a chain is an operand of the next one.
+/// Each operator of a chain is an operand of the next.
 #[test]
 fn long_chains_run_and_longer_ones_are_refused() {
     let chain = |term: &str, operator: &str, count: usize| vec![term; count].join(operator);
@@ -321,7 +320,7 @@ fn a_file_is_named_with_the_line() {
 
 #[test]
 fn too_little_memory_is_said() {
-    // One side of such a join has to be in memory; what sorts and groups writes to files what it has no room for.
+    // A join keeps one side in memory. Sorts and aggregations spill to files.
     let series = |name: &str| format!("generate_series(1, 300000) AS {name}(v)");
     let join = format!("SELECT count(*) AS n FROM {} JOIN {} ON a.v = b.v", series("a"), series("b"));
     let groups = format!("SELECT count(*) AS n FROM (SELECT v || 'x' AS w FROM {} GROUP BY w)", series("a"));
@@ -337,7 +336,7 @@ fn too_little_memory_is_said() {
 fn scans_leave_memory_to_the_rest_of_a_query() {
     let fixture = fixtures::named(SPARSE);
     let array = uri(&fixture);
-    // Three scans of two partitions each, and what groups and sorts them.
+    // Three scans of two partitions each, with aggregation and sort.
     let query = format!(
         "SELECT one.y, count(*) AS n FROM '{array}' AS one JOIN '{array}' AS two ON one.s = two.s JOIN '{array}' AS three ON \
          two.y = three.y GROUP BY one.y ORDER BY n, one.y"
@@ -364,7 +363,7 @@ fn times_and_groups() {
         let found = rows(&["sql", &format!("SELECT count(*) AS n FROM {table}"), "--group", group, "--format", "csv"]);
         assert_eq!(found, "n\n68\n");
     }
-    // Not the folder that the name would be, decoded.
+    // Does not decode the name.
     rows(&["copy", &array, &format!("{group}/my%20calls")]);
     rows(&["group", "add", group, "my%20calls"]);
     let found = rows(&["sql", "SELECT count(*) AS n FROM \"my%20calls\"", "--group", group, "--format", "csv"]);

@@ -1,4 +1,4 @@
-//! Arrays and groups as folders of Zarr.
+//! Exports and imports of Zarr folders.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn told(arguments: &[&str]) -> String {
     text(&run.stdout)
 }
 
-/// The exit code, and what is said.
+/// Returns the exit code and the error output.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let run = tdb(arguments);
     (run.status.code(), text(&run.stderr))
@@ -66,7 +66,7 @@ fn what_cant_be_is_refused_by_name() {
         assert_eq!(found, Some(code), "{arguments:?}: {said}");
         assert!(said.contains(word), "{arguments:?}: {said}");
     }
-    // A chunk that is none, in each of the arrays of Zarr, is damage that nothing is made of.
+    // Invalid chunks in every Zarr array: the import fails, and creates no array.
     for entry in fs::read_dir(&zarr).unwrap() {
         let chunk = entry.unwrap().path().join("c/0/0");
         if chunk.exists() {

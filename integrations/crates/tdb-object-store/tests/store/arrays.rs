@@ -1,4 +1,4 @@
-//! Arrays on stores: made, written, read, joined and removed.
+//! Arrays on stores: create, write, read, consolidate and remove.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn write(storage: &Arc<dyn Storage>, fragment: u32) {
     try_write(storage, fragment).unwrap();
 }
 
-/// Writes a fragment, or says why not.
+/// Writes a fragment, or returns the error message.
 pub(crate) fn try_write(storage: &Arc<dyn Storage>, fragment: u32) -> Result<(), String> {
     let positions: Vec<u32> = (0..CELLS).map(|cell| cell * FRAGMENTS + fragment).collect();
     try_write_at(storage, &positions)
@@ -50,7 +50,7 @@ pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: &[u32]) -> Res
     Ok(())
 }
 
-/// How many cells all fragments have, and what their numbers come to.
+/// Returns the number of cells in all fragments, and the sum of their values.
 pub(crate) fn written() -> (u64, f64) {
     (u64::from(CELLS * FRAGMENTS), (0..CELLS * FRAGMENTS).map(|position| f64::from(position) / 2.0).sum())
 }

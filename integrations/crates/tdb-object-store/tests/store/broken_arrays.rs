@@ -1,4 +1,4 @@
-//! Arrays on stores that fail now and then, leave out names, or lose files.
+//! Arrays on stores that fail sometimes, omit names from listings, or lose files.
 
 use std::sync::Arc;
 use std::thread;
@@ -16,7 +16,7 @@ fn cells(fragments: u32) -> u64 {
     u64::from(CELLS * fragments)
 }
 
-/// Through a network that loses a tenth of all requests in one way or the other, an array is as it would be without.
+/// An array survives a network that fails a tenth of all requests.
 #[test]
 fn arrays_outlast_a_bad_network() {
     let watched = Watched::start();
@@ -39,8 +39,7 @@ fn arrays_outlast_a_bad_network() {
     assert!(seen.faults > 10, "{} faults in {seen}", seen.faults);
 }
 
-/// Whichever request of a write fails for good: the array has either all of the fragment or nothing of it, and the writer is told
-/// which.
+/// A write is atomic whichever request fails permanently, and the writer gets a matching result.
 #[test]
 fn writes_are_whole_or_not_there() {
     for what in [What::Refused(403, "AccessDenied"), What::DoneAndRefused(403, "AccessDenied")] {
@@ -63,7 +62,8 @@ fn writes_are_whole_or_not_there() {
                 }
                 Err(error) => {
                     failed += 1;
-                    // The last file may have been written all the same: then the cells are there, all of them.
+                    // The commit file may have been written despite the error. Then all cells
+                    // exist.
                     let is_done = matches!(what, What::DoneAndRefused(..)) && read == cells(2);
                     assert!(read == cells(1) || is_done, "{what:?} of request {request}: {read} cells after {error}");
                     assert!(error.contains("s3://bucket/root"), "{error}");
@@ -77,7 +77,7 @@ fn writes_are_whole_or_not_there() {
     }
 }
 
-/// What a store does that ignores conditions is seen before anything counts.
+/// A store that ignores conditions is detected before the first commit.
 #[test]
 fn nothing_is_committed_where_conditions_are_ignored() {
     let watched = Watched::start();
@@ -91,15 +91,15 @@ fn nothing_is_committed_where_conditions_are_ignored() {
     let asked = watched.proxy.take().requests;
     let commits = asked.iter().filter(|asked| asked.method == Method::PUT && asked.target.contains("__commits"));
     assert_eq!(commits.count(), 0, "{asked:#?}");
-    // What was written of the fragment is gone.
+    // The data files of the fragment are deleted.
     assert_eq!(watched.server.names(), before);
     let array = ArrayOptions::new().open_on(watched.storage()).unwrap();
     array.write_metadata().put("key", MetadataValue::text("value").unwrap()).commit().unwrap_err();
     assert_eq!(watched.server.names(), before);
 }
 
-/// A data file with which the store was to be tried is gone by then, or the trial fails: the store is not taken for one that
-/// ignores conditions, and is tried again.
+/// If the data file for the trial disappears or the trial fails, the store does not count as
+/// ignoring conditions. The trial repeats.
 #[test]
 fn trials_with_data_files_that_fail() {
     let watched = Watched::start();
@@ -118,7 +118,8 @@ fn trials_with_data_files_that_fail() {
             try_write(&storage, 1).unwrap();
         }
     }
-    // The fragment fails at one of its data files, and its folder goes: so does the file that was kept of it.
+    // A data file of the fragment fails, and its folder is removed, including the file kept for the
+    // trial.
     watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("a1_var"));
     try_write(&storage, 2).unwrap_err();
     watched.proxy.calm();
@@ -127,7 +128,7 @@ fn trials_with_data_files_that_fail() {
     assert_eq!(names(), whole + 6, "four data files, the metadata, the commit");
 }
 
-/// A name that a listing leaves out: the array as it was before, or an error that names what is missing.
+/// If a listing omits a name, the array reads as before, or an error names the missing file.
 #[test]
 fn listings_that_leave_out_names() {
     let watched = Watched::start();
@@ -145,7 +146,7 @@ fn listings_that_leave_out_names() {
     };
     hide(&commit);
     assert_eq!(read(&storage).0, cells(1));
-    // The commit says that the fragment is there; that its folder isn't listed doesn't matter.
+    // The commit file is enough. The folder of the fragment need not be listed.
     hide(&format!("__fragments/{}", commit.trim_end_matches(".wrt")));
     assert_eq!(read(&storage).0, cells(2));
     hide("__schema/__");
@@ -155,7 +156,7 @@ fn listings_that_leave_out_names() {
     assert_eq!(read(&storage).0, cells(2));
 }
 
-/// A file that goes away after it was listed, or after the array was opened.
+/// Files disappear after they were listed, or after the array was opened.
 #[test]
 fn files_that_vanish() {
     let watched = Watched::start();
@@ -178,17 +179,17 @@ fn files_that_vanish() {
     assert_eq!(array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum::<usize>(), CELLS as usize);
 }
 
-/// Joins all that can be joined, and removes what that replaced.
+/// Consolidates all fragments, and vacuums the superseded ones.
 fn consolidate_and_vacuum(storage: &Arc<dyn Storage>) {
     let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
     ConsolidateFragments::new().plan(&open()).unwrap().run().unwrap();
     Vacuum::all().plan(&open()).unwrap().run().unwrap();
 }
 
-/// Somebody consolidates and vacuums an array after another one has listed it, and before he reads what was listed.
+/// Another process consolidates and vacuums the array between its listing and the reads.
 #[test]
 fn files_that_vanish_behind_a_listing() {
-    // A list of commits, which is read while the array is opened; footers, which come with it; cells, which come later.
+    // A consolidated commits file, read on opening. Footers, loaded on opening. Tiles, read later.
     for (wanted, fails) in [(".con", false), ("__fragment_metadata.tdb", true), ("a0.tdb", true)] {
         let watched = Watched::start();
         let storage = watched.storage();
@@ -210,12 +211,12 @@ fn files_that_vanish_behind_a_listing() {
         }
         let after = watched.server.names();
         assert!(before.iter().any(|name| name.contains(wanted) && !after.contains(name)), "{wanted}: {after:#?}");
-        // Who asks again is told what there is now.
+        // A new attempt reads the new files.
         assert_eq!(read(&reader).0, cells(3), "{wanted}");
     }
 }
 
-/// Sizes that aren't so: errors, or the right cells, and no memory for what isn't there.
+/// Wrong sizes: errors or the right cells, without large allocations.
 #[test]
 fn sizes_that_are_not_so() {
     let watched = Watched::start();
@@ -237,7 +238,7 @@ fn sizes_that_are_not_so() {
     }
 }
 
-/// A read that nobody wants any more: what is on its way ends, and nothing follows.
+/// A cancelled read stops its requests, and sends no more.
 #[test]
 fn reads_that_are_given_up() {
     const MANY: u32 = 60;
@@ -255,7 +256,8 @@ fn reads_that_are_given_up() {
     let _ = watched.proxy.take();
     let batches = array.read().order(Order::Unordered).batch_cells(100).batches().unwrap();
     let mut seen = 0;
-    // The sections of all fragments come first, then their tiles: more than are asked for at once.
+    // The sections of all fragments are read first, then their tiles, with more requests than
+    // allowed at once.
     let reading = thread::spawn(move || drop(batches.take(1).collect::<Vec<_>>()));
     while !reading.is_finished() {
         thread::sleep(Duration::from_millis(1));
@@ -270,7 +272,7 @@ fn reads_that_are_given_up() {
     assert!(after <= in_flight, "{after} requests more");
 }
 
-/// Requests that are never answered end with the query that has made them, whoever ends it and how.
+/// Requests without a response end when the query ends, for any reason.
 #[test]
 fn requests_on_their_way_end_with_their_query() {
     const MANY: u32 = 12;
@@ -281,7 +283,7 @@ fn requests_on_their_way_end_with_their_query() {
         try_write_at(&storage, &(fragment * CELLS..(fragment + 1) * CELLS).collect::<Vec<_>>()).unwrap();
     }
     let array = ArrayOptions::new().open_on(storage).unwrap();
-    // What is known of the fragments is asked for by a query that is read to its end.
+    // The first query loads the fragment metadata.
     array.read().batches().unwrap().for_each(|batch| drop(batch.unwrap()));
     let waits_for = |count: std::ops::RangeInclusive<usize>| {
         let begun = Instant::now();
@@ -303,7 +305,7 @@ fn requests_on_their_way_end_with_their_query() {
     drop(batches);
 }
 
-/// A store that never answers: what waits for it can be left.
+/// Callers can cancel waiting for a store that never answers.
 #[test]
 fn a_store_that_never_answers() {
     let watched = Watched::start();

@@ -1,4 +1,4 @@
-//! A store that counts what it is asked, and how often somebody had to wait for an answer before asking on.
+//! A store with counters for requests and round trips.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,22 +15,22 @@ use tdb_object_store::object_store::{
     PutOptions, PutPayload, PutResult, Result,
 };
 
-/// How long each answer takes: long enough for requests that are made at once to overlap.
+/// Delay of each response. Long enough that concurrent requests overlap.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// A store in memory, slow and watched.
+/// An in-memory store with delays and counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     store: InMemory,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was asked.
+/// The recorded requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// By method, with what it was about.
+    /// Method and path of each request.
     pub(crate) requests: Vec<String>,
-    /// Of the requests that were answered, the longest chain of which each was made after an answer to the one before.
+    /// Length of the longest chain of requests, each started after the previous response.
     answered: usize,
 }
 
@@ -41,7 +41,7 @@ impl Seen {
 }
 
 impl Counted {
-    /// What was asked since the last time.
+    /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Seen {
         std::mem::take(&mut *self.seen.lock().unwrap())
     }

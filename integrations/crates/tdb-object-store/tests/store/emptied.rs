@@ -1,4 +1,4 @@
-//! A store that lists folders when nothing is in them any more, in the way of SeaweedFS, which keeps files in folders.
+//! A store with listed empty folders, like SeaweedFS, which keeps files in folders.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -97,7 +97,7 @@ impl ObjectStore for Lingering {
                 listed.common_prefixes.push(folder);
             }
         }
-        // One that nothing is in is listed as a file of its own name.
+        // An empty folder is listed as a file with the folder's name.
         let itself = prefix.filter(|prefix| self.folders.lock().unwrap().contains(prefix.as_ref()));
         if let Some(location) = itself.filter(|_| listed.common_prefixes.is_empty() && listed.objects.is_empty()) {
             let location = location.clone();
@@ -128,7 +128,7 @@ fn what_is_removed_is_not_listed() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(fixture.array_dir()));
     let (_, parent) = store();
-    // Twice: nothing of the first time is in the way.
+    // The second round checks for leftovers of the first.
     for _ in 0..2 {
         CopyTo::new().run(&from, &parent, "a").unwrap();
         MoveTo::new().between((&parent, "a"), (&parent, "b")).unwrap();
@@ -147,14 +147,14 @@ fn what_is_not_empty_stays() {
         storage.create_new(file, b"bytes").unwrap();
     }
     storage.remove_folder("a/b").unwrap();
-    // A file that is called as a folder is none of what was removed.
+    // A file with the name of a folder is not part of the folder.
     storage.remove_file("a/d/3").unwrap();
     assert_eq!(names(&storage.sub("a").unwrap()), ["d"]);
     assert_eq!(storage.read("a/d").unwrap(), b"bytes");
     assert!(store.folders.lock().unwrap().contains("below/a"));
 }
 
-/// What somebody else has removed is no damaged array.
+/// An array removed by someone else is not a damaged array.
 #[test]
 fn folders_that_others_have_emptied() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");

@@ -1,4 +1,4 @@
-//! Stores that answer with too much, without end, or with something else than they claim.
+//! Oversized, endless or mislabeled responses.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use tdb_store_testkit::{Fault, Method, What};
 
 use crate::watched::{LISTING, RETRIES, Watched, bytes};
 
-/// What connections and the proxy hold of an answer that nobody reads any more.
+/// Bytes that connections and the proxy buffer of an abandoned response.
 const ON_THE_WAY: u64 = 16 << 20;
 
 fn problem(error: &StorageError) -> StoreProblem {
     StoreProblem::of(error).cloned().unwrap_or_else(|| panic!("{error:?} is none of a store"))
 }
 
-/// A storage with a file in a folder, on a store whose listings this happens to.
+/// Creates a storage with a file in a folder, on a store with faulty listings.
 fn listed(what: What) -> (Watched, Arc<dyn Storage>) {
     let watched = Watched::start();
     watched.server.put("root/a/f", bytes(10));
@@ -25,7 +25,7 @@ fn listed(what: What) -> (Watched, Arc<dyn Storage>) {
     (watched, storage)
 }
 
-/// All that lists a folder to its end fails, within so many requests each, and changes nothing.
+/// Checks that every complete listing fails within `most` requests, without changes.
 fn refuses_to_list(watched: &Watched, storage: &Arc<dyn Storage>, most: usize) {
     let listings = [
         ("list", (|storage| storage.list("a").map(drop)) as fn(&dyn Storage) -> Result<(), StorageError>),
@@ -48,7 +48,7 @@ fn refuses_to_list(watched: &Watched, storage: &Arc<dyn Storage>, most: usize) {
 #[test]
 fn listings_in_a_circle() {
     let (watched, storage) = listed(What::Circling);
-    // A rename asks twice what is there, by two requests each.
+    // A rename checks two names, with two requests each.
     refuses_to_list(&watched, &storage, 7);
     assert_eq!(storage.kind("a").unwrap(), Some(EntryKind::Folder));
 }
@@ -69,7 +69,7 @@ fn pages_without_end() {
     assert!(given < 2 * (LISTING + ON_THE_WAY), "{given}");
 }
 
-/// What is neither a file nor a listing.
+/// Responses that are neither files nor listings.
 #[test]
 fn answers_without_end() {
     let watched = Watched::start();
@@ -110,7 +110,7 @@ fn refusals_without_end() {
     }
 }
 
-/// What a header claims isn't set aside.
+/// The length in a header allocates nothing.
 #[test]
 fn lengths_that_are_claimed() {
     let watched = Watched::start();
@@ -123,12 +123,12 @@ fn lengths_that_are_claimed() {
         let error = storage.list("a").unwrap_err();
         assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
         assert_eq!(watched.proxy.take().requests.len(), 1 + RETRIES);
-        // All bytes have come when the connection ends.
+        // All bytes have arrived when the connection ends.
         let fetched = storage.fetch_one(&Request::range("a/f", 0..1000, 1000)).unwrap();
         assert!(fetched.bytes == bytes(1000));
         let error = storage.fetch_one(&Request::all("a/f", 1000)).unwrap_err();
         assert!(matches!(error, StorageError::OverLimit { .. }), "{error}");
-        // A refusal is one whatever its length.
+        // Error responses of any length are recognized.
         let error = storage.fetch_one(&Request::range("a/g", 0..1000, 1000)).unwrap_err();
         assert!(error.is_not_found(), "{error}");
     }
@@ -162,7 +162,7 @@ fn ranges_that_cannot_be() {
     }
 }
 
-/// Pages of servers in between are of any encoding.
+/// Pages of proxies have any encoding.
 #[test]
 fn refusals_that_are_no_text() {
     let watched = Watched::start();

@@ -1,4 +1,4 @@
-//! What goes wrong on the way to a store, and what comes of it.
+//! Network faults, and the resulting errors.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn problem(error: &StorageError) -> &StoreProblem {
     StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is none of a store"))
 }
 
-/// All that a storage reads.
+/// Reads the file by every method of a storage.
 fn read_all_ways(storage: &dyn Storage, expected: &[u8]) {
     let len = expected.len() as u64;
     assert_eq!(storage.list("").unwrap().len(), 1);
@@ -52,7 +52,7 @@ fn reads_outlast_what_passes() {
     }
 }
 
-/// What came before a connection broke isn't asked for again.
+/// Bytes received before a connection broke are not requested again.
 #[test]
 fn cut_bodies_are_resumed() {
     let watched = Watched::start();
@@ -95,7 +95,8 @@ fn what_does_not_pass_is_an_error() {
     assert!(matches!(problem(&error), StoreProblem::WrongLength { asked: 1000, got: 0 }), "{error}");
 }
 
-/// What counts is how long nothing comes, not how long a request takes: many bytes take long on a slow line.
+/// Timeouts apply to the time without data, not to the whole request, because large transfers take
+/// long on slow networks.
 #[test]
 fn slow_lines() {
     let watched = Watched::start();
@@ -103,7 +104,7 @@ fn slow_lines() {
     let storage = watched.storage_by(watched.builder().with_http_connector(Connector::default().silence(silence)));
     let expected = bytes(300_000);
     watched.server.put("root/f", expected.clone());
-    // A body that pauses is waited for; one that pauses for long is asked for from there on.
+    // Waits for a body that pauses briefly. After a long pause, requests the rest.
     for (pause, requests) in [(silence / 2, 1), (silence * 4, 2)] {
         watched.proxy.fault(Fault::new(What::Paused(200_000, pause)).on(Method::GET).first(1));
         let _ = watched.proxy.take();
@@ -115,7 +116,7 @@ fn slow_lines() {
         assert_eq!(watched.proxy.take().requests.len(), requests, "{pause:?}");
         watched.proxy.calm();
     }
-    // The answer to many bytes may come later than that to few.
+    // The response to a large upload may take longer.
     let slow = What::Slow(silence * 2);
     watched.proxy.fault(Fault::new(slow.clone()).on(Method::PUT).of("partNumber"));
     let mut file = storage.create_file("large").unwrap();
@@ -128,13 +129,13 @@ fn slow_lines() {
     let error = storage.list("").unwrap_err();
     assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
     assert!(begun.elapsed() < silence * 2 * (RETRIES as u32 + 1), "{:?}", begun.elapsed());
-    // A timeout that somebody has chosen is one of the whole request.
+    // A timeout set in the client options applies to the whole request.
     let options = object_store::ClientOptions::new().with_allow_http(true).with_timeout(silence * 10);
     let patient = watched.storage_by(watched.builder().with_client_options(options));
     assert_eq!(patient.list("").unwrap().len(), 2);
 }
 
-/// Each repetition waits longer than the one before.
+/// Each retry waits longer than the one before.
 #[test]
 fn repetitions_leave_a_busy_store_alone() {
     let watched = Watched::start();
@@ -148,7 +149,7 @@ fn repetitions_leave_a_busy_store_alone() {
     assert!(begun.elapsed() >= Duration::from_millis(200), "{:?}", begun.elapsed());
 }
 
-/// Nothing is believed of sizes and ranges.
+/// Sizes and ranges from the store are never trusted.
 #[test]
 fn lies_are_found_out() {
     let watched = Watched::start();
@@ -159,7 +160,7 @@ fn lies_are_found_out() {
         (What::Long(7), [true, true, false]),
         (What::Shifted(1), [true, true, false]),
         (What::Unranged, [true, true, false]),
-        // The size is as the store says; that there are so many bytes is not believed.
+        // The size is reported as claimed, but reading fails if the bytes are missing.
         (What::Sized(150), [true, true, false]),
         (What::Sized(1 << 39), [false, true, false]),
     ] {
@@ -182,7 +183,7 @@ fn lies_are_found_out() {
     }
 }
 
-/// A write whose answer gets lost is done once, and known to be.
+/// A write with a lost response happens once, and reports success.
 #[test]
 fn writes_whose_answers_get_lost() {
     for what in
@@ -190,12 +191,12 @@ fn writes_whose_answers_get_lost() {
     {
         let watched = Watched::start();
         let storage = watched.storage();
-        // The store has shown that it heeds conditions.
+        // Shows that the store honors conditions.
         storage.create_new("first", b"1").unwrap();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
         storage.create_new("f", b"bytes").unwrap_or_else(|error| panic!("{what:?}: {error}"));
         assert_eq!(storage.read("f").unwrap(), b"bytes", "{what:?}");
-        // The same bytes of somebody else are somebody else's.
+        // A file of another writer with the same bytes is still a conflict.
         let other = watched.storage();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
         let error = other.create_new("f", b"bytes").unwrap_err();
@@ -203,7 +204,7 @@ fn writes_whose_answers_get_lost() {
     }
 }
 
-/// Removals whose answers get lost, and those that weren't done.
+/// Deletions with lost responses, and failed ones.
 #[test]
 fn removals_outlast_what_passes() {
     for what in
@@ -222,7 +223,7 @@ fn removals_outlast_what_passes() {
     }
 }
 
-/// Listings of all that lies below a folder, whose answers break off.
+/// Truncated responses to recursive listings.
 #[test]
 fn deep_listings_outlast_what_passes() {
     let watched = Watched::start();
@@ -249,7 +250,7 @@ fn deep_listings_outlast_what_passes() {
     assert_eq!(watched.server.names(), [""; 0]);
 }
 
-/// What is asked only to see whether the store heeds conditions may fail: the file is there.
+/// If only the trial of the conditions fails, the file is still written.
 #[test]
 fn trials_that_fail() {
     for what in [What::DoneAndReset, What::Reset, What::Refused(403, "AccessDenied")] {
@@ -257,7 +258,7 @@ fn trials_that_fail() {
         let storage = watched.storage();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(1));
         storage.create_new("f", b"bytes").unwrap_or_else(|error| panic!("{what:?}: {error}"));
-        // The next file is tried with once more.
+        // The trial repeats with the next file.
         watched.proxy.calm();
         let _ = watched.proxy.take();
         storage.create_new("g", b"bytes").unwrap();
@@ -286,7 +287,7 @@ fn large_files_whose_answers_get_lost() {
     }
 }
 
-/// An upload that fails leaves nothing behind, as far as the store can still be asked.
+/// A failed upload leaves no parts behind while the store is reachable.
 #[test]
 fn uploads_that_fail_are_given_up() {
     let watched = Watched::start();
@@ -300,7 +301,7 @@ fn uploads_that_fail_are_given_up() {
     assert_eq!((watched.server.uploads(), watched.server.names().len()), (0, 0));
 }
 
-/// The first file of a fragment is written twice at once, which tells whether the store heeds conditions, or nothing.
+/// The first file of a fragment is written twice at once, as a trial that may be inconclusive.
 #[test]
 fn first_files_of_fragments() {
     let file = |name: &str| format!("__fragments/__1_1_00000000000000000000000000000001_22/{name}");
@@ -317,14 +318,14 @@ fn first_files_of_fragments() {
     let storage = watched.storage();
     fine(create(&watched, &*storage, &file("a0.tdb")), 2);
     fine(create(&watched, &*storage, "f"), 1);
-    // A store that does both, and heeds conditions otherwise: it is tried beside the next file.
+    // A store with conditions, except for concurrent writes. The trial repeats with the next file.
     let watched = Watched::start();
     let storage = watched.storage();
     watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT).first(2));
     fine(create(&watched, &*storage, &file("a0.tdb")), 2);
     fine(create(&watched, &*storage, &file("a1.tdb")), 2);
     fine(create(&watched, &*storage, "f"), 1);
-    // One that always ignores them: nothing is committed.
+    // A store without conditions. No commit file is written.
     let watched = Watched::start();
     let storage = watched.storage();
     watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
@@ -332,7 +333,7 @@ fn first_files_of_fragments() {
     let (refused, _) = create(&watched, &*storage, "f");
     assert_eq!(problem(&refused.unwrap_err()), &StoreProblem::IgnoresConditions);
     assert_eq!(watched.server.names(), [format!("root/{}", file("a0.tdb"))]);
-    // Answers that get lost, and a name that somebody else has.
+    // Lost responses, and a name taken by another writer.
     for what in [What::DoneAndReset, What::Reset, What::DoneAndRefused(503, "SlowDown")] {
         for nth in 0..2 {
             let watched = Watched::start();
@@ -359,7 +360,7 @@ fn stores_that_ignore_conditions() {
     let error = storage.create_new("f", b"bytes").unwrap_err();
     assert_eq!(problem(&error), &StoreProblem::IgnoresConditions);
     assert_eq!(error.path(), "s3://bucket/root/f");
-    // What somebody else has written is still there.
+    // The file of the other writer still exists.
     let error = storage.create_new("theirs", b"ours").unwrap_err();
     assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
     assert_eq!(watched.server.names(), ["root/theirs"]);

@@ -1,5 +1,5 @@
-//! Storages on object stores: in memory always, and on each URL that `TDB_STORES` names (`cargo xtask servers` starts servers and
-//! says which).
+//! Storages on object stores: in memory, and on each URL in `TDB_STORES`. `cargo xtask servers`
+//! starts servers and prints their URLs.
 #![allow(clippy::unwrap_used)]
 
 mod arrays;

@@ -1,4 +1,4 @@
-//! What a storage promises, as far as it can be promised without folders.
+//! The contract of `Storage`, as far as it applies without folders.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn names(storage: &dyn Storage, folder: &str) -> Vec<String> {
     storage.list(folder).unwrap().into_iter().map(|entry| entry.name).collect()
 }
 
-/// The files below a folder, at any depth. Some servers still list folders that nothing is in any more.
+/// Returns the files below a folder, at any depth. Some servers still list empty folders.
 fn files_below(storage: &dyn Storage, folder: &str) -> Vec<String> {
     let entries = match storage.list(folder) {
         Err(error) if error.is_not_found() => Vec::new(),
@@ -69,7 +69,7 @@ fn names_of_every_kind() {
     });
 }
 
-/// In memory: not every server takes all of them.
+/// In memory only, because some servers reject some of these names.
 #[test]
 fn every_printable_character_comes_back_in_names() {
     let storage = ObjectStorage::new(Arc::new(InMemory::new()), "memory://bucket", "root%20a").unwrap();
@@ -121,7 +121,7 @@ fn parts_of_files() {
     });
 }
 
-/// Sizes that lie, and limits.
+/// Wrong sizes, and limits.
 #[test]
 fn what_is_said_of_sizes_is_not_believed() {
     each(&StoreOptions::default(), |storage| {
@@ -150,7 +150,7 @@ fn what_is_said_of_sizes_is_not_believed() {
 
 #[test]
 fn nothing_is_overwritten() {
-    // Small parts, so that the second way of writing is seen too; stores want 5 MiB.
+    // Small parts, to cover multipart uploads too. Stores require at least 5 MiB.
     let options = {
         let mut options = StoreOptions::default();
         options.part = 5 << 20;
@@ -231,7 +231,7 @@ fn missing_buckets_are_told_by_name() {
     }
 }
 
-/// A store that overwrites whatever it is asked.
+/// A store that always overwrites.
 #[test]
 fn stores_that_ignore_conditions_are_refused() {
     let storage =
@@ -241,7 +241,7 @@ fn stores_that_ignore_conditions_are_refused() {
     assert!(!storage.exists("f").unwrap());
 }
 
-/// Calls from inside of somebody else's runtime.
+/// Calls from within another runtime.
 #[test]
 fn works_inside_of_a_runtime() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

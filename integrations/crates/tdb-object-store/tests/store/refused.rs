@@ -1,4 +1,4 @@
-//! Stores that refuse: each reason has an error of its own, which names the file and no secret.
+//! Refused requests: each cause has a separate error, with the name of the file and no secret.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tdb_store_testkit::{Access, Fault, Method, What};
 
 use crate::watched::{BUCKET, KEY, SECRET, TOKEN, Watched, bytes};
 
-/// Everything that a storage can be asked, each of which has to fail.
+/// Returns the errors of all operations. Each has to fail.
 fn asked(storage: &Arc<dyn Storage>) -> Vec<StorageError> {
     let mut errors: Vec<StorageError> = storage
         .fetch(&[Request::all("a/f", 1000), Request::last("a/f", 10), Request::range("a/f", 0..5, 10)])
@@ -27,7 +27,7 @@ fn asked(storage: &Arc<dyn Storage>) -> Vec<StorageError> {
     errors
 }
 
-/// What comes of all questions, none of which shows a secret or changes anything.
+/// Returns the problems of all operations. Checks for side effects and for secrets in messages.
 fn problems(watched: &Watched, storage: &Arc<dyn Storage>) -> Vec<StoreProblem> {
     watched.server.put("root/a/f", bytes(10));
     let errors = asked(storage);
@@ -49,7 +49,7 @@ fn keys_and_tokens() {
         let watched = Watched::start();
         watched.server.allow(access);
         for problem in problems(&watched, &watched.storage()) {
-            // What answers to HEAD mean isn't said in them: Amazon's gives an expired token the status of a bad request.
+            // HEAD responses have no message. Amazon returns "bad request" for an expired token.
             let is_bare =
                 matches!(&problem, StoreProblem::Other { said } | StoreProblem::Denied { said } if said.len() < 20);
             assert!(matches!(problem, StoreProblem::Unauthenticated { .. }) || is_bare, "{problem}");
@@ -91,7 +91,7 @@ fn another_region() {
         for error in [storage.list("a").unwrap_err(), storage.read("f").unwrap_err()] {
             match StoreProblem::of(&error) {
                 Some(StoreProblem::WrongRegion { region: named }) => assert_eq!(named.as_deref(), region),
-                // An answer to HEAD says nothing of it.
+                // HEAD responses name no region.
                 other => panic!("{other:?}"),
             }
             assert!(error.to_string().contains("AWS_REGION"), "{error}");
@@ -99,15 +99,16 @@ fn another_region() {
     }
 }
 
-/// What nobody signed is refused with a hint at credentials.
+/// The error for an unsigned request suggests setting credentials.
 #[test]
 fn requests_without_signatures() {
     let watched = Watched::start();
     watched.server.allow(Access::default().key("somebody"));
-    // As URLs are opened by somebody who has no credentials, which is another process's business.
+    // Like a URL opened without credentials, except that the environment of the test process is not
+    // changed.
     let error = unsigned(&watched);
     assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error}");
-    // A store that answers with a page of its own, as servers in between do.
+    // A store with a page as answer, like proxies.
     watched.server.allow(Access::default());
     watched.proxy.fault(Fault::new(What::Refused(401, "")));
     let error = unsigned(&watched);
@@ -124,7 +125,7 @@ fn unsigned(watched: &Watched) -> StorageError {
     storage.list("a").unwrap_err()
 }
 
-/// Names of files and folders say nothing of why something was refused.
+/// Names of files and folders do not affect the reported cause.
 #[test]
 fn names_like_codes() {
     let watched = Watched::start();
@@ -169,7 +170,7 @@ fn names_like_codes() {
     }
 }
 
-/// A file that can't be removed among others that can: the answer as a whole is none that refuses.
+/// One of several files cannot be deleted. The status of the response is success.
 #[test]
 fn removals_that_are_denied() {
     let watched = Watched::start();
@@ -181,7 +182,7 @@ fn removals_that_are_denied() {
     assert!(error.to_string().starts_with("s3://bucket/root/a: "), "{error}");
 }
 
-/// Nobody is there at all.
+/// No server at the address.
 #[test]
 fn no_server() {
     let watched = Watched::start();
@@ -192,7 +193,7 @@ fn no_server() {
     assert!(error.to_string().starts_with("s3://bucket/root: "), "{error}");
 }
 
-/// Addresses that name no store, with secrets in them.
+/// Invalid addresses that contain secrets.
 #[test]
 fn addresses_with_secrets() {
     for url in [
@@ -211,7 +212,7 @@ fn addresses_with_secrets() {
     }
 }
 
-/// Arrays name what was refused.
+/// Errors of arrays name the refused file.
 #[test]
 fn arrays_name_what_is_refused() {
     let watched = Watched::start();
@@ -220,11 +221,12 @@ fn arrays_name_what_is_refused() {
     crate::arrays::write(&storage, 0);
     for (part, named) in [("__schema", "__schema"), ("__commits", "__commits"), ("__fragments", "__fragments")] {
         watched.server.allow(Access::default().denied(part));
-        // Afresh: what was read before and never changes is not asked for again.
+        // A new storage, because cached files are not requested again.
         let read = ArrayOptions::new()
             .open_on(watched.storage())
             .and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(drop)));
-        // A listing is denied by its prefix, which the small server doesn't look at; files are.
+        // A listing is denied by prefix, which the test server does not check. It only checks
+        // files.
         match read {
             Err(error) => {
                 let error = error.to_string();

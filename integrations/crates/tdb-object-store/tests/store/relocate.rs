@@ -1,4 +1,5 @@
-//! Arrays and groups that are copied, moved, migrated and removed, between stores and this machine.
+//! Copies, moves, migrations and removals of arrays and groups, between stores and the local file
+//! system.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ fn arrays_go_to_stores_and_come_back() {
             CopyTo::new().run(&from, &parent, "a"),
             Err(MaintainError::Place { why: PlaceProblem::Occupied, .. })
         ));
-        // From one place of a store to another, and to this machine.
+        // Within a store, and to the local file system.
         CopyTo::new().run(&on_store, &parent, "b").unwrap();
         let moved = MoveTo::new().between((&parent, "b"), (&parent, "c")).unwrap();
         assert!(moved.copied.is_some() && moved.left.is_empty(), "{moved:?}");
@@ -59,7 +60,7 @@ fn arrays_go_to_stores_and_come_back() {
         for name in ["a", "e", ".tdb-copy-a.tmp", ".tdb-copy-b.tmp", ".tdb-copy-c.tmp", ".tdb-copy-e.tmp"] {
             assert_eq!(parent.kind(name).unwrap(), None, "{name}");
         }
-        // Nor are their folders still listed.
+        // Their folders are no longer listed either.
         assert!(!parent.list("").is_ok_and(|left| !left.is_empty()), "{:?}", parent.list(""));
         assert!(matches!(Remove::new().plan(&parent, "").and_then(RemovalPlan::run), Err(MaintainError::Place { .. })));
     });
@@ -71,7 +72,7 @@ fn what_an_interrupted_copy_has_left_is_replaced() {
     let local = fixture.array_dir().to_owned();
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
     each(&StoreOptions::default(), |parent| {
-        // As if it had ended while it gave files their names; somebody else's file lies there by now.
+        // As if interrupted during the final renames, with a file of someone else added since.
         let place = parent.sub("a").unwrap();
         place.create_new(".tdb-unfinished.tmp", b"__commits\n__fragments\n../b\n__schema").unwrap();
         place.create_new("__commits/old", b"1").unwrap();
@@ -81,7 +82,7 @@ fn what_an_interrupted_copy_has_left_is_replaced() {
         assert!(matches!(occupied, Err(MaintainError::Place { why: PlaceProblem::Occupied, .. })), "{occupied:?}");
         assert_eq!(place.read("notes.txt").unwrap(), b"2");
         assert_eq!(place.kind("__commits/old").unwrap(), None);
-        // Of another one nothing is in the way.
+        // Leftovers of an interrupted copy do not block a new copy.
         place.remove_file("notes.txt").unwrap();
         place.create_new(".tdb-unfinished.tmp", b"__commits").unwrap();
         place.create_new("__commits/old", b"1").unwrap();
@@ -107,7 +108,7 @@ fn groups_are_copied_with_their_members() {
         let copy = parent.sub("g").unwrap();
         let group = GroupOptions::new().open_on(copy.clone()).unwrap();
         let member = &group.members()[0];
-        // What was named by a whole path of this machine is found below the copy.
+        // A member with an absolute local path becomes relative to the copy.
         assert!(member.relative && member.uri == "member", "{member:?}");
         assert!(cells(&ArrayOptions::new().open_on(copy.sub("member").unwrap()).unwrap()) > 0);
         let removed = Remove::new().recursive(true).plan(&parent, "g").unwrap().run().unwrap();
@@ -131,14 +132,14 @@ fn a_new_group_takes_what_lies_in_it_as_a_member() {
         assert!(open().members().is_empty());
         open().change().add("a", true, Some("other")).commit().unwrap();
         assert_eq!(open().members().len(), 1);
-        // What it is, and what is in it, takes one listing of each folder.
+        // Detecting the type and the members takes one listing per folder.
         let group = open();
         let mut lists = vec![group.counters().lists];
         let nodes: Vec<_> = group.tree().nodes().collect();
         lists.push(group.counters().lists);
         ArrayOptions::new().open_on(nodes[1].storage.clone().unwrap()).unwrap();
         lists.push(group.counters().lists);
-        // The group and its details; the member; its schemas and commits.
+        // The group with details, then the member, then the member's schemas and commits.
         assert_eq!(lists, [2, 3, 5]);
     });
 }

@@ -1,4 +1,4 @@
-//! How many requests arrays cost on a store, and how many of them have to wait for others.
+//! Number of requests and round trips per operation.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use tdb_storage::Storage;
 
 use crate::counted::Counted;
 
-/// An array as the reference library's counts were taken of: a dimension, a number, a string.
+/// Creates an array like the one measured with the reference library: a dimension, a number, a
+/// string.
 fn create(storage: &Arc<dyn Storage>) {
     let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
     let name = Attribute::new("name", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
@@ -30,29 +31,29 @@ fn write(storage: &Arc<dyn Storage>, fragment: u32) {
     ArrayOptions::new().open_on(storage.clone()).unwrap().write().cells(cells).unwrap();
 }
 
-/// How many requests may be made for something, and how many of them one after another.
+/// Checks the number of requests and of round trips of an operation.
 fn most(store: &Counted, what: &str, requests: usize, round_trips: usize) {
     let seen = store.take();
     println!("{what}: {} requests, {} round trips", seen.requests.len(), seen.round_trips());
     assert!(seen.requests.len() <= requests, "{what}: {:#?}", seen.requests);
-    // On a busy machine one of many requests that are made at once may come late.
+    // On a busy machine, one of several concurrent requests may start late.
     assert!(seen.round_trips() <= round_trips + 2, "{what}: {}: {:#?}", seen.round_trips(), seen.requests);
 }
 
-/// As a process sees it that has read nothing yet.
+/// Opens the store without any cached state.
 fn afresh(store: &Arc<Counted>) -> Arc<dyn Storage> {
-    // As Amazon's and Google's stores, it is known to heed the conditions of writes: others are tried with one request more.
+    // Honors conditions, like the stores of Amazon and Google. Elsewhere a trial costs a request.
     let mut options = StoreOptions::default();
     options.try_conditions = false;
     Arc::new(ObjectStorage::with_options(store.clone(), "memory://", "a", options).unwrap())
 }
 
-/// As a process sees it that doesn't know whether it heeds the conditions of writes.
+/// Opens the store without knowledge about its write conditions.
 fn unknown(store: &Arc<Counted>) -> Arc<dyn Storage> {
     Arc::new(ObjectStorage::new(store.clone(), "memory://", "a").unwrap())
 }
 
-/// An array of ten fragments; the last one's writing is counted.
+/// Creates an array with ten fragments. Checks the cost of writing the last one.
 fn ten_fragments() -> Arc<Counted> {
     let store = Arc::new(Counted::default());
     let storage = afresh(&store);
@@ -68,7 +69,8 @@ fn ten_fragments() -> Arc<Counted> {
 
 #[test]
 fn arrays_cost_few_requests() {
-    // The reference library: 24 to write a small fragment, 36 to open ten of them, 5 for a point then, 45 for all cells.
+    // The reference library needs 24 requests for a small fragment, 36 to open ten, then 5 for a
+    // point, and 45 for all cells.
     let store = ten_fragments();
     let array = ArrayOptions::new().open_on(afresh(&store)).unwrap();
     most(&store, "open", 4, 2);
@@ -84,17 +86,17 @@ fn arrays_cost_few_requests() {
     most(&store, "all cells", 40, 1);
 }
 
-/// That a store heeds conditions is seen beside the fragment's files.
+/// The trial of conditions runs concurrently with the files of the fragment.
 #[test]
 fn a_first_write_costs_one_request_more() {
     let store = ten_fragments();
     let storage = unknown(&store);
     write(&storage, 10);
-    // Listings, the schema, four data files, the metadata and one of these once more, the commit.
+    // Listings, the schema, four data files, the metadata, the trial, the commit.
     most(&store, "a first write to an unknown store", 11, 4);
     write(&storage, 11);
     most(&store, "a second one", 9, 4);
-    // What is one file shows it itself.
+    // A single file is its own trial.
     let storage = unknown(&store);
     let array = ArrayOptions::new().open_on(storage).unwrap();
     array.write_metadata().put("key", MetadataValue::text("value").unwrap()).commit().unwrap();
@@ -126,7 +128,7 @@ fn what_never_changes_is_asked_for_once() {
     };
     open();
     most(&store, "open", 15, 2);
-    // Which fragments there are is asked each time; what they are is known.
+    // Fragments are listed each time, but fragment metadata are cached.
     let counters = open();
     most(&store, "open again", 4, 1);
     assert_eq!((counters.lists, counters.reads, counters.kept), (4, 0, 11));

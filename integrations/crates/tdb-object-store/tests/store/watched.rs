@@ -1,4 +1,4 @@
-//! A small S3 server with a proxy before it, and a storage on the two.
+//! A small S3 server behind a proxy, with a storage.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,16 @@ pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI+SECRET/bPxRfiCY";
 pub(crate) const TOKEN: &str = "FwoGZXIvYXdz/TOKEN+//////////w==";
 
-/// A server, and what may happen on the way to it.
+/// A server and a proxy that injects faults.
 pub(crate) struct Watched {
     pub(crate) server: Server,
     pub(crate) proxy: Proxy,
 }
 
-/// How often requests are made again in these tests.
+/// Maximum number of retries in these tests.
 pub(crate) const RETRIES: usize = 4;
 
-/// How many bytes a listing may have in these tests.
+/// Maximum size of a listing in these tests, in bytes.
 pub(crate) const LISTING: u64 = 4 << 20;
 
 impl Watched {
@@ -34,7 +34,7 @@ impl Watched {
     }
 
     pub(crate) fn builder(&self) -> AmazonS3Builder {
-        // Little is waited between repetitions: nobody is overloaded here.
+        // Short delays between retries, for fast tests.
         let backoff = BackoffConfig {
             init_backoff: Duration::from_millis(2),
             max_backoff: Duration::from_millis(20),
@@ -53,7 +53,7 @@ impl Watched {
             .with_http_connector(Connector::default())
     }
 
-    /// The folder `root` of the bucket, through the proxy.
+    /// Opens the folder `root` of the bucket, through the proxy.
     pub(crate) fn storage(&self) -> Arc<dyn Storage> {
         self.storage_by(self.builder())
     }
@@ -68,7 +68,7 @@ impl Watched {
     }
 }
 
-/// As stores are asked in these tests.
+/// Returns the options for these tests.
 pub(crate) fn options() -> StoreOptions {
     let mut options = StoreOptions::default();
     options.mark_writes = true;
@@ -78,7 +78,7 @@ pub(crate) fn options() -> StoreOptions {
     options
 }
 
-/// Bytes that aren't the same anywhere.
+/// Returns bytes without repetition, to detect shifted ranges.
 pub(crate) fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at / 3 % 251) as u8 ^ (at / 1000) as u8).collect()
 }

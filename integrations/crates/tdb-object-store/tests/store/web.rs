@@ -1,4 +1,4 @@
-//! Arrays that a server of the web has, which is asked for them and not written to.
+//! Arrays on web servers, which are read-only.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use tdb_storage::{EntryKind, LocalStorage, Storage};
 
 use crate::arrays::{FRAGMENTS, create, read, write, written};
 
-/// A folder that a WebDAV server shows, and its URL, where there is one.
+/// Runs a test on a folder of a WebDAV server and its URL, if a server is configured.
 fn on_server(body: impl Fn(&Path, &str)) {
     let [url, folder] = ["TDB_WEBDAV", "TDB_WEBDAV_FOLDER"].map(|name| std::env::var(name).unwrap_or_default());
     if url.is_empty() || folder.is_empty() {
@@ -37,7 +37,7 @@ fn arrays_are_read_from_webdav() {
         }
         let remote = open(&format!("{url}/array")).unwrap();
         assert_eq!(read(&remote), written());
-        // Nothing else may be written over: WebDAV has no condition that `object_store` knows.
+        // WebDAV has no write condition that `object_store` supports.
         let error = remote.create_new("f", b"bytes").unwrap_err();
         assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::NotSupported { .. })), "{error}");
         assert!(error.to_string().contains("not written to"), "{error}");
@@ -59,7 +59,7 @@ fn folders_and_names_on_webdav() {
         for path in ["", "odd"] {
             assert_eq!(remote.list(path).unwrap(), local.list(path).unwrap(), "{path:?}");
         }
-        // As on all stores, a folder is there as long as something is in it.
+        // As on all stores, a folder exists while it contains a file.
         assert!(remote.list("nothing").unwrap_err().is_not_found());
         for name in odd {
             assert_eq!(remote.read(&format!("odd/{name}")).unwrap(), name.as_bytes(), "{name}");
@@ -73,7 +73,7 @@ fn folders_and_names_on_webdav() {
     });
 }
 
-/// A server that answers everything with one status, as long as the test runs.
+/// Starts a server with a fixed answer to every request.
 fn answering(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -91,7 +91,7 @@ fn answering(status: &'static str, body: &'static str) -> String {
 
 #[test]
 fn servers_that_list_nothing_are_told_by_name() {
-    // nginx and others, Python's own, and those that answer any method with a page.
+    // nginx and similar servers, Python's server, and servers with a page for any method.
     let plain = [
         ("405 Method Not Allowed", ""),
         ("501 Unsupported method ('PROPFIND')", ""),
@@ -113,7 +113,7 @@ fn a_url_names_its_server() {
     let server = answering("403 Forbidden", "<Error><Code>AccessDenied</Code><Message>not you</Message></Error>");
     let storage = open(&format!("s3://bucket/array?endpoint={server}&region=eu-west-1")).unwrap();
     let error = storage.list("").unwrap_err();
-    // Without credentials in the environment requests aren't signed, and the error says so.
+    // Without credentials in the environment, requests are unsigned, and the error mentions this.
     let problem = StoreProblem::of(&error);
     assert!(matches!(problem, Some(StoreProblem::Denied { .. } | StoreProblem::Unsigned { .. })), "{error}");
     assert!(error.to_string().starts_with("s3://bucket/array") && error.to_string().contains("not you"), "{error}");

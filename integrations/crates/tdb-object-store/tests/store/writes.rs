@@ -1,4 +1,4 @@
-//! Files that are written at the same time.
+//! Concurrent writes of files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,7 +9,7 @@ use tdb_store_testkit::{Fault, Method, What};
 
 use crate::watched::{Watched, bytes, options};
 
-/// However many files are written, so many parts are on their way, in any folder of the bucket.
+/// The limit for parts in flight holds over all files and folders of the bucket.
 #[test]
 fn files_share_their_parts() {
     const FILES: usize = 5;
@@ -38,9 +38,9 @@ fn files_share_their_parts() {
         is_done.store(true, Ordering::Relaxed);
         watching.join().unwrap()
     });
-    // Beside the parts, one file at a time begins its upload.
+    // The parts, and a request to start an upload.
     assert!((2..=3).contains(&most), "{most} at once");
-    // From several threads at once, as the files of a fragment end.
+    // From several threads, like the files of a fragment.
     thread::scope(|scope| {
         for file in files {
             scope.spawn(|| file.finish().unwrap());
@@ -53,7 +53,7 @@ fn files_share_their_parts() {
     assert_eq!(watched.server.uploads(), 0);
 }
 
-/// A file that fails, or that nobody wants any more, leaves its parts' places to others.
+/// A failed or abandoned file frees its permits.
 #[test]
 fn files_that_fail_leave_their_places() {
     let watched = Watched::start();

@@ -8,7 +8,7 @@ use rustyline::{Context, Helper, Result};
 
 use crate::run::Runner;
 
-/// The words that statements are made of most.
+/// Common keywords, sorted.
 const KEYWORDS: [&str; 62] = [
     "ALL",
     "ANALYZE",
@@ -74,13 +74,13 @@ const KEYWORDS: [&str; 62] = [
     "WHERE",
 ];
 
-/// What can be completed.
+/// The known names.
 #[derive(Debug)]
 pub(super) struct Names {
     names: Vec<String>,
 }
 
-/// The tables, columns and functions that there are.
+/// Lists the tables, columns and functions.
 pub(super) async fn names(runner: &Runner<'_>) -> Vec<String> {
     let mut names = Vec::new();
     for query in [
@@ -100,8 +100,8 @@ impl Names {
         Self { names }
     }
 
-    /// Where the word begins that ends at a place, and what it may become: within double quotes a name in them, elsewhere a name, in quotes if it
-    /// needs them, or a keyword.
+    /// Returns the start of the word before the cursor, and its completions. Within double quotes,
+    /// completes names. Elsewhere, completes names, quoted if necessary, and keywords.
     fn of(&self, line: &str, end: usize) -> (usize, Vec<String>) {
         let before = line.get(..end).unwrap_or(line);
         if let Some(start) = open_quote(before, '"') {
@@ -116,7 +116,7 @@ impl Names {
             return (start, Vec::new());
         }
         let keywords = KEYWORDS.iter().copied().filter(|keyword| begins(keyword, word)).map(|keyword| {
-            // As the beginning was typed.
+            // Uses the case of the typed letters.
             if word.chars().all(char::is_lowercase) { keyword.to_lowercase() } else { keyword.to_owned() }
         });
         let names = self.names.iter().filter(|name| begins(name, word)).map(|name| quoted(name));
@@ -124,12 +124,13 @@ impl Names {
     }
 }
 
-/// Whether a name begins so, whatever the case of ASCII letters.
+/// `true` if a name has this prefix, ignoring the case of ASCII letters.
 fn begins(name: &str, begin: &str) -> bool {
     name.get(..begin.len()).is_some_and(|found| found.eq_ignore_ascii_case(begin))
 }
 
-/// Where the quote is within which a text ends, if it is one of this kind. Within others it holds nothing, and twice it stands for itself.
+/// Returns the position of an unclosed quote of this kind. Quotes of other kinds are skipped, and a
+/// doubled quote is a literal quote.
 fn open_quote(text: &str, quote: char) -> Option<usize> {
     let mut open: Option<(usize, char)> = None;
     let mut rest = text.char_indices().peekable();
@@ -143,7 +144,7 @@ fn open_quote(text: &str, quote: char) -> Option<usize> {
     open.filter(|(_, with)| *with == quote).map(|(at, _)| at)
 }
 
-/// Whether a name is one of the words that statements are made of.
+/// `true` for keywords.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.binary_search(&&*name.to_ascii_uppercase()).is_ok()
 }
@@ -151,7 +152,7 @@ pub(super) fn is_keyword(name: &str) -> bool {
 impl Completer for Names {
     type Candidate = String;
 
-    /// Paths within single quotes, and names elsewhere.
+    /// Completes paths within single quotes, and names elsewhere.
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> Result<(usize, Vec<String>)> {
         if open_quote(line.get(..pos).unwrap_or(line), '\'').is_none() {
             return Ok(self.of(line, pos));
@@ -171,7 +172,8 @@ impl Validator for Names {}
 
 impl Helper for Names {}
 
-/// A name as it stands in a statement: in double quotes unless it is of lower-case letters, digits and underscores, and no word of SQL.
+/// Returns a name as SQL: in double quotes, unless it consists of lower-case letters, digits and
+/// underscores, and is no keyword.
 pub(crate) fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c == '_' || c.is_ascii_lowercase())
         && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())

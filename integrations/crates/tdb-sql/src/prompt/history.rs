@@ -1,4 +1,4 @@
-//! Where what was typed is kept.
+//! The history file.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,8 @@ use rustyline::history::FileHistory;
 
 use super::completion::Names;
 
-/// `TDB_SQL_HISTORY`, or a file where the user's programs keep their state; none if it isn't known where, or the variable is empty.
+/// Returns `TDB_SQL_HISTORY`, or a file in the user's state folder. `None` if the variable is empty
+/// or the folder is unknown.
 pub(super) fn file() -> Option<PathBuf> {
     if let Some(file) = env::var_os("TDB_SQL_HISTORY") {
         return (!file.is_empty()).then(|| file.into());
@@ -19,7 +20,7 @@ pub(super) fn file() -> Option<PathBuf> {
     Some(state.or_else(|| Some(folder("HOME")?.join(".local/state")))?.join("tdb/sql_history"))
 }
 
-/// Keeps what was typed. It is no failure if that can't be done.
+/// Saves the history. Ignores errors.
 pub(super) fn keep(editor: &mut Editor<Names, FileHistory>, file: &Path) {
     if let Some(folder) = file.parent() {
         let _ = fs::create_dir_all(folder);

@@ -6,17 +6,17 @@ use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{ArrowPrimitiveType, DataType, Float16Type, Float32Type, Float64Type};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// How the cells of all types look as text.
+/// Text format of cells of all types.
 pub(super) const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(true);
 
-/// How the cells of a type become JSON.
+/// JSON form of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As their text.
+    /// The text.
     Plain,
-    /// As their text, in quotes.
+    /// The text, in quotes.
     Quoted,
-    /// By looking at them: floats, of which some are no numbers in JSON, lists and structs.
+    /// Depends on the value: floats, which include NaN and infinities, lists and structs.
     Composed,
 }
 
@@ -32,13 +32,13 @@ impl Form {
     }
 }
 
-/// Whether a cell is null.
+/// `true` if a cell is null.
 pub(super) fn is_null(array: &dyn Array, row: usize) -> bool {
     array.is_null(row) || array.data_type() == &DataType::Null
 }
 
-/// Appends a cell: numbers, booleans, lists and structs as such; floats that aren't numbers, and all that JSON has no form for, as the
-/// text that tables and CSV show.
+/// Appends a cell. Numbers, booleans, lists and structs have a JSON form. NaN, infinities and all
+/// other types become the same text as in tables and CSV.
 pub(super) fn push(array: &dyn Array, row: usize, out: &mut String) {
     if is_null(array, row) {
         out.push_str("null");
@@ -84,14 +84,14 @@ fn push_list(values: &dyn Array, out: &mut String) {
     out.push(']');
 }
 
-/// The fewest digits that are read back as the same float, as Rust writes them: `1.5`, `-0.0`, `1e100`.
+/// Appends a float with the fewest digits that read back as the same value: `1.5`, `-0.0`, `1e100`.
 fn push_float<T: ArrowPrimitiveType<Native: Into<f64> + Debug>>(array: &dyn Array, row: usize, out: &mut String) {
     let value = array.as_primitive::<T>().value(row);
     let digits = format!("{value:?}");
     if value.into().is_finite() { out.push_str(&digits) } else { push_string(&digits, out) }
 }
 
-/// Appends text in quotes.
+/// Appends a quoted string.
 pub(super) fn push_string(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -102,7 +102,7 @@ pub(super) fn push_string(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             character if character < ' ' => {
-                // Writing to a string doesn't fail.
+                // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(character));
             }
             character => out.push(character),

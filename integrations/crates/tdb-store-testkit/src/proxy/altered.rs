@@ -1,4 +1,4 @@
-//! Answers that say what isn't so.
+//! Falsified responses.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +8,7 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 
 use crate::What;
 
-/// How many pages were said to have another one behind them.
+/// Number of pages with a continuation so far.
 static PAGES: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes> {
@@ -31,7 +31,7 @@ pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes>
         What::Sized(size) => match range_of(&head.headers) {
             Some((first, last, _)) => set_range(&mut head.headers, first, last, *size),
             None if is_listing(&body) => body = with_sizes(&body, *size).into(),
-            // An answer to HEAD: its body is empty, and says nothing of the length.
+            // Response to HEAD: the body is empty, and the length only in the header.
             None if body.is_empty() => return sized(Response::from_parts(head, body), *size),
             None => {}
         },
@@ -46,7 +46,7 @@ pub(super) fn altered(response: Response<Bytes>, what: &What) -> Response<Bytes>
         }
         _ => {}
     }
-    // The length of a body that was altered is that of the new one.
+    // Matches the altered body.
     if !body.is_empty() {
         head.headers.insert(CONTENT_LENGTH, body.len().into());
     }
@@ -58,7 +58,7 @@ fn sized(mut response: Response<Bytes>, size: u64) -> Response<Bytes> {
     response
 }
 
-/// `bytes FIRST-LAST/SIZE`
+/// Parses `bytes FIRST-LAST/SIZE`.
 fn range_of(headers: &hyper::HeaderMap) -> Option<(u64, u64, u64)> {
     let (range, size) = headers.get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
@@ -76,7 +76,7 @@ fn is_listing(body: &Bytes) -> bool {
     beginning.contains("<ListBucketResult")
 }
 
-/// A listing without what has the name in it.
+/// Removes entries with a name from a listing.
 fn without(body: &Bytes, name: &str) -> String {
     let mut listing = String::from_utf8_lossy(body).into_owned();
     for element in ["Contents", "CommonPrefixes"] {
@@ -96,7 +96,7 @@ fn without(body: &Bytes, name: &str) -> String {
     listing
 }
 
-/// A listing that is followed by another page.
+/// Adds a continuation token to a listing.
 fn followed(body: &Bytes, token: &str) -> String {
     let listing = String::from_utf8_lossy(body);
     let begin = format!("<ListBucketResult><NextContinuationToken>{token}</NextContinuationToken>");
@@ -104,7 +104,7 @@ fn followed(body: &Bytes, token: &str) -> String {
     listing.replacen("<IsTruncated>false<", "<IsTruncated>true<", 1)
 }
 
-/// A listing all of whose files have this size.
+/// Replaces all sizes in a listing.
 fn with_sizes(body: &Bytes, size: u64) -> String {
     let listing = String::from_utf8_lossy(body).into_owned();
     let mut pieces = listing.split("<Size>");

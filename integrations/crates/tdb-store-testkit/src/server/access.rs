@@ -1,11 +1,11 @@
-//! Who may ask.
+//! Access rules.
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
 
 use super::answers::Refused;
 
-/// Who may ask a server, and for what: everybody for everything, unless it says otherwise.
+/// Access rules of a server. By default, everyone may do everything.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Access {
@@ -18,42 +18,42 @@ pub struct Access {
 }
 
 impl Access {
-    /// Only who signs with this key.
+    /// Requires this key.
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
-    /// Only who has this token.
+    /// Requires this token.
     #[must_use]
     pub fn token(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
         self
     }
 
-    /// All tokens have expired.
+    /// Treats all tokens as expired.
     #[must_use]
     pub fn expired(mut self) -> Self {
         self.is_expired = true;
         self
     }
 
-    /// Only who signs for this region: others are told which one it is.
+    /// Requires signatures for this region. Errors name the region.
     #[must_use]
     pub fn region(mut self, region: &str) -> Self {
         self.region = Some(region.to_owned());
         self
     }
 
-    /// Others are redirected without being told where to, as Amazon's does with requests for another region's server.
+    /// Responds to a wrong region with a redirect without a target, like Amazon's servers.
     #[must_use]
     pub fn redirecting(mut self) -> Self {
         self.redirects = true;
         self
     }
 
-    /// Nobody may do anything to objects with this in their names.
+    /// Denies access to objects with this text in the name.
     #[must_use]
     pub fn denied(mut self, part: &str) -> Self {
         self.denied = Some(part.to_owned());
@@ -72,14 +72,14 @@ impl Access {
                 return Err(Refused::new(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"));
             }
             if signer != wanted {
-                // Amazon's repeats the key that it was given.
+                // Amazon's error repeats the key.
                 let message = format!("The AWS Access Key Id {signer} you provided does not exist in our records.");
                 return Err(Refused::new(StatusCode::FORBIDDEN, "InvalidAccessKeyId", message));
             }
         }
         let token = header("x-amz-security-token").unwrap_or_default();
         if self.is_expired {
-            // So does it with tokens.
+            // Amazon's error also repeats the token.
             let message = format!("The provided token has expired.</Message><Token-0>{token}</Token-0><Message>");
             return Err(Refused::new(StatusCode::BAD_REQUEST, "ExpiredToken", message));
         }

@@ -1,16 +1,16 @@
-//! Answers, and refusals as S3 words them.
+//! Responses, and errors in S3 form.
 
 use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-/// A request that is refused.
+/// A rejected request.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) message: String,
-    /// What Amazon's says of the region.
+    /// Region of the bucket, reported in the error.
     pub(super) region: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Refused {
     }
 }
 
-/// The answer that says so: to HEAD with nothing but the status.
+/// Returns the error response. Responses to HEAD have no body.
 pub(super) fn answer_of(refused: &Refused, is_head: bool) -> Response<Bytes> {
     let Refused { status, code, message, region } = refused;
     let tag = region.as_ref().map(|region| format!("<Region>{region}</Region>")).unwrap_or_default();

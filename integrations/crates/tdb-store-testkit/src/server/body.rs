@@ -1,9 +1,10 @@
-//! Bodies in the frames of Amazon's own clients, which send a checksum behind them.
+//! Chunked bodies of Amazon's clients, with a trailing checksum.
 
 use bytes::{Bytes, BytesMut};
 use hyper::Request;
 
-/// A request whose body has lost its frames, if it had any: `LENGTH[;…]\r\nBYTES\r\n`, in hexadecimal digits, up to one of length 0.
+/// Decodes a chunked body: `LENGTH[;…]\r\nBYTES\r\n`, with hexadecimal lengths, up to length 0.
+/// Other bodies stay unchanged.
 pub(super) fn unframed(request: Request<Bytes>) -> Request<Bytes> {
     if !request.headers().contains_key("x-amz-decoded-content-length") {
         return request;
@@ -20,7 +21,7 @@ pub(super) fn unframed(request: Request<Bytes>) -> Request<Bytes> {
     })
 }
 
-/// How long the next frame is, and what follows its head.
+/// Returns the length of the next chunk, and the bytes after the chunk header.
 fn frame(rest: &[u8]) -> Option<(usize, &[u8])> {
     let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
     let head = std::str::from_utf8(&rest[..end]).ok()?;

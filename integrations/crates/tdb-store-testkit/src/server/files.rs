@@ -1,4 +1,4 @@
-//! Whole objects and ranges of them.
+//! Reads and writes of objects.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use quick_xml::escape::unescape;
 use super::answers::{Refused, empty, xml};
 use super::objects::{Bucket, Object, said};
 
-/// All objects are as old as this.
+/// Modification time of all objects.
 const MODIFIED: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
 pub(super) fn get(bucket: &Bucket, key: &str, request: &Request<Bytes>) -> Result<Response<Bytes>, Refused> {
@@ -35,7 +35,7 @@ pub(super) fn get(bucket: &Bucket, key: &str, request: &Request<Bytes>) -> Resul
     Ok(response)
 }
 
-/// `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-LENGTH`, as far as the object reaches.
+/// Parses `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-LENGTH`. Clips to the object size.
 fn range_of(range: &str, size: usize) -> Result<Range<usize>, Refused> {
     let refused = || {
         let message = "The requested range is not satisfiable";
@@ -51,7 +51,7 @@ fn range_of(range: &str, size: usize) -> Result<Range<usize>, Refused> {
     if range.is_empty() { Err(refused()) } else { Ok(range) }
 }
 
-/// Whether an object may be put where there is one already.
+/// Checks the write condition against an existing object.
 pub(super) fn check_condition(bucket: &Bucket, key: &str, headers: &HeaderMap) -> Result<(), Refused> {
     if headers.get(IF_NONE_MATCH).is_some_and(|wanted| wanted == "*") && bucket.contains_key(key) {
         let message = "At least one of the pre-conditions you specified did not hold";
@@ -82,7 +82,7 @@ pub(super) fn copy(bucket: &mut Bucket, name: &str, from: &HeaderValue, key: &st
     Ok(xml(StatusCode::OK, body))
 }
 
-/// Says nothing of whether there was something.
+/// Reports success even if the object does not exist.
 pub(super) fn delete(bucket: &mut Bucket, key: &str) -> Response<Bytes> {
     bucket.remove(key);
     empty(StatusCode::NO_CONTENT)

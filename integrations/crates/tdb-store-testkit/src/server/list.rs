@@ -1,4 +1,4 @@
-//! Listings, in pages.
+//! Paged listings.
 
 use bytes::Bytes;
 use hyper::{Response, StatusCode};
@@ -7,13 +7,13 @@ use quick_xml::escape::escape;
 use super::answers::xml;
 use super::objects::Bucket;
 
-/// All objects are as old as this.
+/// Modification time of all objects.
 pub(super) const MODIFIED: &str = "2026-01-01T00:00:00.000Z";
 
-/// Most entries of a page.
+/// Maximum number of entries per page.
 const PAGE: usize = 1000;
 
-/// The objects of a prefix, with `delimiter` folded to what they begin with.
+/// Lists the objects with a prefix. Groups names up to the `delimiter`.
 pub(super) fn listing(bucket: &Bucket, parameter: impl Fn(&str) -> Option<String>) -> Response<Bytes> {
     let prefix = parameter("prefix").unwrap_or_default();
     let delimiter = parameter("delimiter").filter(|delimiter| !delimiter.is_empty());

@@ -1,4 +1,4 @@
-//! What a server holds.
+//! Contents of a server.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,21 +6,21 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use bytes::Bytes;
 use hyper::HeaderMap;
 
-/// The objects by their names.
+/// Objects by name.
 pub(super) type Bucket = BTreeMap<String, Object>;
 
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) bucket: Bucket,
-    /// Uploads that aren't complete.
+    /// Uploads in progress.
     pub(super) uploads: BTreeMap<String, Upload>,
-    /// How many uploads there have been.
+    /// Number of uploads ever started.
     pub(super) begun: usize,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Upload {
-    /// By number.
+    /// Parts by number.
     pub(super) parts: BTreeMap<u32, Bytes>,
     pub(super) said: HeaderMap,
 }
@@ -28,7 +28,7 @@ pub(super) struct Upload {
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) bytes: Bytes,
-    /// Headers that come back with the object: `x-amz-meta-…`.
+    /// Headers returned with the object: `x-amz-meta-…`.
     pub(super) said: HeaderMap,
 }
 
@@ -42,13 +42,13 @@ impl Object {
     }
 }
 
-/// The headers of a request that come back with the object.
+/// Returns the request headers to keep with the object.
 pub(super) fn said(headers: &HeaderMap) -> HeaderMap {
     let said = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-amz-meta-"));
     said.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// What tells contents apart.
+/// Returns an ETag for the contents.
 pub(super) fn tag(bytes: &Bytes) -> String {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

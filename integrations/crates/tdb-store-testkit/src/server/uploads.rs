@@ -1,4 +1,4 @@
-//! Uploads in parts.
+//! Multipart uploads.
 
 use bytes::{Bytes, BytesMut};
 use hyper::header::{ETAG, HeaderValue};

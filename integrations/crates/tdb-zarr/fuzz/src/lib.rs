@@ -1,6 +1,8 @@
-//! What must hold for any bytes. The drivers in `fuzz_targets` call these, and so do the ordinary tests.
+//! Properties that hold for any bytes. Called by the drivers in `fuzz_targets`, and by regular
+//! tests.
 //!
-//! Input: the metadata of an array or a group, a byte of zero, and a chunk. Metadata that say `zarr_format` 2 are those of version 2.
+//! Input: the metadata of an array or group, a zero byte, and a chunk. Metadata with `zarr_format`
+//! 2 are version 2.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -14,12 +16,12 @@ use tdb_zarr::tdb_array::tdb_storage::{MemoryStorage, Storage};
 use tdb_zarr::tdb_array::{Array, ArrayOptions};
 use tdb_zarr::{Error, Export, Import};
 
-/// Chunks of more elements tell nothing that smaller ones don't, and take long.
+/// Maximum number of elements per chunk. Larger chunks are slow, and test nothing more.
 const MAX_CHUNK: u64 = 1 << 16;
-/// No more cells are written, and about as many bytes are held.
+/// Maximum number of cells to write, and approximately of bytes to hold.
 const ENOUGH: u64 = 1 << 18;
 
-/// Whatever becomes an array is written as Zarr, or refused, and is an array again.
+/// An imported array exports to Zarr or is refused, and the export imports again.
 pub fn import(data: &[u8]) {
     hush();
     let mut parts = data.splitn(2, |byte| *byte == 0);
@@ -48,7 +50,7 @@ fn few(import: Import) -> Import {
     import.budget(1 << 16).threads(1).observer(|done, of| done < ENOUGH && of < ENOUGH)
 }
 
-/// Of what an import made, an export and an import make the same.
+/// Exports and imports an imported array, and compares.
 fn there_and_back(storage: &Arc<dyn Storage>, folder: &Path) {
     let array = ArrayOptions::new().open_on(Arc::clone(storage)).unwrap();
     let again = folder.join("again.zarr");
@@ -73,7 +75,7 @@ fn there_and_back(storage: &Arc<dyn Storage>, folder: &Path) {
     }
 }
 
-/// The cells in which somebody has written.
+/// Returns the written cells.
 fn cells(array: &Array) -> Vec<u8> {
     let mut all = Vec::new();
     let is_small = array.schema().dimensions().iter().try_fold(1_u64, |count, dimension| {
@@ -93,7 +95,7 @@ fn cells(array: &Array) -> Vec<u8> {
     all
 }
 
-/// Writes a chunk under the name of the first one of an array.
+/// Writes the first chunk of an array.
 fn write_first(zarr: &Path, metadata: &Value, chunk: &[u8]) {
     let dimensions = metadata["shape"].as_array().map_or(0, Vec::len).min(100);
     let encoding = &metadata["chunk_key_encoding"];
@@ -110,7 +112,7 @@ fn write_first(zarr: &Path, metadata: &Value, chunk: &[u8]) {
     fs::write(file, chunk).unwrap();
 }
 
-/// Whether chunks are large, or elements are.
+/// `true` if chunks or elements are large.
 fn is_large(metadata: &Value) -> bool {
     let cells = |shape: &Value| {
         let lengths = shape.as_array().into_iter().flatten().filter_map(Value::as_u64);
@@ -129,7 +131,7 @@ fn is_large(metadata: &Value) -> bool {
     [old, inner, outer].into_iter().any(|cells| cells.saturating_mul(elements.max(8) / 8) > MAX_CHUNK)
 }
 
-/// Panics of others that become errors aren't told, nor taken for failures.
+/// Silences panics that tdb-zarr catches. Other panics are reported.
 fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

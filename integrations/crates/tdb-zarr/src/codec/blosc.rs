@@ -1,17 +1,17 @@
-//! Chunks that Blosc (version 1 of its format) has compressed, unpacked.
+//! Decompression of Blosc (format version 1).
 
 use super::unpack::{UnpackError, lz4, snappy, zlib, zstd};
 
-/// Bytes of what stands in front.
+/// Size of the header in bytes.
 const HEADER: usize = 16;
-/// A block is one stream for each byte of its elements if these are few and the streams long.
+/// A block has one stream per byte of an element, if elements are small and streams long enough.
 const MAX_SPLITS: usize = 16;
 const MIN_STREAM: usize = 128;
 
-/// Unpacks a buffer that says itself how long it will be.
+/// Decompresses a buffer. The header contains the decompressed size.
 ///
 /// # Errors
-/// It is damaged, or will be longer than `limit`.
+/// The buffer is damaged, or its decompressed size exceeds `limit`.
 pub(super) fn unpack(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
     let header = packed.first_chunk::<HEADER>().ok_or(UnpackError::Damaged("the header is cut off"))?;
     let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize;
@@ -82,11 +82,11 @@ fn unpack_block(
         }
         plain.extend_from_slice(&unpacked);
     }
-    // Streams of a block whose size isn't a multiple of theirs don't fill it.
+    // If the block size is not a multiple of the streams, the streams do not fill the block.
     if plain.len() == size { Ok(()) } else { Err(UnpackError::Damaged("a block has another length than it should")) }
 }
 
-/// Blosc's own codec, of the family of LZ77.
+/// Decompresses BloscLZ, Blosc's codec of the LZ77 family.
 fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
     const CUT: UnpackError = UnpackError::Damaged("a stream is cut off");
     let mut bytes = packed.iter().copied();
@@ -116,7 +116,7 @@ fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
             let mut distance = far + usize::from(code);
             if code == 255 && far == 31 << 8 {
                 let (high, low) = (bytes.next().ok_or(CUT)?, bytes.next().ok_or(CUT)?);
-                // Distances that 13 bits can't say go on from there.
+                // Distances beyond 13 bits continue from there.
                 distance = (usize::from(high) << 8) + usize::from(low) + 8191;
             }
             let from =
@@ -136,7 +136,7 @@ fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
     Ok(out)
 }
 
-/// First bytes of all elements, then second ones, and so on, put in order again.
+/// Reverses the byte shuffle: all first bytes of elements, then all second bytes, and so on.
 fn unshuffle(plain: &[u8], element: usize, out: &mut Vec<u8>) {
     let count = plain.len() / element;
     for index in 0..count {
@@ -145,7 +145,8 @@ fn unshuffle(plain: &[u8], element: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&plain[count * element..]);
 }
 
-/// The same of bits, eight elements at a time; fewer than a multiple of eight are never shuffled.
+/// Reverses the bit shuffle, in groups of eight elements. Blosc does not shuffle other element
+/// counts.
 fn unshuffle_bits(plain: &[u8], element: usize, out: &mut Vec<u8>) {
     let count = plain.len() / element;
     if !count.is_multiple_of(8) {

@@ -1,8 +1,8 @@
-//! What compressors have packed, unpacked into no more than there may be.
+//! Decompressors with an output limit.
 
 use std::io::Read;
 
-/// Why bytes can't be unpacked.
+/// Cause of a failed decompression.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
     #[error("{0}")]
@@ -42,7 +42,7 @@ pub(super) fn snappy(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError
     snap::raw::Decoder::new().decompress_vec(packed).map_err(failed)
 }
 
-/// Memory grows with what is really there.
+/// Reads up to the limit. Memory grows with the actual output.
 fn bounded(from: impl Read, limit: usize) -> Result<Vec<u8>, UnpackError> {
     let mut out = Vec::new();
     let read = from.take(limit as u64 + 1).read_to_end(&mut out);

@@ -1,4 +1,4 @@
-//! A dense array as Zarr.
+//! Export of a dense array.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,10 +21,11 @@ use crate::object::Attributes;
 use crate::options::each;
 
 impl Export {
-    /// Writes a dense array into a folder that isn't there yet: there as a whole in the end, or not at all.
+    /// Exports a dense array to a new folder. The folder appears atomically.
     ///
     /// # Errors
-    /// Zarr can't hold the array; the folder is there; it can't be written, or the array not be read.
+    /// Zarr cannot hold the array, the folder exists or cannot be written, or the array is
+    /// unreadable.
     pub fn array(&self, array: &Array, path: impl AsRef<Path>) -> Result<Exported> {
         let folder = NewFolder::new(path.as_ref())?;
         let cells = export(self, array, &folder.path())?;
@@ -33,7 +34,7 @@ impl Export {
     }
 }
 
-/// Writes an array into a folder, and says how many cells were read for it.
+/// Exports an array to a folder. Returns the number of cells read.
 pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u64> {
     if !array.schema().is_dense() {
         let what = array.storage().describe("");
@@ -68,7 +69,7 @@ pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u6
     Writing { export, array, region, planes, chunks: opened, shape: chunks }.write()
 }
 
-/// How long chunks are: as long as tiles, or as was asked.
+/// Returns the chunk shape: the requested shape, or the tile extents.
 fn chunk_shape(export: &Export, array: &Array, region: &Region) -> Result<Vec<u64>> {
     let extents: Vec<u64> = match &export.chunks {
         None => {
@@ -83,20 +84,20 @@ fn chunk_shape(export: &Export, array: &Array, region: &Region) -> Result<Vec<u6
     Ok(extents.into_iter().zip(&region.shape).map(|(extent, len)| extent.min(*len)).collect())
 }
 
-/// An array on its way.
+/// State of an array export.
 struct Writing<'a> {
     export: &'a Export,
     array: &'a Array,
     region: Region,
     planes: Vec<Plane>,
-    /// Of each plane.
+    /// Chunks of each plane.
     chunks: Vec<Chunks>,
-    /// Of a chunk.
+    /// Chunk shape.
     shape: Vec<u64>,
 }
 
 impl Writing<'_> {
-    /// Box by box, those that somebody has written.
+    /// Writes all boxes with written cells. Returns the number of cells.
     fn write(&self) -> Result<u64> {
         if self.planes.is_empty() {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! The attributes of an array as arrays of Zarr.
+//! Attributes as Zarr arrays.
 
 use std::path::Path;
 
@@ -22,22 +22,22 @@ use crate::node::ArrayNode;
 use crate::object::Attributes;
 use crate::options;
 
-/// An array of Zarr, and what of an attribute it holds.
+/// A Zarr array with the values or the validity of an attribute.
 #[derive(Debug)]
 pub(super) struct Plane {
     attribute: String,
-    /// Its folder below that of all; none for that itself.
+    /// Folder name below the root of the export. `None` for the root.
     pub(super) node: Option<String>,
     is_validity: bool,
     element: Element,
-    /// How long a further axis is, if there is one.
+    /// Length of the additional axis, if any.
     axis: Option<u64>,
-    /// The bytes of a cell that nobody has written.
+    /// Fill value of a cell, in bytes.
     pub(super) fill: Vec<u8>,
     codecs: Vec<Value>,
 }
 
-/// The attributes that are exported.
+/// Returns the attributes to export.
 pub(super) fn selected<'a>(export: &Export, array: &'a Array) -> Result<Vec<&'a Attribute>> {
     let all = array.schema().attributes();
     let Some(names) = &export.select else { return Ok(all.iter().collect()) };
@@ -49,10 +49,10 @@ pub(super) fn selected<'a>(export: &Export, array: &'a Array) -> Result<Vec<&'a 
     names.iter().map(find).collect()
 }
 
-/// The arrays of Zarr for attributes, and what the mark says of them.
+/// Returns the Zarr arrays for attributes, and their description for the mark.
 ///
 /// # Errors
-/// There is no data type for one.
+/// No data type is suitable for an attribute.
 pub(super) fn planes(attributes: &[&Attribute], compression: Compression) -> Result<(Vec<Plane>, Vec<MarkedField>)> {
     let is_single = matches!(attributes, [only] if !only.is_nullable());
     let mut wanted: Vec<String> = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
@@ -90,12 +90,12 @@ impl Plane {
         Self { attribute, node: Some(node), is_validity: true, element, axis: None, fill, codecs }
     }
 
-    /// The attribute's name.
+    /// Name of the attribute.
     pub(super) fn attribute(&self) -> &str {
         &self.attribute
     }
 
-    /// About how many bytes a cell takes.
+    /// Approximate size of a cell in bytes.
     pub(super) fn cell_size(&self) -> u64 {
         options::cell_size(self.is_var(), &self.fill)
     }
@@ -104,7 +104,7 @@ impl Plane {
         self.element.per_cell == CellValNum::Var
     }
 
-    /// The bytes of an element that nobody has written.
+    /// Returns the fill value of an element.
     fn element_fill(&self) -> Result<&[u8]> {
         let size = self.element.form.size().unwrap_or(self.fill.len());
         let (first, rest) = self.fill.split_at(size.min(self.fill.len()));
@@ -118,7 +118,7 @@ impl Plane {
         }
     }
 
-    /// The metadata, as they are written.
+    /// Returns the metadata to write.
     pub(super) fn metadata(
         &self,
         array: &Array,
@@ -145,7 +145,7 @@ impl Plane {
         }))
     }
 
-    /// The chunks below a folder.
+    /// Opens the chunks below a folder.
     pub(super) fn open(&self, folder: &Path, region: &Region, chunks: &[u64]) -> Result<Chunks> {
         Chunks::open(&ArrayNode {
             path: self.node.as_ref().map_or_else(|| folder.to_owned(), |node| folder.join(node)),
@@ -164,12 +164,12 @@ impl Plane {
         lengths.iter().copied().chain(self.axis).collect()
     }
 
-    /// The chunk of Zarr at a place: the further axis is never cut.
+    /// Returns the Zarr chunk at a position. Chunks span the additional axis.
     pub(super) fn chunk(&self, place: &[u64]) -> Vec<u64> {
         place.iter().copied().chain(self.axis.map(|_| 0)).collect()
     }
 
-    /// Takes the cells of a batch up.
+    /// Appends the cells of a batch.
     pub(super) fn take(&self, batch: &Batch, cells: &mut Cells) -> Result<()> {
         let column = batch.column(&self.attribute)?;
         if self.is_validity {
@@ -183,7 +183,7 @@ impl Plane {
         Ok(())
     }
 
-    /// Checks that Zarr can hold cells.
+    /// Checks that Zarr can hold these cells.
     pub(super) fn check(&self, cells: &Cells, near: impl FnOnce() -> Vec<i128>) -> Result<()> {
         let why = match self.element.form {
             Form::Bool if cells.values.iter().any(|truth| *truth > 1) => "a truth value that is neither 0 nor 1",

@@ -1,4 +1,4 @@
-//! A group as Zarr, with all that is in it.
+//! Export of a group with all members.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::mark::Mark;
 use crate::names;
 use crate::new_folder::{NewFolder, group_metadata, write_metadata};
 
-/// Groups in groups aren't followed farther: one may be its own member.
+/// Maximum nesting of groups. A group may contain itself.
 const MAX_DEPTH: usize = 64;
 
 impl Export {
-    /// Writes a group, with all that is in it, into a folder that isn't there yet.
+    /// Exports a group with all members to a new folder.
     ///
     /// # Errors
-    /// As [`array`](Self::array); a member can't be reached.
+    /// As for [`array`](Self::array). Also fails if a member is inaccessible.
     pub fn group(&self, group: &Group, path: impl AsRef<Path>) -> Result<Exported> {
         let folder = NewFolder::new(path.as_ref())?;
         let exported = export(self, group, &folder.path())?;
@@ -28,12 +28,12 @@ impl Export {
     }
 }
 
-/// Writes a group into a folder.
+/// Exports a group to a folder.
 fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
     export_in(export, group, folder, &mut Vec::new())
 }
 
-/// `above` are the groups that this one is in.
+/// `above` contains the groups around this one.
 fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<String>) -> Result<Exported> {
     let what = group.storage().describe("");
     if above.contains(&what) || above.len() > MAX_DEPTH {
@@ -60,7 +60,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
         match member.kind {
             MemberKind::Array => {
                 let array = export.arrays.open_on(group.member_storage(member)?)?;
-                // What is chosen of one array means nothing in others.
+                // Selections of one array do not apply to members.
                 let whole = Export { select: None, ranges: Vec::new(), chunks: None, ..export.clone() };
                 std::fs::create_dir(&folder).map_err(Error::io(&folder))?;
                 exported.cells += array::export(&whole, &array, &folder)?;

@@ -1,4 +1,4 @@
-//! Which cells of an array are exported.
+//! The cells of an array to export.
 
 use std::ops::Range;
 
@@ -10,18 +10,20 @@ use tdb_array::{Array, ArrayError, CellsError, Coordinate, Query};
 use super::Export;
 use crate::error::{Error, Result};
 
-/// A box of an array, and the coordinates of its first cell.
+/// A subarray, and the coordinates of its first cell.
 #[derive(Debug)]
 pub(super) struct Region {
-    /// The ordered keys of the first and last coordinates.
+    /// Ordered keys of the first and last coordinates.
     keys: Vec<(u64, u64)>,
     pub(super) origin: Vec<i128>,
     pub(super) shape: Vec<u64>,
 }
 
 impl Region {
+    /// Creates the region from the ranges of an export.
+    ///
     /// # Errors
-    /// A range is none of the array's; the box is too long.
+    /// A range is invalid, or the subarray is too long.
     pub(super) fn new(export: &Export, array: &Array) -> Result<Self> {
         let schema = array.schema();
         for (name, _) in &export.ranges {
@@ -56,7 +58,7 @@ impl Region {
             }
             let first = Scalar::from_key(dimension.physical(), lo).to_integer();
             origin.push(first.ok_or_else(|| refused("its coordinates are no whole numbers"))?);
-            // More than a file of Zarr can be asked for.
+            // The maximum that Zarr readers support.
             let len = (hi - lo).checked_add(1).filter(|len| i64::try_from(*len).is_ok());
             shape.push(len.ok_or_else(|| refused("it is too long for readers of Zarr; export a range of it"))?);
             keys.push((lo, hi));
@@ -64,7 +66,8 @@ impl Region {
         Ok(Self { keys, origin, shape })
     }
 
-    /// The cells that lie in a box too, counted from the first one; none if there are none.
+    /// Intersects with other ranges. Returns the cells relative to the first one. `None` if the
+    /// intersection is empty.
     pub(super) fn cells_in(&self, other: &NdRange) -> Option<Vec<Range<u64>>> {
         let sides = self.keys.iter().zip(&other.0).map(|((lo, hi), range)| match range {
             DimRange::Fixed { lo: start, hi: end } => {
@@ -76,7 +79,7 @@ impl Region {
         sides.collect()
     }
 
-    /// A query for some of the cells, in the order in which Zarr has them.
+    /// Creates a query of cells, in Zarr's order.
     pub(super) fn query(&self, array: &Array, cells: &[Range<u64>]) -> Result<Query> {
         let mut query = array.read();
         for (dimension, range) in array.schema().dimensions().iter().zip(self.coordinates(cells)) {
@@ -85,7 +88,7 @@ impl Region {
         Ok(query.order(tdb_array::Order::RowMajor))
     }
 
-    /// The first and last coordinates of cells.
+    /// Returns the first and last coordinates of cells.
     fn coordinates(&self, cells: &[Range<u64>]) -> Vec<(i128, i128)> {
         let ends = |(origin, range): (&i128, &Range<u64>)| {
             (origin + i128::from(range.start), origin + i128::from(range.end) - 1)
@@ -93,13 +96,13 @@ impl Region {
         self.origin.iter().zip(cells).map(ends).collect()
     }
 
-    /// The coordinates of the first of some cells.
+    /// Returns the coordinates of the first cell.
     pub(super) fn first_of(&self, cells: &[Range<u64>]) -> Vec<i128> {
         self.coordinates(cells).into_iter().map(|(first, _)| first).collect()
     }
 }
 
-/// The ordered key of a coordinate, if the dimension has it.
+/// Returns the ordered key of a coordinate. `None` if the dimension's type lacks the value.
 fn key(dimension: &Dimension, coordinate: &Coordinate) -> Option<u64> {
     let Coordinate::Integer(value) = coordinate else { return None };
     Scalar::parse(dimension.physical(), &value.to_string()).map(Scalar::key)

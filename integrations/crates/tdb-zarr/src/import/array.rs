@@ -1,4 +1,4 @@
-//! An array of Zarr as a dense array.
+//! Import of a Zarr array as a dense array.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::mark::Mark;
 use crate::node::{ArrayNode, Node};
 use crate::object::Attributes;
 
-/// More cells aren't written because nobody has written them in Zarr.
+/// Maximum number of written cells, if cells missing in Zarr have to be written.
 const MAX_FILLED: u64 = 1 << 32;
 
-/// Makes the array of a Zarr array.
+/// Imports a Zarr array.
 pub(super) fn import(
     import: &Import,
     mut node: ArrayNode,
@@ -46,7 +46,7 @@ pub(super) fn import(
     make(import, &path, &plan, (&told, &mark), storage, imported)
 }
 
-/// What becomes of a mark that doesn't say what is there.
+/// Formats the note about a mark that contradicts the Zarr data.
 pub(super) fn misfit(path: &Path, why: &str) -> String {
     format!(
         "{}: what it says of the array that it was written from doesn't fit any more ({why}), and is passed over",
@@ -54,7 +54,7 @@ pub(super) fn misfit(path: &Path, why: &str) -> String {
     )
 }
 
-/// Makes an array and writes its cells.
+/// Creates an array, and writes its cells.
 pub(super) fn make(
     import: &Import,
     path: &Path,
@@ -75,7 +75,7 @@ pub(super) fn make(
     Ok(())
 }
 
-/// Box by box, those that somebody has written.
+/// Writes all boxes with written cells.
 fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64> {
     let work = &import.work;
     let Some(first) = plan.fields.first() else { return Ok(0) };

@@ -1,16 +1,16 @@
-//! Elements that arrays hold in another form.
+//! Conversion of elements to another form.
 
 use crate::cells::Cells;
 use crate::element::{Element, Form};
 use crate::fill::half_to_single;
 
-/// How cells change on their way.
+/// Conversion of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Convert {
     Nothing,
-    /// Floats of two bytes become ones of four.
+    /// Converts 16-bit floats to 32 bits.
     Half,
-    /// Strings of so many code points lose the zeros at their ends.
+    /// Converts UTF-32 strings of this length to UTF-8, without trailing zeros.
     Utf32(usize),
 }
 
@@ -23,10 +23,10 @@ impl Convert {
         }
     }
 
-    /// The cells as an array holds them.
+    /// Converts cells.
     ///
     /// # Errors
-    /// What is wrong with one.
+    /// Returns the reason.
     pub(super) fn cells(self, cells: Cells) -> Result<Cells, String> {
         match self {
             Self::Nothing => Ok(cells),
@@ -41,10 +41,10 @@ impl Convert {
         }
     }
 
-    /// The same of a single one.
+    /// Converts a single cell.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the reason.
     pub(super) fn cell(self, cell: &[u8]) -> Result<Vec<u8>, String> {
         match self {
             Self::Nothing => Ok(cell.to_vec()),

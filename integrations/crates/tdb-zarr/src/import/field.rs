@@ -1,4 +1,4 @@
-//! Attributes, and the arrays of Zarr that their cells come from.
+//! Attributes, with their Zarr arrays.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,23 +20,24 @@ use crate::options::{self, each};
 pub(super) struct Field {
     pub(super) attribute: String,
     pub(super) values: Source,
-    /// Of a nullable one, which cells are not null.
+    /// Validity of a nullable attribute.
     pub(super) validity: Option<Source>,
 }
 
-/// An array of Zarr, whose cells are those of a new array.
+/// A Zarr array with the cells of a new array.
 pub(super) struct Source {
     pub(super) node: ArrayNode,
     chunks: Chunks,
-    /// Dimensions of the new array; there may be a further one for the values of a cell.
+    /// Number of dimensions of the new array. The Zarr array may have one more, for the values of a
+    /// cell.
     dimensions: usize,
     pub(super) convert: Convert,
-    /// The bytes of a cell that nobody has written, as Zarr has them.
+    /// Fill value of a cell in Zarr.
     fill: Vec<u8>,
 }
 
 impl Source {
-    /// `dimensions` are those of the new array, at least one.
+    /// Opens the chunks. `dimensions` is the number of dimensions of the new array, at least one.
     pub(super) fn new(node: ArrayNode, dimensions: usize) -> Result<Self> {
         let chunks = Chunks::open(&node)?;
         let values = node.shape.get(dimensions).copied().unwrap_or(1);
@@ -44,17 +45,17 @@ impl Source {
         Ok(Self { convert: Convert::of(&node.element), chunks, dimensions, fill, node })
     }
 
-    /// How long the new array is along each dimension. A single value is an array of one cell.
+    /// Returns the shape of the new array. A zero-dimensional Zarr array becomes one cell.
     pub(super) fn shape(&self) -> Vec<u64> {
         self.in_dimensions(&self.node.shape)
     }
 
-    /// How long chunks are.
+    /// Returns the chunk shape.
     pub(super) fn chunk_shape(&self) -> Vec<u64> {
         self.in_dimensions(&self.chunks.shape)
     }
 
-    /// Whether the values of a cell lie in one chunk.
+    /// `true` if all values of a cell are in the same chunk.
     pub(super) fn has_whole_cells(&self) -> bool {
         self.node.shape.get(self.dimensions..) == self.chunks.shape.get(self.dimensions..)
     }
@@ -65,17 +66,17 @@ impl Source {
         lengths
     }
 
-    /// The bytes of a cell that nobody has written, as the new array has them.
+    /// Returns the fill value of a cell in the new array.
     pub(super) fn fill(&self) -> Result<Vec<u8>, String> {
         self.convert.cell(&self.fill)
     }
 
-    /// About how many bytes a cell takes.
+    /// Approximate size of a cell in bytes.
     pub(super) fn cell_size(&self) -> u64 {
         options::cell_size(self.node.element.form.size().is_none(), &self.fill)
     }
 
-    /// Adds the boxes in which somebody has written cells.
+    /// Adds the boxes with existing chunks.
     pub(super) fn add_written(&self, boxes: &Boxes, found: &mut BTreeSet<Vec<u64>>) -> Result<()> {
         let (shape, of_chunk) = (self.shape(), self.chunk_shape());
         for file in present::chunks(&self.node)? {
@@ -86,7 +87,7 @@ impl Source {
                     start..start.saturating_add(of_chunk[dimension]).min(*len)
                 };
                 let cells: Vec<Range<u64>> = shape.iter().enumerate().map(range).collect();
-                // A shard goes on beyond the end of the array, and may have chunks there.
+                // A shard may extend beyond the end of the array, and contain chunks there.
                 if cells.iter().any(Range::is_empty) {
                     return Ok(());
                 }
@@ -96,7 +97,7 @@ impl Source {
         Ok(())
     }
 
-    /// The cells of a box, as the new array has them.
+    /// Reads the cells of a box, in the form of the new array.
     fn read(&self, boxes: &Boxes, place: &[u64], pool: Option<&ThreadPool>) -> Result<Result<Cells, String>> {
         let (in_box, shape) = (boxes.cells(place), self.chunk_shape());
         let numbers = boxes.chunks_of(place);
@@ -118,7 +119,7 @@ impl Source {
 }
 
 impl Field {
-    /// The cells of a box, to be written.
+    /// Reads the cells of a box as a column to write.
     pub(super) fn column(
         &self,
         boxes: &Boxes,
@@ -139,7 +140,7 @@ impl Field {
         Ok(Ok(NewColumn::owned(cells.values, cells.offsets, validity)))
     }
 
-    /// The sources.
+    /// Returns the sources.
     pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
         std::iter::once(&self.values).chain(&self.validity)
     }

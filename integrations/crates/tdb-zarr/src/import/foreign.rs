@@ -1,4 +1,4 @@
-//! What an array is made from for a Zarr array that says nothing of one.
+//! Array definitions for Zarr arrays without a mark.
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaError};
 use tdb_array::tdb_types::{Datatype, Scalar};
@@ -8,18 +8,18 @@ use crate::codecs;
 use crate::error::{Error, Result};
 use crate::node::ArrayNode;
 
-/// An array, and where its cells come from.
+/// A new array, and the sources of its cells.
 pub(super) struct Plan {
     pub(super) definition: ArrayDefinition,
     pub(super) fields: Vec<Field>,
-    /// The coordinates of the first cell.
+    /// Coordinates of the first cell.
     pub(super) origin: Vec<i128>,
 }
 
-/// Coordinates from 0 on, and one attribute, called like the folder.
+/// Plans an array with coordinates from 0, and one attribute named after the folder.
 ///
 /// # Errors
-/// An array can't hold it.
+/// An array cannot hold the Zarr data.
 pub(super) fn plan(node: ArrayNode) -> Result<Plan> {
     let path = node.path.clone();
     let dimensions = node.shape.len().max(1);
@@ -44,7 +44,7 @@ pub(super) fn plan(node: ArrayNode) -> Result<Plan> {
     let mut attribute = Attribute::new(name.clone(), element.datatype)
         .with_cell_val_num(element.per_cell)
         .with_filters(codecs::filters(&codecs));
-    // No cell of an array that nobody has written is empty.
+    // TileDB has no empty fill values.
     if !fill.is_empty() {
         attribute = attribute.with_fill_value(fill);
     }
@@ -54,7 +54,7 @@ pub(super) fn plan(node: ArrayNode) -> Result<Plan> {
     Ok(Plan { definition, fields: vec![Field { attribute: name, values: source, validity: None }], origin })
 }
 
-/// The names that dimensions have, as far as they are names and differ.
+/// Returns the dimension names. Replaces missing, invalid and duplicate names.
 fn dimension_names(node: &ArrayNode) -> Vec<String> {
     let given: Vec<&str> = node.names.iter().flatten().map(String::as_str).collect();
     let is_free = |name: &str| given.iter().filter(|other| **other == name).count() == 1;

@@ -1,4 +1,4 @@
-//! A group of Zarr as a group, or as the array that it was written from.
+//! Import of a Zarr group as a group, or as the array it was exported from.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::mark::Mark;
 use crate::node::Node;
 use crate::object::Attributes;
 
-/// Groups in groups aren't followed farther.
+/// Maximum nesting of groups.
 const MAX_DEPTH: usize = 64;
 
-/// Makes the group of a Zarr group.
+/// Imports a Zarr group.
 pub(super) fn import(
     import: &Import,
     path: &Path,
@@ -52,7 +52,7 @@ pub(super) fn import(
         metadata = metadata.put(key, value);
     }
     metadata.commit()?;
-    // What strangers say of one group needn't be in memory with what they say of those within.
+    // Frees the attributes before the members are read, to limit memory on untrusted input.
     let members = mark.members;
     drop(told);
     imported.groups += 1;
@@ -68,7 +68,7 @@ pub(super) fn import(
         }
         let name = members.get(&node_name).and_then(|name| name.as_str());
         let mut name = name.unwrap_or(&node_name).to_owned();
-        // A mark that somebody has changed may say a name twice, or that of another node.
+        // An edited mark may contain a name twice, or the name of another node.
         while names.contains(&name) {
             name.push('_');
         }
@@ -89,7 +89,7 @@ fn whole_array(mark: &Mark, path: &Path, children: &[String]) -> Result<super::f
     }
 }
 
-/// The names of the arrays and groups in a group, in order. Of other folders there is a note.
+/// Returns the sorted names of arrays and groups in a group. Adds a note about other folders.
 fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let (mut children, mut others) = (Vec::new(), 0_u64);
     for entry in fs::read_dir(path).map_err(Error::io(path))? {
@@ -105,7 +105,7 @@ fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<V
         }
         links.follow(&folder)?;
         match name.to_str() {
-            // Which are names of arrays' and groups' own files.
+            // These prefixes are reserved for files of arrays and groups.
             Some(name) if !name.starts_with("__") => children.push(name.to_owned()),
             _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is no text")),
         }

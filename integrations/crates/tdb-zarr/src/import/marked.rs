@@ -1,4 +1,4 @@
-//! What an array is made from that Zarr was written from, as the mark says it.
+//! Array definitions from the mark of exported Zarr arrays.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,10 +13,12 @@ use crate::element::Element;
 use crate::mark::{Mark, MarkedField};
 use crate::node::{ArrayNode, Node};
 
-/// Why a mark doesn't say what is there. Anybody may have changed the arrays since, or have copied the attributes to others.
+/// Reason why a mark contradicts the Zarr data. The arrays may have changed since, or the
+/// attributes may have been copied.
 type Misfit = String;
 
-/// The array of a mark, with the nodes of its attributes: below `folder`, or `own` for the only one.
+/// Plans the array of a mark. The nodes of its attributes are below `folder`, or `own` is the only
+/// node.
 pub(super) fn plan(mark: &Mark, folder: &Path, own: Option<ArrayNode>) -> Result<Plan, Misfit> {
     let text = mark.schema.as_ref().ok_or("it has no schema")?;
     let definition = tdb_schema_text::from_toml(text).map_err(|error| error.to_string())?;
@@ -71,7 +73,7 @@ pub(super) fn plan(mark: &Mark, folder: &Path, own: Option<ArrayNode>) -> Result
     Ok(Plan { definition, fields, origin: mark.origin.clone() })
 }
 
-/// The definition without the attributes that weren't written.
+/// Drops the attributes that were not exported.
 fn with_fields(definition: ArrayDefinition, fields: &[MarkedField]) -> Result<ArrayDefinition, Misfit> {
     let known: HashSet<&str> = fields.iter().map(|field| field.attribute.as_str()).collect();
     if known.len() != fields.len() {
@@ -101,7 +103,7 @@ fn source(node: ArrayNode, dimensions: usize) -> Result<Source, Misfit> {
     if source.has_whole_cells() { Ok(source) } else { Err("the values of a cell lie in several chunks".to_owned()) }
 }
 
-/// Checks that an array of Zarr has such elements, and as many dimensions.
+/// Checks the element type and the number of dimensions of a Zarr array.
 fn check(node: &ArrayNode, element: &Element, dimensions: usize, axis: Option<u64>) -> Result<(), Misfit> {
     let told = Element::of_zarr(&element.name)?;
     let is_same = (node.element.form, node.element.datatype) == (told.form, told.datatype)

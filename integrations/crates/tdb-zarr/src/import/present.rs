@@ -1,4 +1,4 @@
-//! Which chunks somebody has written.
+//! Search for existing chunks.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::files::Links;
 use crate::node::ArrayNode;
 
-/// The numbers of the chunks (or shards) whose files are there, of those that the array has.
+/// Returns the indices of existing chunk or shard files within the array.
 ///
 /// # Errors
-/// The folder can't be read.
+/// The folder is unreadable.
 pub(super) fn chunks(node: &ArrayNode) -> Result<Vec<Vec<u64>>> {
     let mut found = Vec::new();
     look(node, (&node.path, ""), node.keys.depth(node.shape.len()), &mut Links::default(), &mut found)?;
@@ -23,7 +23,7 @@ pub(super) fn chunks(node: &ArrayNode) -> Result<Vec<Vec<u64>>> {
     Ok(found)
 }
 
-/// Looks for chunks in a folder, whose path below the array's is `prefix`, and `depth` folders below it.
+/// Searches a folder for chunks, `depth` levels deep. `prefix` is its path below the array.
 fn look(
     node: &ArrayNode,
     (folder, prefix): (&Path, &str),
@@ -41,7 +41,7 @@ fn look(
         let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
         if depth > 0 {
-            // Folders of chunks are called by numbers, or by the letter in front.
+            // Chunk folders are named by numbers, except for the prefix `c`.
             if name.parse::<u64>().is_ok() || name == "c" && prefix.is_empty() {
                 links.follow(&entry.path())?;
                 look(node, (&entry.path(), &path), depth - 1, links, found)?;

@@ -1,4 +1,4 @@
-//! What a folder of Zarr holds, as what it becomes.
+//! Entry points of an import.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::new_folder::NewFolder;
 use crate::node::Node;
 
 impl Import {
-    /// Makes an array or a group of what is in a folder of Zarr, in a folder that isn't there yet: there as a whole in the end, or not
-    /// at all.
+    /// Imports a Zarr folder to a new folder, as an array or a group. The new folder appears
+    /// atomically.
     ///
     /// # Errors
-    /// An array can't hold what is in Zarr; the new folder is there, or can't be written.
+    /// An array cannot hold the Zarr data, or the new folder exists or cannot be written.
     pub fn to_folder(&self, zarr: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Imported> {
         let folder = NewFolder::new(target.as_ref())?;
         let imported = self.to_storage(zarr, &(Arc::new(LocalStorage::new(folder.path())) as _))?;
@@ -24,10 +24,10 @@ impl Import {
         Ok(imported)
     }
 
-    /// The same at the root of a storage, where nothing is. What was made stays if something goes wrong.
+    /// Imports a Zarr folder to the root of an empty storage. Errors leave a partial result behind.
     ///
     /// # Errors
-    /// As [`to_folder`](Self::to_folder).
+    /// As for [`to_folder`](Self::to_folder).
     pub fn to_storage(&self, zarr: impl AsRef<Path>, storage: &Arc<dyn Storage>) -> Result<Imported> {
         let path = zarr.as_ref();
         let mut imported = Imported::default();

@@ -1,4 +1,4 @@
-//! What metadata say, and nobody has written: it costs neither memory nor time.
+//! Large claims in metadata cost neither memory nor time without matching data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn bytes() -> Value {
     json!({ "name": "bytes", "configuration": { "endian": "little" } })
 }
 
-/// An array of Zarr with such metadata and chunks.
+/// Creates a Zarr array with changed metadata and chunks.
 fn zarr(folder: &Path, changes: &[(&str, Value)], chunks: &[(&str, &[u8])]) -> PathBuf {
     let zarr = folder.join("array.zarr");
     let metadata = json!({
@@ -67,7 +67,7 @@ fn long_fill_values_make_small_boxes() {
     let zarr = zarr(folder.path(), &changes, &[("5", &chunk)]);
     let imported = Import::new().to_folder(&zarr, folder.path().join("copy")).unwrap();
     assert!(imported.cells <= 2048, "{imported:?}");
-    // A chunk of them wouldn't fit.
+    // A chunk of these would not fit.
     change(&zarr, "/chunk_grid/configuration/chunk_shape", json!([1 << 20]));
     let error = Import::new().to_folder(&zarr, folder.path().join("again")).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
@@ -96,7 +96,7 @@ fn boxes_are_as_many_as_can_be_remembered() {
         ("/codecs", json!([{ "name": "sharding_indexed", "configuration": configuration }])),
     ];
     let zarr = zarr(folder.path(), &changes, &[]);
-    // An index of zeros: of each chunk it says that it is there.
+    // In an index of zeros, every chunk exists.
     fs::File::create(zarr.join("c/0")).unwrap().set_len(16 << 22).unwrap();
     let error = Import::new().budget(1 << 20).to_folder(zarr, folder.path().join("copy")).unwrap_err();
     assert!(matches!(&error, Error::Unsupported { why, .. } if why.contains("larger one")), "{error}");
@@ -112,7 +112,7 @@ fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
     Array::create(&path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     Export::new().array(&Array::open(&path).unwrap(), &out).unwrap();
     let text = fs::read_to_string(out.join("zarr.json")).unwrap();
-    // Chunks have one value of each.
+    // Each chunk contains one value of each cell.
     let count = 1_u64 << 22;
     let text = text.replace("values_per_cell = 3", &format!("values_per_cell = {count}"));
     fs::write(out.join("zarr.json"), text).unwrap();
@@ -140,7 +140,7 @@ fn tiles_of_a_mark_are_no_larger_than_arrays_have_them() {
     }
 }
 
-/// What the import of an array holds at most while its metadata are read, in this thread, which is all there are.
+/// Measures the peak memory of an import on one thread.
 fn peak_of(zarr: &Path, copy: &Path) -> (u64, Result<tdb_zarr::Imported, Error>) {
     let mut made = None;
     let peak = peak_while(|| made = Some(Import::new().threads(1).to_folder(zarr, copy)));
@@ -158,7 +158,7 @@ fn metadata_take_no_more_memory_than_there_may_be() {
         fs::write(zarr.join("zarr.json"), format!("{text},\"{name}\":{value}}}")).unwrap();
     };
     let of_many = |one: &str, count: usize| format!("[{}{one}]", format!("{one},").repeat(count - 1));
-    // Tens of mebibytes of the smallest values there are, which would be gigabytes.
+    // Tens of MiB of the smallest values, which would take gigabytes parsed.
     for one in ["1", "{}", "[]", r#"{"":0}"#, r#"[[""]]"#] {
         let count = (60 << 20) / (one.len() + 1);
         with("attributes", &format!(r#"{{"a":{}}}"#, of_many(one, count)));
@@ -166,21 +166,21 @@ fn metadata_take_no_more_memory_than_there_may_be() {
         let why = made.unwrap_err().to_string();
         assert!(why.contains("values, more than the 262144 that are read") && peak < 128 * MIB, "{one}: {peak} {why}");
     }
-    // As many as are read.
+    // The maximum number of values.
     for (one, count) in [("1", 250_000), (r#"{"":0}"#, 87_000), ("[]", 120_000)] {
         with("attributes", &format!(r#"{{"a":{}}}"#, of_many(one, count)));
         let copy = folder.path().join(format!("copy-{count}"));
         let (peak, made) = peak_of(&zarr, &copy);
         assert!(made.is_ok() && peak < 128 * MIB, "{one}: {peak} {made:?}");
     }
-    // One text that fills what there may be, and one byte more than that.
+    // A string of the maximum length, then one byte longer.
     let room = (64 << 20) - told.trim_end().len() - r#","attributes":{"a":""}"#.len();
     for (len, is_read) in [(room, true), (room + 1, false)] {
         with("attributes", &format!(r#"{{"a":"{}"}}"#, "x".repeat(len)));
         let (peak, made) = peak_of(&zarr, &folder.path().join(format!("text-{len}")));
         assert!(made.is_ok() == is_read && peak < 512 * MIB, "{len}: {peak} {made:?}");
     }
-    // What is said in front of all that is in a group isn't parsed.
+    // Consolidated metadata are not parsed.
     with("consolidated_metadata", &of_many("1", 20 << 20));
     let (peak, made) = peak_of(&zarr, &folder.path().join("consolidated"));
     assert!(made.is_ok() && peak < 128 * MIB, "{peak} {made:?}");
@@ -195,7 +195,7 @@ fn what_would_not_be_read_again_is_not_written() {
         let bytes = (0..count).flat_map(i64::to_le_bytes).collect();
         MetadataValue::new(Datatype::Int64, bytes).unwrap()
     };
-    // So many numbers are bytes in the mark.
+    // A list of this length becomes bytes in the mark.
     let long = numbers(300_000);
     array.write_metadata().put("long", long.clone()).commit().unwrap();
     Export::new().array(&Array::open(&path).unwrap(), &out).unwrap();

@@ -1,4 +1,4 @@
-//! Parts of arrays, and what is refused of them.
+//! Exports of parts of arrays, and invalid parts.
 
 use std::ops::RangeInclusive;
 

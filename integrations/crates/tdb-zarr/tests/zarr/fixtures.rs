@@ -1,4 +1,4 @@
-//! The dense arrays of the fixtures, there and back.
+//! Round trips of the dense arrays in the fixtures.
 
 use tdb_array::{Array, ArrayOptions};
 use tdb_testkit::fixtures;
@@ -19,7 +19,7 @@ fn arrays_come_back_as_they_were() {
             continue;
         }
         let [zarr, copy] = ["zarr", "copy"].map(|ending| folder.path().join(format!("{}.{ending}", fixture.name())));
-        // Boxes of a few chunks, and of all of them.
+        // Alternates between boxes of a few chunks and one box.
         match Export::new().budget(if same % 2 == 0 { 4096 } else { 1 << 26 }).array(&array, &zarr) {
             Ok(_) => {}
             Err(error @ (Error::Refused { .. } | Error::Cell { .. })) => {
@@ -27,7 +27,7 @@ fn arrays_come_back_as_they_were() {
                 refused.push(format!("{}: {error}", fixture.name()));
                 continue;
             }
-            // What the crate below says of arrays that it can't read is its own business.
+            // Unreadable arrays are covered elsewhere.
             Err(Error::Array(error)) => {
                 println!("{}: {error}", fixture.name());
                 continue;
@@ -35,7 +35,7 @@ fn arrays_come_back_as_they_were() {
             Err(error) => panic!("{}: {error}", fixture.name()),
         }
         let imported = Import::new().budget(if same % 2 == 0 { 1 << 26 } else { 4096 }).to_folder(&zarr, &copy);
-        // Packed with loss, an image is another one each time; some builds write none of these.
+        // Lossy images change with each round trip, and some builds cannot write them.
         if format!("{:?}", array.schema().attributes()).contains("lossless: false") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Folders of Zarr that strangers have made: links, pipes, and what is no Zarr.
+//! Untrusted folders: links, pipes, and other files.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tdb_zarr::{Error, Export, Import};
 
 use crate::support::{cells, change, counted};
 
-/// A group of Zarr without members.
+/// Creates an empty Zarr group.
 fn group(path: &Path) {
     fs::create_dir_all(path).unwrap();
     fs::write(path.join("zarr.json"), r#"{"zarr_format":3,"node_type":"group","attributes":{}}"#).unwrap();
@@ -31,7 +31,7 @@ fn links_are_followed_once() {
     symlink(folder.path().join("elsewhere"), zarr.join("a")).unwrap();
     let copy = folder.path().join("copy");
     assert_eq!(Import::new().to_folder(&zarr, &copy).unwrap().cells, 40);
-    // Each folder would be reached by two links from that above it: 2^40 of the last.
+    // Two links per level would reach the last folder in 2^40 ways.
     for depth in 0..40 {
         let below = folder.path().join(format!("below-{depth}"));
         group(&below);
@@ -55,7 +55,7 @@ fn chunks_behind_links_are_read_once() {
     let copy = folder.path().join("copy");
     Import::new().to_folder(&zarr, &copy).unwrap();
     assert_eq!(cells(&Array::open(copy).unwrap()), cells(&Array::open(folder.path().join("array")).unwrap()));
-    // Folders of 40 dimensions that lead back to themselves.
+    // Folders of 40 dimensions that link to themselves.
     change(&zarr, "/attributes", json!({}));
     change(&zarr, "/shape", json!(vec![2; 40]));
     change(&zarr, "/chunk_grid/configuration/chunk_shape", json!(vec![1; 40]));

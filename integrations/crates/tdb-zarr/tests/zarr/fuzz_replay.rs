@@ -1,4 +1,4 @@
-//! The fuzz body over everything that was ever kept for it, and over damaged versions of it.
+//! Runs the fuzz body over the corpus, and over damaged versions of it.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]

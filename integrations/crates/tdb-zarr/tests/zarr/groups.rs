@@ -1,4 +1,4 @@
-//! Groups, with all that is in them.
+//! Round trips of groups.
 
 use serde_json::json;
 use tdb_array::tdb_types::Datatype;
@@ -42,7 +42,7 @@ fn groups_come_back_as_they_were() {
     assert_eq!(names(&is), names(&was));
     assert_eq!(is.metadata().unwrap().entries().len(), was.metadata().unwrap().entries().len());
     for (key, value) in was.metadata().unwrap().entries() {
-        // JSON that was read is written anew.
+        // Parsed JSON is formatted again.
         if !key.starts_with(b"zarr.json:") {
             assert_eq!(is.metadata().unwrap().entries().get(key), Some(value));
         }

@@ -1,4 +1,4 @@
-//! Metadata and chunks that nobody should have written.
+//! Invalid metadata and chunks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn written() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let zarr = folder.path().join("array.zarr");
     Export::new().array(&counted(&folder.path().join("array"), &[10, 4], &[5, 3]), &zarr).unwrap();
-    // What the mark says would be looked at first, and passed over.
+    // Removes the mark, which would be compared first and then ignored.
     change(&zarr, "/attributes", json!({}));
     (folder, zarr)
 }
@@ -87,7 +87,7 @@ fn large_arrays_of_few_chunks_take_little() {
     change(&zarr, "/shape", json!([1_u64 << 40, 1_u64 << 20]));
     fs::create_dir_all(zarr.join("c/100000000")).unwrap();
     fs::copy(zarr.join("c/0/0"), zarr.join("c/100000000/5")).unwrap();
-    // Beyond the end, and no chunks at all.
+    // Chunks beyond the end, and files that are not chunks.
     fs::create_dir_all(zarr.join("c/99999999999999")).unwrap();
     fs::copy(zarr.join("c/0/0"), zarr.join("c/99999999999999/5")).unwrap();
     fs::copy(zarr.join("c/0/0"), zarr.join("c/0/x")).unwrap();
@@ -112,7 +112,7 @@ fn damaged_chunks_are_errors_that_name_them() {
         change(&zarr, "/codecs", codecs);
         let chunk = zarr.join("c/0/0");
         let mut hostile: Vec<Vec<u8>> = vec![Vec::new(), vec![0], vec![0xff; 16], vec![0xff; 200], vec![0; 64]];
-        // Headers of Blosc and LZ4 that promise much, and what zeros of gigabytes are packed to.
+        // Headers of Blosc and LZ4 with large sizes, and compressed gigabytes of zeros.
         hostile.push([&[2, 1, 1, 4][..], &[0xff; 8], &[16, 0, 0, 0]].concat());
         hostile.push([&[2, 1, 0x33, 4][..], &[60, 0, 0, 0, 60, 0, 0, 0, 80, 0, 0, 0], &[7; 64]].concat());
         hostile.push([&[2, 1, 0x01, 4][..], &[60, 0, 0, 0, 60, 0, 0, 0, 80, 0, 0, 0, 20, 0, 0, 0], &[9; 64]].concat());
@@ -121,7 +121,7 @@ fn damaged_chunks_are_errors_that_name_them() {
             fs::write(&chunk, bytes).unwrap();
             let target = zarr.with_extension("copy");
             match Import::new().to_folder(&zarr, &target) {
-                // Some bytes are as good as any.
+                // Some bytes are valid by chance.
                 Ok(_) => {
                     fs::remove_dir_all(target).unwrap();
                     read += 1;

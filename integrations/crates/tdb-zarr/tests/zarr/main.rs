@@ -1,5 +1,5 @@
 //! Arrays and groups as Zarr, and back.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 mod bounds;
 mod boxes;

@@ -1,4 +1,4 @@
-//! Marks that say what isn't there any more.
+//! Marks that contradict the Zarr data.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tdb_zarr::{Export, Import};
 
 use crate::support::{cells, change, counted};
 
-/// The array of what was written and then changed; whether the mark was passed over.
+/// Imports a changed export. Returns the array, and `true` if the mark was ignored.
 fn changed(change: impl FnOnce(&Path)) -> (Array, bool) {
     let folder = tempfile::tempdir().unwrap().keep();
     let [path, zarr, copy] = ["array", "array.zarr", "copy"].map(|name| folder.join(name));
@@ -30,7 +30,7 @@ fn marks_count_only_where_they_fit() {
     let first = |array: &Array| array.schema().dimensions()[0].domain_keys().unwrap();
     let (array, passed_over) = changed(|_| {});
     assert_eq!((first(&array), passed_over), ((10, 19), false));
-    // A longer array, as others append to.
+    // A longer array, after another program has appended data.
     let (array, passed_over) = changed(|zarr| change(zarr, "/shape", json!([12, 4])));
     assert_eq!((first(&array), passed_over), ((0, 11), true));
     let (array, passed_over) = changed(|zarr| change(zarr, "/fill_value", json!(3)));
@@ -47,7 +47,7 @@ fn marks_count_only_where_they_fit() {
         let (array, passed_over) = changed(|zarr| change(zarr, pointer, value.clone()));
         assert_eq!((first(&array), passed_over), ((0, 9), true), "{pointer} {value}");
     }
-    // What is said of metadata is of no harm either.
+    // Invalid descriptions of metadata do no harm.
     let (_, passed_over) = changed(|zarr| {
         change(zarr, "/attributes/tdb", json!({ "types": { "a": 1 }, "metadata": [1, { "key": "=" }], "members": [] }));
     });

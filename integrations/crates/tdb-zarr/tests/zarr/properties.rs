@@ -1,4 +1,4 @@
-//! Arrays of any shape, there and back.
+//! Round trips of arrays with random shapes.
 
 use proptest::prelude::*;
 use tdb_array::Array;

@@ -1,4 +1,5 @@
-//! Beside zarr-python and the reference library: what the one wrote is imported or exported here, and read by the other.
+//! Converts output of zarr-python for the reference library, and the reverse. The target library
+//! reads the result.
 
 use std::ffi::OsStr;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Shards that zarr-python 3 wrote (`shards/make.py`), as they are, and then cut off or altered: what the format says is absent is fill
-//! values, and all else is damage.
+//! Shards written by zarr-python 3 (`shards/make.py`): unchanged, truncated and altered. Missing
+//! chunks are fill values, and everything else is an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use tdb_zarr::{Error, Import, Imported};
 
 use crate::support::{cells, change, metadata};
 
-/// The arrays, and whether the index begins the file, has a checksum, and has its bytes in big-endian order.
+/// Array name, then: index at the start of the file, checksum, big-endian index.
 const ARRAYS: [(&str, bool, bool, bool); 4] = [
     ("behind", false, true, false),
     ("in-front", true, true, false),
     ("big", false, false, true),
     ("texts", false, true, false),
 ];
-/// Bytes of an index of four chunks.
+/// Size in bytes of an index with four chunks.
 const INDEX: usize = 64;
 const ABSENT: u64 = u64::MAX;
 
@@ -46,7 +46,7 @@ impl Copied {
         self.zarr().join("c/0/0")
     }
 
-    /// The cells, row by row, as text; and what was imported.
+    /// Imports the array. Returns the cells as text in row-major order, and the counts.
     fn import(&self) -> Result<(Vec<String>, Imported), Error> {
         let copy = self.folder.path().join("copy");
         let imported = Import::new().budget(64).to_folder(self.zarr(), &copy)?;
@@ -61,7 +61,7 @@ impl Copied {
         Ok((offsets.windows(2).map(|ends| text(cell(ends))).collect(), imported))
     }
 
-    /// What the import says that can't be, having made nothing.
+    /// Returns the error message of a failed import. Checks that no array was created.
     fn refused(&self, what: &str) -> String {
         let error = self.import().map(|(cells, _)| cells).unwrap_err();
         assert!(matches!(error, Error::Shard { .. } | Error::Chunk { .. }), "{} {what}: {error:?}", self.name);
@@ -70,9 +70,9 @@ impl Copied {
     }
 }
 
-/// What was written: rows 0 to 2, but for four cells of fill values.
+/// Expected cells: rows 0 to 2, except for four cells of fill values.
 fn expected(name: &str) -> Vec<String> {
-    // An empty text is no fill value of an array, whose cells are all written then.
+    // Empty strings are not possible as fill value of an array. All cells are written in this case.
     let fill = if name == "texts" { "" } else { "7" };
     let cell = |at: usize| match (at / 8, at % 8) {
         (0 | 1, 2 | 3) | (3.., _) => fill.to_owned(),
@@ -82,13 +82,13 @@ fn expected(name: &str) -> Vec<String> {
     (0..64).map(cell).collect()
 }
 
-/// The checksum of Castagnoli, bit by bit.
+/// CRC-32C, bit by bit.
 fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32| (sum >> 1) ^ if sum & 1 == 1 { 0x82f6_3b78 } else { 0 };
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
 }
 
-/// The bytes of a shard with another entry for a chunk, and a checksum that fits.
+/// Returns a shard with a changed index entry, and a valid checksum.
 fn with_entry(
     shard: &[u8],
     (is_in_front, has_sum, is_big): (bool, bool, bool),
@@ -115,7 +115,8 @@ fn shards_are_read_and_chunks_that_they_lack_are_fill_values() {
         let copied = Copied::new(name);
         let (cells, imported) = copied.import().unwrap();
         assert_eq!(cells, expected(name), "{name}");
-        // Each of seven chunks of four cells is a box; where the fill value is an empty text, all are written.
+        // Each of seven chunks with four cells is a box. With an empty string as fill value, all
+        // cells are written.
         assert_eq!(imported.cells, if name == "texts" { 64 } else { 28 }, "{name}");
         fs::remove_file(copied.shard()).unwrap();
         let (cells, imported) = copied.import().unwrap();
@@ -161,7 +162,7 @@ fn entries_of_an_index_are_absent_or_lie_within_the_file() {
             (ABSENT - 15, 32),
             (1 << 63, 1 << 63),
         ] {
-            // Of the second chunk too, which was absent, and where nothing else is wrong.
+            // Also for the second chunk, which was missing. Everything else is valid.
             for chunk in [0, 1] {
                 fs::write(copied.shard(), with_entry(&good, form, chunk, (start, len))).unwrap();
                 let said = copied.refused(&format!("{start} {len}"));
@@ -170,7 +171,8 @@ fn entries_of_an_index_are_absent_or_lie_within_the_file() {
                 assert!(said.contains(&told) && said.contains("c/0/0"), "{said}");
             }
         }
-        // Within the file, but no chunk. Texts say themselves where they end, and zarrs doesn't mind what comes behind.
+        // Ranges within the file, but not of a chunk. Strings contain their length, and zarrs
+        // ignores trailing bytes.
         let longer = (name != "texts").then_some((0, size));
         for place in [(0, 0), (size, 0), (size - 3, 3)].into_iter().chain(longer) {
             fs::write(copied.shard(), with_entry(&good, form, 0, place)).unwrap();
@@ -220,7 +222,7 @@ fn what_is_said_of_shards_is_what_there_is_to_say() {
         let error = copied.import().map(|_| ()).unwrap_err();
         assert!(matches!(error, Error::Metadata { .. } | Error::Unsupported { .. }), "{key} {value}: {error:?}");
     }
-    // Where the index lies needn't be said: it is behind the chunks then.
+    // `index_location` is optional, and defaults to the end.
     let copied = Copied::new("behind");
     let mut all = metadata(&copied.zarr());
     all.pointer_mut(configuration).unwrap().as_object_mut().unwrap().remove("index_location").unwrap();
@@ -230,7 +232,7 @@ fn what_is_said_of_shards_is_what_there_is_to_say() {
 
 #[test]
 fn shards_within_other_codecs_are_read_as_a_whole() {
-    // Packed once more, they have no parts that could be read by themselves.
+    // A compressed shard cannot be read in part.
     let copied = Copied::new("big");
     let mut codecs = metadata(&copied.zarr())["codecs"].clone();
     codecs.as_array_mut().unwrap().push(serde_json::json!({ "name": "zstd", "configuration": { "level": 1 } }));

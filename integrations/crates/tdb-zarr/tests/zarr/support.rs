@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Test helpers.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder
 use tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_array::{Array, NewCells, Order, Query};
 
-/// All cells of a dense array: of each attribute values, offsets and which are valid.
+/// All cells of a dense array: name, values, offsets and validity per attribute.
 pub(crate) type AllCells = Vec<(String, Vec<u8>, Vec<u64>, Vec<bool>)>;
 
 pub(crate) fn cells(array: &Array) -> AllCells {
@@ -33,7 +33,7 @@ pub(crate) fn cells_of(query: Query, names: &[String]) -> AllCells {
     all
 }
 
-/// How many cells the whole domain has; as many as there can be if that can't be counted.
+/// Number of cells in the domain, saturating.
 pub(crate) fn domain_cells(array: &Array) -> u64 {
     let lengths = array.schema().dimensions().iter().map(|dimension| {
         let (low, high) = dimension.domain_keys().unwrap_or((0, u64::MAX));
@@ -42,7 +42,8 @@ pub(crate) fn domain_cells(array: &Array) -> u64 {
     lengths.fold(1, u64::saturating_mul)
 }
 
-/// An array of one attribute `a` of `int32` with these lengths and tile extents, whose cells count from 0 on.
+/// Creates an array with these lengths and tile extents. The attribute `a` of `int32` counts the
+/// cells from 0.
 pub(crate) fn counted(path: &Path, lengths: &[u64], extents: &[u64]) -> Array {
     let mut builder = SchemaBuilder::dense();
     for (index, (len, extent)) in lengths.iter().zip(extents).enumerate() {
@@ -58,7 +59,7 @@ pub(crate) fn counted(path: &Path, lengths: &[u64], extents: &[u64]) -> Array {
     Array::open(path).unwrap()
 }
 
-/// The metadata of a node.
+/// Reads the metadata of a node.
 pub(crate) fn metadata(node: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(node.join("zarr.json")).unwrap()).unwrap()
 }

@@ -1,25 +1,27 @@
-//! Views of strings of which few are different: each of those is checked and made once, and then taken.
+//! String views for columns with few distinct strings. Each distinct string is checked and
+//! converted once.
 
 use arrow_array::{Array, StringViewArray, UInt32Array};
 use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
-/// With fewer cells the table costs more than it saves.
+/// Minimum number of cells. The table costs more than it saves for fewer cells.
 const LEAST_CELLS: usize = 512;
-/// Most strings that are few.
+/// Maximum number of distinct strings.
 const MOST: usize = 256;
-/// So many may be different from the start on, and one more for each `CELLS_PER_STRING` cells.
+/// Number of distinct strings that is allowed from the start. Grows by one per `CELLS_PER_STRING`
+/// cells.
 const AT_START: usize = 64;
 const CELLS_PER_STRING: usize = 2;
-/// Slots of the table: so many that most are empty.
+/// Number of slots of the hash table. Most of them stay empty.
 const SLOTS: usize = 1024;
-/// Strings that were chosen to have the same hash are many.
+/// Maximum probes per string. Bounds the cost of strings chosen to collide.
 const MOST_PROBES: usize = 16;
-/// The longest strings that are looked at: with their length they are a number of 128 bits.
+/// Maximum length of a string in bytes. String and length fit into 128 bits.
 const LONGEST: usize = 15;
 
-/// The array of the cells between these offsets, if few of them are different, and none is long. None also if one is no UTF-8, or offsets
-/// run out of the values.
+/// Converts the cells between these offsets. `None` if there are many distinct strings or a long
+/// string, if a string is not UTF-8, or if an offset is outside of the values.
 pub(super) fn views(offsets: &[u64], values: &[u8], nulls: Option<&NullBuffer>) -> Option<StringViewArray> {
     let (numbers, strings) = numbers(offsets, values)?;
     let strings = strings.into_iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>().ok()?;
@@ -28,7 +30,7 @@ pub(super) fn views(offsets: &[u64], values: &[u8], nulls: Option<&NullBuffer>) 
     take(&strings, &numbers, None).ok()?.as_any().downcast_ref().cloned()
 }
 
-/// The number of each cell's string among the different ones, and these.
+/// Returns the index of each cell's string among the distinct strings, and the distinct strings.
 fn numbers<'v>(offsets: &[u64], values: &'v [u8]) -> Option<(Vec<u32>, Vec<&'v [u8]>)> {
     let (first, ends) = offsets.split_first()?;
     if ends.len() < LEAST_CELLS {
@@ -38,7 +40,7 @@ fn numbers<'v>(offsets: &[u64], values: &'v [u8]) -> Option<(Vec<u32>, Vec<&'v [
     let mut numbers = vec![0; ends.len()];
     let mut start = usize::try_from(*first).ok()?;
     for (cell, (end, to)) in ends.iter().zip(&mut numbers).enumerate() {
-        // A length that is less than none is too long.
+        // A negative length wraps around, and is therefore too long.
         let len = usize::try_from(*end).ok()?.wrapping_sub(start);
         if len > LONGEST {
             return None;
@@ -57,7 +59,7 @@ fn numbers<'v>(offsets: &[u64], values: &'v [u8]) -> Option<(Vec<u32>, Vec<&'v [
     Some((numbers, table.strings))
 }
 
-/// A string: its bytes, zeros, and its length.
+/// A string as a hash key: its bytes padded with zeros, and its length.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     low: u64,
@@ -65,10 +67,10 @@ struct Key {
 }
 
 impl Key {
-    /// No string has such a length.
+    /// Marks an empty slot. No string has this length.
     const NONE: Self = Self { low: u64::MAX, high: u64::MAX };
 
-    /// Which bits the bytes of a string take, by its length.
+    /// The bits that the bytes of a string occupy, by length.
     const MASKS: [Self; LONGEST + 1] = {
         let mut masks = [Self { low: 0, high: 0 }; LONGEST + 1];
         let mut len = 0;
@@ -80,7 +82,7 @@ impl Key {
         masks
     };
 
-    /// The string of so many of these bytes.
+    /// Creates the key of the first `len` bytes.
     #[inline(always)]
     fn new(bytes: [u8; 16], len: usize) -> Self {
         let bytes = u128::from_le_bytes(bytes);
@@ -88,7 +90,7 @@ impl Key {
         Self { low: bytes as u64 & mask.low, high: ((bytes >> 64) as u64 & mask.high) | (len as u64) << 56 }
     }
 
-    /// The same for a string that has too few bytes behind it.
+    /// Creates the key of a string with fewer than 16 bytes up to the end of the values.
     #[cold]
     fn at_end(string: &[u8]) -> Self {
         let mut bytes = [0; 16];
@@ -103,16 +105,16 @@ impl Key {
     }
 }
 
-/// The different strings so far.
+/// The distinct strings found so far.
 struct Table<'v> {
-    /// Each string in the slot that its hash says, or in the next empty one.
+    /// Open addressing with linear probing.
     keys: [Key; SLOTS],
     numbers: [u8; SLOTS],
     strings: Vec<&'v [u8]>,
 }
 
 impl<'v> Table<'v> {
-    /// The number of a string, or the slot where it belongs.
+    /// Returns the index of a string, or the slot to insert it at.
     #[inline(always)]
     fn find(&self, key: Key) -> Result<u32, usize> {
         let mut slot = key.slot();
@@ -160,7 +162,7 @@ mod tests {
         (offsets, values)
     }
 
-    /// The plain way: each cell by itself.
+    /// Reference implementation: converts each cell separately.
     fn plain(strings: &[String], nulls: Option<&NullBuffer>) -> StringViewArray {
         let is_valid = |cell| nulls.is_none_or(|nulls| nulls.is_valid(cell));
         strings.iter().enumerate().map(|(cell, string)| is_valid(cell).then_some(string.as_str())).collect()
@@ -177,7 +179,7 @@ mod tests {
             let nulls = has_nulls.then(|| NullBuffer::from_iter(picks.iter().map(|(_, is_valid)| *is_valid)));
             let (offsets, values) = cells(&strings);
             prop_assert_eq!(views(&offsets, &values, nulls.as_ref()), Some(plain(&strings, nulls.as_ref())));
-            // A part of the cells, which doesn't begin with the first.
+            // Offsets from the second cell on.
             let part = views(&offsets[1..], &values, None);
             prop_assert_eq!(part, (picks.len() > LEAST_CELLS).then(|| plain(&strings[1..], None)));
         }
@@ -190,7 +192,7 @@ mod tests {
             let (offsets, values) = cells(strings);
             views(&offsets, &values, None)
         };
-        // In the first cells there may be fewer than later.
+        // Fewer distinct strings are allowed in the first cells.
         assert_eq!(found(&of(&|cell| (cell % MOST).to_string())), None);
         let most = of(&|cell| (cell / 4 % MOST).to_string());
         assert_eq!(found(&most), Some(plain(&most, None)));
@@ -212,7 +214,7 @@ mod tests {
     fn no_utf_8_and_offsets_outside_give_none() {
         let (mut offsets, mut values) = cells(&vec!["ab"; LEAST_CELLS]);
         assert!(views(&offsets, &values, None).is_some());
-        // The two halves of a letter in two cells.
+        // The two bytes of one letter, split between two cells.
         values[1..3].copy_from_slice("\u{e9}".as_bytes());
         assert_eq!(views(&offsets, &values, None), None);
         let (_, values) = cells(&vec!["ab"; LEAST_CELLS]);

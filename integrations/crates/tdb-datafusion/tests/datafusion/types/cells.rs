@@ -9,7 +9,7 @@ use tdb_datafusion::tdb_array::{Array, NewCells, NewColumn};
 
 use super::told::is_null;
 
-/// How many values a cell has.
+/// Number of values per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     One,
@@ -39,7 +39,7 @@ impl Number {
         }
     }
 
-    /// How many values a row has, of this kind.
+    /// Number of values in a row.
     fn count(self, row: usize) -> usize {
         match self {
             Self::One => 1,
@@ -49,17 +49,17 @@ impl Number {
     }
 }
 
-/// Values of a datatype that are near the ends of what SQL can say of it, and some between.
+/// Returns values of a datatype near the limits of its SQL type, and some between.
 fn values(datatype: Datatype) -> Vec<Scalar> {
     let long = |values: &[i64]| values.iter().map(|value| Scalar::I64(*value)).collect();
     match datatype {
-        // Letters: single bytes beyond are no UTF-8.
+        // ASCII only, because single bytes above are not UTF-8.
         Datatype::StringAscii | Datatype::StringUtf8 | Datatype::GeomWkt => {
             b"aAz~0".iter().map(|byte| Scalar::U8(*byte)).collect()
         }
         Datatype::Char => [i8::MIN, -1, 0, 1, i8::MAX].map(Scalar::I8).to_vec(),
         Datatype::Bool => [0, 1, 0, 255, 2].map(Scalar::U8).to_vec(),
-        // Dates of Arrow count days in 32 bits, and its seconds are as many as ours.
+        // Arrow dates count days in 32 bits. Arrow seconds have 64 bits, like TileDB's.
         Datatype::DatetimeYear => long(&[-1970, -30, 0, 54, 8029, 6_000_000]),
         Datatype::DatetimeMonth => long(&[-23_640, -1, 0, 649, 96_348, i64::MAX]),
         Datatype::DatetimeWeek => long(&[-306_783_378, -1, 0, 2800, 306_783_378, 306_783_379]),
@@ -78,7 +78,7 @@ fn values(datatype: Datatype) -> Vec<Scalar> {
     }
 }
 
-/// The ends of a type.
+/// Returns the limits of a type.
 fn ends(physical: PhysicalType) -> Vec<Scalar> {
     macro_rules! integers {
         ($($physical:ident: $type:ty;)*) => {
@@ -94,11 +94,11 @@ fn ends(physical: PhysicalType) -> Vec<Scalar> {
     integers! { I8: i8; U8: u8; I16: i16; U16: u16; I32: i32; U32: u32; I64: i64; U64: u64; }
 }
 
-/// The cells of some rows: every value comes in several of them, and every fifth cell is null where it may be.
+/// Generates the cells of some rows: every value repeats, and every fifth cell is null if nullable.
 fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops::Range<usize>) -> NewColumn<'static> {
     let mut values = values(datatype);
     if number != Number::One && (datatype.is_datetime() || datatype.is_time()) {
-        // Where lists with nulls are in an order of lists is not looked at.
+        // Does not test the order of lists with nulls.
         values.retain(|value| !is_null(datatype, value.to_integer().unwrap()));
     }
     let (mut bytes, mut offsets, mut validity) = (Vec::new(), vec![0u64], vec![0u8; rows.len().div_ceil(8)]);
@@ -118,7 +118,7 @@ fn x() -> Dimension {
     Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99))
 }
 
-/// An array with attributes of a datatype: `one`, `two` and `any`, and those that may be null.
+/// Creates an array with the attributes `one`, `two` and `any` of a datatype, and nullable ones.
 pub(super) fn write(path: &Path, datatype: Datatype) {
     let numbers = NUMBERS.into_iter().filter(|number| datatype != Datatype::Any || *number == Number::Any);
     let fields: Vec<(String, Number, bool)> = numbers
@@ -141,7 +141,7 @@ pub(super) fn write(path: &Path, datatype: Datatype) {
     }
 }
 
-/// An array of one cell, whose coordinate `odd` SQL has no value for.
+/// Creates an array of one cell. The coordinate `odd` has no SQL value.
 pub(super) fn write_one(path: &Path, datatype: Datatype, value: i64) {
     let odd = Dimension::new("odd", datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1));
     let schema = SchemaBuilder::sparse().dimension(odd).attribute(Attribute::new("a", Datatype::Int32));

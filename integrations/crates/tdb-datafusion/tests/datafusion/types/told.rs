@@ -1,4 +1,4 @@
-//! What docs/arrow.md says that datatypes become, and cells as keys that compare as SQL does.
+//! Expected SQL types from docs/arrow.md, and cells as keys that compare like SQL.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
 
 use super::cells::Number;
 
-/// What cells are compared by: a list of values in the order of their lists, or bytes.
+/// A cell as a comparable key. Lists compare value by value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Number(i128),
-    /// In the total order of floats.
+    /// In total order of floats.
     Float(u64),
     Truth(bool),
     Bytes(Vec<u8>),
     List(Vec<Key>),
 }
 
-/// Whether several values make one of SQL.
+/// `true` if several values form one SQL value.
 fn is_bytes(datatype: Datatype) -> bool {
     use Datatype as D;
     matches!(datatype, D::StringAscii | D::StringUtf8 | D::GeomWkt | D::Char | D::Blob | D::GeomWkb | D::Any)
 }
 
-/// The type that one value has in SQL.
+/// Returns the SQL type of one value.
 fn of_one(datatype: Datatype) -> DataType {
     use Datatype as D;
     match datatype {
@@ -53,12 +53,12 @@ fn of_one(datatype: Datatype) -> DataType {
     }
 }
 
-/// Whether values are dates or times, of which SQL sees "no time" as null.
+/// `true` for dates and times, where "no time" is null in SQL.
 fn is_time(datatype: Datatype) -> bool {
     datatype.is_datetime() || datatype.is_time()
 }
 
-/// The type of a column.
+/// Returns the type of a column.
 pub(super) fn type_of(datatype: Datatype, number: Number) -> DataType {
     let is_text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::GeomWkt);
     match (is_bytes(datatype), number) {
@@ -74,7 +74,7 @@ pub(super) fn type_of(datatype: Datatype, number: Number) -> DataType {
     }
 }
 
-/// The key of a cell's bytes; none if SQL sees a null.
+/// Returns the key of a cell's bytes. `None` if null in SQL.
 pub(super) fn key(datatype: Datatype, number: Number, bytes: &[u8]) -> Option<Key> {
     if is_bytes(datatype) {
         return Some(Key::Bytes(bytes.to_vec()));
@@ -102,7 +102,7 @@ fn of_value(datatype: Datatype, bytes: &[u8]) -> Key {
     }
 }
 
-/// Whether SQL has null for a date or time: "no time", and numbers that the type in SQL lacks.
+/// `true` if a date or time is null in SQL: "no time", and values beyond the SQL type.
 pub(super) fn is_null(datatype: Datatype, value: i128) -> bool {
     let told = in_sql(datatype, value);
     let fits = match of_one(datatype) {
@@ -112,7 +112,7 @@ pub(super) fn is_null(datatype: Datatype, value: i128) -> bool {
     value == i64::MIN.into() || !fits
 }
 
-/// A number in the unit that SQL counts in.
+/// Converts a number to the SQL unit.
 fn in_sql(datatype: Datatype, value: i128) -> i128 {
     match datatype {
         Datatype::DatetimeYear => days_before(value * 12),
@@ -124,7 +124,8 @@ fn in_sql(datatype: Datatype, value: i128) -> i128 {
     }
 }
 
-/// Days from 1970-01-01 to the first day of a month that is so many months later, by counting years and months.
+/// Days from 1970-01-01 to the first day of a month, given in months since January 1970. Counts
+/// years and months.
 fn days_before(months: i128) -> i128 {
     const BEFORE: [i128; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     let year = 1970 + months.div_euclid(12);
@@ -135,13 +136,13 @@ fn days_before(months: i128) -> i128 {
     of_years + BEFORE[month] + i128::from(is_leap && month > 1)
 }
 
-/// Bits that are in the order of floats, NaN above all.
+/// Bits in the order of floats, with NaN above all.
 fn total(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The key of a value of SQL; none of null.
+/// Returns the key of a SQL value. `None` for null.
 pub(super) fn native(value: &ScalarValue) -> Option<Key> {
     use ScalarValue as S;
     if value.is_null() {

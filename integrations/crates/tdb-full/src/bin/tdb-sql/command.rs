@@ -18,26 +18,26 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::logger;
 
-/// Plans are trees that are walked recursively, and may be deep.
+/// Stack size in bytes. Plans are traversed recursively, and may be deep.
 const STACK: usize = 32 << 20;
 
-/// How much a process says of what it does.
+/// Verbosity of the log.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Level {
-    /// What has failed.
+    /// Failures only
     Error,
-    /// And what is strange.
+    /// Failures and warnings
     #[default]
     Warn,
-    /// And what happens.
+    /// Also progress
     Info,
-    /// And how.
+    /// Also details
     Debug,
 }
 
 #[derive(Debug, Args)]
 struct LogArgs {
-    /// How much it says on standard error of what it does
+    /// Log level of messages on standard error
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
     log: Level,
 }
@@ -65,7 +65,7 @@ fn failed(error: Error) -> Failure {
     }
 }
 
-/// Ends when the process is told to stop.
+/// Completes on Ctrl-C or SIGTERM.
 async fn told_to_stop() {
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
@@ -73,7 +73,7 @@ async fn told_to_stop() {
     }
 }
 
-/// What a future gives; nothing if the process is told to stop twice before.
+/// Runs a future. Returns `None` on the second stop signal.
 async fn unless_told_twice<T>(future: impl Future<Output = T>) -> Option<T> {
     let twice = async {
         told_to_stop().await;

@@ -1,4 +1,4 @@
-//! What the processes say of what they do: a line each, on standard error.
+//! Log output on standard error, one line per record.
 
 use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,9 +7,9 @@ use log::{LevelFilter, Log, Metadata, Record};
 
 struct Lines;
 
-/// Begins to say what is at least as important as the level.
+/// Installs the logger.
 pub(crate) fn begin(level: LevelFilter) {
-    // Nobody else sets one in this program.
+    // No other code of this program sets a logger.
     if log::set_logger(&Lines).is_ok() {
         log::set_max_level(level);
     }
@@ -25,7 +25,7 @@ impl Log for Lines {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let time = tdb_types::datetime::timestamp(since.as_millis() as u64).unwrap_or_default();
             let (level, target) = (record.level(), record.target());
-            // There is nowhere left to complain to.
+            // Standard error is closed.
             let _ = writeln!(std::io::stderr().lock(), "{time} {level:5} {target}: {}", record.args());
         }
     }

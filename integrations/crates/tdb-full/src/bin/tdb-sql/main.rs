@@ -1,4 +1,4 @@
-//! The command `tdb` with SQL: the program that `tdb sql`, `tdb scheduler` and `tdb executor` run.
+//! The program behind `tdb sql`, `tdb scheduler` and `tdb executor`.
 
 mod command;
 mod logger;

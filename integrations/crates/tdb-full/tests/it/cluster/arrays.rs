@@ -1,4 +1,4 @@
-//! The arrays that the queries are about.
+//! Arrays for the queries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,14 +13,15 @@ use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions
 use tdb_ballista::tdb_datafusion::tdb_storage::{LocalStorage, Storage};
 use tempfile::TempDir;
 
-/// A folder with a sparse array (`cells`), a small one (`genes`) and a dense one (`grid`).
+/// Creates a folder with a sparse array (`cells`), a small array (`genes`) and a dense array
+/// (`grid`).
 pub(crate) fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fill(|name| local(folder.path(), name));
     folder
 }
 
-/// The same arrays in storages.
+/// Creates the arrays in storages.
 pub(crate) fn fill(at: impl Fn(&str) -> Arc<dyn Storage>) {
     sparse(&at("cells"), 600);
     genes(&at("genes"));
@@ -39,8 +40,8 @@ fn text(name: &str) -> Attribute {
     Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var)
 }
 
-/// Five fragments of so many cells each, which overlap, and of which newer ones hide older ones; then some cells are deleted. Among the
-/// values are nulls, NaNs, zeros of either sign and empty strings.
+/// Creates five overlapping fragments of `cells` cells each, where newer cells hide older ones, and
+/// deletes some cells. Values include nulls, NaNs, signed zeros and empty strings.
 pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
     let schema = SchemaBuilder::sparse()
         .dimension(Dimension::string("chrom"))
@@ -78,7 +79,7 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
     open(storage).delete_cells(&deleted, &Names::new().at(2000)).unwrap();
 }
 
-/// A few cells, by which others are looked up.
+/// Creates a small array for joins.
 fn genes(storage: &Arc<dyn Storage>) {
     let schema = SchemaBuilder::sparse()
         .dimension(Dimension::new("gene", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))
@@ -97,7 +98,7 @@ fn genes(storage: &Arc<dyn Storage>) {
     open(storage).write().cells(cells).unwrap();
 }
 
-/// Two boxes that overlap, in a domain that is much larger.
+/// Creates two overlapping boxes in a much larger domain.
 fn dense(storage: &Arc<dyn Storage>) {
     let side = |name: &str| {
         Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(10))
@@ -115,13 +116,13 @@ fn dense(storage: &Arc<dyn Storage>) {
     }
 }
 
-/// 64 hexadecimal digits, and the key that they stand for.
+/// Returns a key, and its 64 hexadecimal digits.
 pub(crate) fn key() -> (String, EncryptionKey) {
     let digits = "0f".repeat(32);
     (digits, EncryptionKey::try_from(&[0x0f; 32][..]).unwrap())
 }
 
-/// An encrypted array.
+/// Creates an encrypted array.
 pub(crate) fn encrypted(storage: &Arc<dyn Storage>) {
     let schema = SchemaBuilder::sparse()
         .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))

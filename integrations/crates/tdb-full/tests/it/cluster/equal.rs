@@ -1,4 +1,4 @@
-//! The same answers as in one process.
+//! Queries on a cluster return the same rows as in one process.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use super::arrays;
 use super::processes::Processes;
 
-/// `AT` stands for the folder, and each statement is run as it is.
+/// Statements, with `AT` in place of the folder.
 pub(crate) const QUERIES: &[&str] = &[
     "SELECT count(*) FROM 'AT/cells'",
     "SELECT * FROM 'AT/cells'",
@@ -51,7 +51,7 @@ pub(crate) const QUERIES: &[&str] = &[
      SELECT a.chrom, count(*) FROM deep a JOIN deep b ON a.pos = b.pos GROUP BY a.chrom ORDER BY 1",
 ];
 
-/// Local folders and stores; five partitions of each array, however small.
+/// Options for local folders and stores. Arrays always have five partitions.
 pub(crate) fn options() -> SessionOptions {
     let stores = Stores::default();
     let opener = Opener::new(move |uri| match uri.contains("://") && !uri.starts_with("file://") {
@@ -69,7 +69,7 @@ pub(crate) fn options() -> SessionOptions {
     SessionOptions::new(opener).table(TableOptions::new().partitions(5))
 }
 
-/// The rows of a statement as text: in their order if it asks for one, else sorted.
+/// Returns the rows of a statement as text, sorted unless the statement has an order.
 pub(crate) fn rows(runtime: &Runtime, session: &SessionContext, statement: &str) -> Result<Vec<String>> {
     runtime.block_on(async {
         let batches = session.sql(statement).await?.collect().await?;
@@ -115,7 +115,7 @@ fn from_folders() {
     let (processes, folder) = (Processes::start(2), arrays::folder());
     let runtime = Runtime::new().unwrap();
     check(&runtime, &processes.cluster(), &path(folder.path()));
-    // More slots than partitions, and fewer.
+    // More executor slots than partitions, and fewer.
     for partitions in [1, 2, 16] {
         let cluster = processes.cluster().partitions(partitions);
         let (here, there) = both(&cluster);
@@ -124,16 +124,16 @@ fn from_folders() {
             assert_eq!(rows(&runtime, &there, &query).unwrap(), rows(&runtime, &here, &query).unwrap(), "{query}");
         }
     }
-    // Both have worked.
+    // Both executors ran tasks.
     for executor in &processes.executors {
         executor.line("Execute task");
     }
 }
 
-/// A prefix of its own on each S3 server that `TDB_STORES` names.
+/// A unique prefix on an S3 server of `TDB_STORES`.
 pub(crate) struct Place {
     prefix: String,
-    /// What says which server it is: it has no place in the middle of a path.
+    /// Query parameters that select the server. They have to follow the path.
     settings: String,
 }
 
@@ -157,7 +157,7 @@ impl Place {
         Stores::default().open(&self.uri(name)).unwrap()
     }
 
-    /// A query whose `AT/NAME` are the arrays there.
+    /// Replaces `AT/NAME` in a query by URIs.
     pub(crate) fn query(&self, query: &str) -> String {
         let names = ["cells", "genes", "grid"];
         names.iter().fold(query.to_owned(), |query, name| query.replace(&format!("AT/{name}"), &self.uri(name)))

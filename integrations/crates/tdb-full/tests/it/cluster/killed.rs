@@ -1,4 +1,4 @@
-//! Executors that go away while they work.
+//! Executors that disappear during a query.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,12 @@ use super::arrays;
 use super::equal::{Place, options, rows};
 use super::processes::{PATIENCE, Processes};
 
-/// Two stages: what an executor wrote in the first one is fetched from it in the second one.
+/// A query of two stages. The second stage fetches rows from the executors of the first.
 const QUERY: &str = "SELECT chrom, pos % 97 AS p, count(*), sum(depth), max(alt), sum(length(regexp_replace(chrom || alt, '[a-z]+', 'x'))) \
     FROM 'AT/cells' GROUP BY chrom, p";
 
-/// What a query gives whose second executor is ended, without a word to anybody, when it has begun to work.
+/// Runs a query, and kills the second executor once it has started a task. Returns the actual and
+/// the expected rows.
 fn with_one_killed(query: String) -> (Vec<String>, Vec<String>) {
     let mut processes = Processes::start(2);
     let runtime = Runtime::new().unwrap();
@@ -39,7 +40,8 @@ fn one_of_two_costs_a_retry() {
     assert_eq!(found, expected);
 }
 
-/// The same on each S3 server that there is (`TDB_STORES`): what the executors read and what they wrote for each other lie in different places then.
+/// The same on each S3 server in `TDB_STORES`, where arrays and intermediate rows are in different
+/// places.
 #[test]
 fn one_of_two_costs_a_retry_on_stores() {
     let places = Place::of_servers();
@@ -57,13 +59,13 @@ fn one_of_two_costs_a_retry_on_stores() {
 fn so_does_one_that_holds_a_part_of_the_result() {
     let folder = tempfile::tempdir().unwrap();
     arrays::sparse(&arrays::local(folder.path(), "cells"), 40_000);
-    // One stage, whose rows are the result.
+    // A single stage, whose rows are the result.
     let query = "SELECT chrom, pos, depth, regexp_replace(chrom || alt, '[a-z]+', 'x') FROM 'AT/cells' WHERE depth > 3";
     let (found, expected) = with_one_killed(query.replace("AT", folder.path().to_str().unwrap()));
     assert_eq!(found, expected);
 }
 
-/// All executors go, and another one comes before the patience of the scheduler is at its end.
+/// All executors disappear, and a new one starts before the scheduler gives up.
 #[test]
 fn another_one_takes_over() {
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +83,7 @@ fn another_one_takes_over() {
     drop(processes);
 }
 
-/// One that is told to stop ends what it has begun, takes nothing more, and leaves nothing behind.
+/// A stopped executor finishes running tasks, accepts no more, and removes all files.
 #[test]
 fn one_that_is_told_to_stop() {
     let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -101,7 +103,7 @@ fn one_that_is_told_to_stop() {
     assert!(processes.scheduler.stop().success());
 }
 
-/// Another scheduler at the same address: executors come to it by themselves, and the query of before is lost.
+/// After a restart of the scheduler, executors reconnect, and running queries are lost.
 #[test]
 fn the_scheduler() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Schedulers and executors as processes, on ports that are free, for as long as a test runs.
+//! Scheduler and executor processes for tests, on free ports.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use tdb_ballista::{Address, Cluster};
 
-/// No test waits longer for anything.
+/// Timeout of all waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A process that is killed when it is dropped, with what it has said.
+/// A process with its output. Killed on drop.
 pub(crate) struct Process {
     child: Child,
     said: Arc<Said>,
@@ -36,7 +36,7 @@ impl Said {
 }
 
 impl Process {
-    /// The program with these arguments, and environment.
+    /// Starts the program.
     pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tdb-sql"));
         command.args(arguments).envs(environment.iter().copied());
@@ -47,7 +47,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// The first line that has these words in it.
+    /// Waits for a line with this text.
     pub(crate) fn line(&self, words: &str) -> String {
         let end = Instant::now() + PATIENCE;
         let mut lines = self.said.lines.lock().unwrap();
@@ -64,25 +64,25 @@ impl Process {
         }
     }
 
-    /// All that it has said.
+    /// Returns all output so far.
     pub(crate) fn said(&self) -> String {
         self.said.lines.lock().unwrap().join("\n")
     }
 
-    /// Ends it without a warning.
+    /// Kills the process.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Tells it to stop, and gives how it ended.
+    /// Sends SIGTERM, and waits for the exit status.
     pub(crate) fn stop(&mut self) -> std::process::ExitStatus {
         let told = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(told.success());
         self.end()
     }
 
-    /// Waits for its end.
+    /// Waits for the exit status.
     pub(crate) fn end(&mut self) -> std::process::ExitStatus {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -97,7 +97,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
@@ -106,7 +106,7 @@ impl Drop for Process {
     }
 }
 
-/// A scheduler and its executors.
+/// A scheduler with executors.
 pub(crate) struct Processes {
     pub(crate) scheduler: Process,
     pub(crate) executors: Vec<Process>,
@@ -114,12 +114,12 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// A scheduler alone.
+    /// Starts a scheduler.
     pub(crate) fn scheduler() -> Self {
         Self::scheduler_at("0")
     }
 
-    /// The same, at a port.
+    /// Starts a scheduler at a port.
     pub(crate) fn scheduler_at(port: &str) -> Self {
         let scheduler = Process::start(&["scheduler", "--port", port, "--executor-timeout", "8", "--log", "info"], &[]);
         let line = scheduler.line("listening at ");
@@ -127,12 +127,12 @@ impl Processes {
         Self { scheduler, executors: Vec::new(), address }
     }
 
-    /// A scheduler, and so many executors with two slots each.
+    /// Starts a scheduler, and executors with two slots each.
     pub(crate) fn start(executors: usize) -> Self {
         (0..executors).fold(Self::scheduler(), |all, _| all.executor(&[], &[]))
     }
 
-    /// With one more executor, which has told the scheduler that it is there.
+    /// Starts an executor, and waits for its registration.
     pub(crate) fn executor(mut self, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let scheduler = self.address.to_string();
         let own = ["executor", "--scheduler", &scheduler, "--slots", "2", "--heartbeat", "1", "--log", "info"];

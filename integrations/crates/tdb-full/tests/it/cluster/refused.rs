@@ -1,4 +1,4 @@
-//! What can't work ends with an error that says why, and soon.
+//! Errors appear quickly, and name the cause.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn addresses() {
 
 #[test]
 fn no_scheduler_answers() {
-    // Nobody listens there: the port has just been given back.
+    // A port that was just closed.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = ask(&Cluster::new(free.to_string().parse().unwrap())).unwrap_err();
     assert!(matches!(error_of(&error), Error::NoScheduler { .. }), "{error}");
@@ -72,7 +72,7 @@ fn there_are_no_executors() {
     let error = ask(&processes.cluster().wait(Duration::from_secs(2))).unwrap_err();
     assert!(matches!(error_of(&error), Error::NoExecutors { .. }), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
-    // The scheduler has been told that nobody waits any more.
+    // The client has cancelled the job.
     processes.scheduler.line("Job cancelled");
 }
 
@@ -108,7 +108,7 @@ fn executors_without_a_scheduler_or_a_port() {
     scheduler.line("--host");
 }
 
-/// What an executor of another version would read: each scan that it gets says that it is of version 2.
+/// Simulates an executor of another version: changes each scan to version 2.
 #[derive(Debug)]
 struct Newer(PhysicalCodec);
 
@@ -137,7 +137,7 @@ impl PhysicalExtensionCodec for Newer {
     }
 }
 
-/// The parts of the crate in one process, one of them of another version.
+/// Runs all roles in one process. The executor has another version.
 #[test]
 fn another_version() {
     let runtime = Runtime::new().unwrap();
@@ -198,6 +198,6 @@ fn statements_that_are_wrong() {
         let error = rows(&runtime, &there, &statement).unwrap_err();
         assert!(error.to_string().contains(words), "{statement}: {error}");
     }
-    // It goes on after that.
+    // The cluster still works afterwards.
     assert_eq!(rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes'")).unwrap(), ["12"]);
 }

@@ -1,4 +1,4 @@
-//! The files of `tdb-datafusion`'s tests (`tests/slt` there), on a cluster.
+//! Runs the files in `tests/slt` of `tdb-datafusion` on a cluster.
 
 #[path = "../../../../tdb-datafusion/tests/slt/engine.rs"]
 mod engine;

@@ -1,4 +1,4 @@
-//! A query sees one snapshot of an array, and writes come from the client alone.
+//! A query reads one snapshot of an array. Only the client writes.
 
 use tdb_ballista::session;
 use tdb_ballista::tdb_datafusion::tdb_array::{Array, NewCells};
@@ -8,7 +8,7 @@ use super::arrays;
 use super::equal::{options, rows};
 use super::processes::Processes;
 
-/// A query is planned, and then the array changes, before there is an executor that could read it.
+/// Plans a query, then changes the array before an executor starts.
 #[test]
 fn what_is_written_later_is_not_seen() {
     let folder = arrays::folder();
@@ -29,7 +29,7 @@ fn what_is_written_later_is_not_seen() {
     array.write().cells(cells).unwrap();
     let processes = processes.executor(&[], &[]);
     assert_eq!(asked.join().unwrap(), expected);
-    // The next one sees it.
+    // The next query sees the change.
     let later = rows(&runtime, &there, &query).unwrap();
     assert_eq!(later.len(), expected.len() + 1);
     drop(processes);
@@ -56,7 +56,7 @@ fn writes_come_from_the_cluster_and_appear_at_once() {
     assert_eq!(deleted, count);
     let left = rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes'")).unwrap();
     assert_eq!(left, ["12"]);
-    // Tables of the session itself.
+    // Tables of the session.
     rows(&runtime, &there, &format!("CREATE TABLE wanted AS SELECT gene, first FROM '{at}/genes' WHERE gene < 3"))
         .unwrap();
     let joined =

@@ -1,5 +1,5 @@
-//! The command, run.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+//! Runs the command.
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 use std::process::{Command, Output};
 

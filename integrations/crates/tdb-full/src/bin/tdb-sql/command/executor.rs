@@ -12,48 +12,52 @@ use tdb_sql::opener;
 
 use super::{LogArgs, failed, runtime, unless_told_twice};
 
-/// Run the tasks that a scheduler hands out
+/// Run tasks of a scheduler
 ///
-/// Arrays are opened with the key and the credentials of stores that this process has: `--key-file`, and the environment.
+/// Opens arrays with the encryption key (`--key-file`) and the store credentials of this process's
+/// environment.
 #[derive(Debug, Args)]
 struct ExecutorArgs {
-    /// The scheduler
+    /// Address of the scheduler
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
     scheduler: String,
 
-    /// The address of this machine to listen at
+    /// Local address to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
 
-    /// The port that rows are fetched from; 0 for one that is free
+    /// Port that serves result rows (0 for a free port)
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// The port that the scheduler sends tasks to; 0 for one that is free
+    /// Port that receives tasks from the scheduler (0 for a free port)
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     task_port: u16,
 
-    /// The name or address that others reach it by; by default the one that the scheduler sees
+    /// Host name or address for the scheduler, other executors and clients [default: as seen by the
+    /// scheduler]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 
-    /// How many partitions it works on at once; by default as many as there are processors
+    /// Number of partitions to process concurrently [default: number of processors]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     slots: Option<u16>,
 
-    /// How much memory the operators of all tasks may take, such as 16GiB; by default seven tenths of the machine's
+    /// Memory limit for the operators of all tasks, such as 16GiB [default: 70 % of the machine's
+    /// memory]
     #[arg(long, value_name = "SIZE", value_parser = tdb_cli::parse_size)]
     memory: Option<u64>,
 
-    /// Where it keeps intermediate rows, in a folder of its own; by default where the system has temporary files
+    /// Parent folder for intermediate rows. Uses a subfolder, removed on exit [default: system
+    /// folder for temporary files]
     #[arg(long, value_name = "FOLDER")]
     work: Option<PathBuf>,
 
-    /// How often it says that it is there
+    /// Interval between heartbeats to the scheduler, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     heartbeat: u64,
 
-    /// For how long it tries to reach the scheduler at first
+    /// Maximum time to reach the scheduler at startup, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     wait: u64,
 

@@ -9,26 +9,27 @@ use tdb_cli::{Context, Failure, FurtherCommand, Result};
 
 use super::{LogArgs, failed, runtime, told_to_stop};
 
-/// Hand out the tasks of queries to executors
+/// Distribute the tasks of SQL queries to executors
 #[derive(Debug, Args)]
 struct SchedulerArgs {
-    /// The address of this machine to listen at; 0.0.0.0 for all of them, and then --host is needed
+    /// Local address to listen on. 0.0.0.0 listens on all addresses, and requires --host
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
 
-    /// The port to listen at; 0 for one that is free
+    /// Port to listen on (0 for a free port)
     #[arg(long, value_name = "PORT", default_value_t = 50050)]
     port: u16,
 
-    /// The name or address that executors reach it by; by default what --bind says
+    /// Host name or address for executors [default: value of --bind]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 
-    /// An executor that has said nothing for so many seconds is gone, and what it was doing is done by others
+    /// Seconds without a heartbeat until an executor counts as dead. Other executors take over its
+    /// tasks
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
     executor_timeout: u64,
 
-    /// Results go through the scheduler, for clients that can't reach the executors
+    /// Route results through the scheduler, for clients that cannot reach the executors
     #[arg(long)]
     proxy_results: bool,
 

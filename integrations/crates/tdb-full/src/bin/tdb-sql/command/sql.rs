@@ -1,4 +1,4 @@
-//! `tdb sql`: in this process, or with `--scheduler` on a cluster.
+//! `tdb sql`: in this process, or on a cluster with `--scheduler`.
 
 use datafusion::prelude::SessionContext;
 use tdb_ballista::{Cluster, session};
@@ -7,7 +7,7 @@ use tdb_sql::{Settings, SqlCommand, add_groups, local_session, opener, session_o
 
 use super::failed;
 
-/// Into how many partitions queries are divided; what Ballista chooses too.
+/// Option for the number of partitions. Ballista uses it as well.
 const PARTITIONS: &str = "datafusion.execution.target_partitions";
 
 /// The command `sql`.
