@@ -31,7 +31,7 @@ impl Default for Costs {
             // One gigabit per second, minus protocol overhead.
             transfer: 100_000_000,
             // Rate of zstd with a shuffle filter on one thread of an ordinary machine, from
-            // docs/performance.md.
+            // docs/internals/performance.md.
             decode: 1_000_000_000,
             // Users do not notice shorter waits.
             worth: Duration::from_millis(100),

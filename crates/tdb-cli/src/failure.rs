@@ -14,7 +14,7 @@ use tdb_schema_text::SchemaTextError;
 
 use tdb_print::{Terminal, message};
 
-/// The exit codes, as documented in `docs/cli.md`.
+/// The exit codes, as documented in `docs/reference/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The command succeeded and found a problem.
@@ -76,7 +76,7 @@ impl Failure {
         let place =
             excerpt.as_ref().map_or_else(String::new, |Excerpt { line, column, .. }| format!(":{line}:{column}"));
         let failure = Self::usage(format!("{file}{place}: {}", error.message()));
-        Self { excerpt, ..failure }.with_hint("docs/schema-text.md has all that may stand in a schema")
+        Self { excerpt, ..failure }.with_hint("docs/reference/schema-text.md has all that may stand in a schema")
     }
 
     /// Converts an error of a condition.
@@ -84,7 +84,7 @@ impl Failure {
         let excerpt = Excerpt::new(error.text(), error.at());
         let place = excerpt.as_ref().map_or(0, |excerpt| excerpt.column);
         let failure = Self::usage(format!("--where, character {place}: {}", error.what()));
-        Self { excerpt, ..failure }.with_hint("docs/conditions.md has all that may stand in a condition")
+        Self { excerpt, ..failure }.with_hint("docs/reference/conditions.md has all that may stand in a condition")
     }
 
     /// Appends to the message.

@@ -1,4 +1,4 @@
-//! The command `tdb`, which inspects, queries, creates and maintains TileDB arrays. `docs/cli.md`
+//! The command `tdb`, which inspects, queries, creates and maintains TileDB arrays. `docs/reference/cli.md`
 //! is the manual.
 //!
 //! Programs can extend the command, because the crate is a library. [`run`] is the complete

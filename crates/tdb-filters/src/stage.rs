@@ -1,6 +1,6 @@
 //! Implementations of the filters, one module each with decoder and encoder.
 //!
-//! Stages treat data and metadata in three ways (see `docs/filters.md`):
+//! Stages treat data and metadata in three ways (see `docs/reference/filters.md`):
 //!
 //! - A [`Codec`], or encryption, packs all earlier metadata into the data and leaves only new
 //!   metadata ([`frame`]).

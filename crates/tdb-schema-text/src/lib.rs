@@ -38,7 +38,7 @@
 //! # Ok::<(), tdb_schema_text::SchemaTextError>(())
 //! ```
 //!
-//! Omitted keys have the defaults of the reference library. See `docs/schema-text.md` for all keys.
+//! Omitted keys have the defaults of the reference library. See `docs/reference/schema-text.md` for all keys.
 //!
 //! - Numbers are TOML numbers. Integers beyond 64 signed bits may also be strings
 //!   (`"18446744073709551615"`).

@@ -1,5 +1,5 @@
 //! The committed arrays in `fixtures/`. Real releases of the reference library wrote these small
-//! arrays. Each fixture includes the results that the newest release reads. `docs/fixtures.md`
+//! arrays. Each fixture includes the results that the newest release reads. `docs/internals/fixtures.md`
 //! describes the recipes and the storage of fixtures.
 //!
 //! ```no_run

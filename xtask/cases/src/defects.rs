@@ -1,6 +1,6 @@
 //! What the reference library is known to get wrong, where the generator can't simply stay away from it.
 //!
-//! `docs/conformance.md` lists these and those that the generator avoids.
+//! `docs/internals/conformance.md` lists these and those that the generator avoids.
 
 mod aggregates;
 mod pieces;

@@ -92,7 +92,7 @@ pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled
         Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
         _ => return Settled::Runs(runs(&keys)),
     }
-    // Now and then the library puts cells in another order than asked for: docs/conformance.md.
+    // Now and then the library puts cells in another order than asked for: docs/internals/conformance.md.
     if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
 }
 

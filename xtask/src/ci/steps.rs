@@ -65,7 +65,7 @@ pub const STEPS: &[Step] = &[
 /// Where cargo finds the second workspace.
 const INTEGRATIONS: &[&str] = &["--manifest-path", "integrations/Cargo.toml", "--locked"];
 
-/// Crates that see bytes alone, and build for any target: docs/architecture.md.
+/// Crates that see bytes alone, and build for any target: docs/internals/architecture.md.
 const FORMAT: &[&str] = &[
     "tdb-types",
     "tdb-filters",

@@ -1,7 +1,7 @@
 //! The order of cells by generation of writers.
 //!
 //! Writers sort by their own notion of global order, and several generations of writers computed a
-//! different order. `docs/format-notes.md` describes the differences. The format version of a
+//! different order. `docs/reference/format-notes.md` describes the differences. The format version of a
 //! fragment and the schema determine the cases with a possible difference.
 
 use tdb_schema::{ArraySchema, Dimension};

@@ -14,7 +14,7 @@ use crate::{location, target};
 
 /// Create an array
 ///
-/// The schema is TOML, as printed by `tdb schema ARRAY --format toml`. docs/schema-text.md lists
+/// The schema is TOML, as printed by `tdb schema ARRAY --format toml`. docs/reference/schema-text.md lists
 /// all keys. With a key (`--key-file`) the array is encrypted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -1,4 +1,4 @@
-//! Runs the examples in `docs/cli.md` and compares their output with the page.
+//! Runs the examples in `docs/reference/cli.md` and compares their output with the page.
 //!
 //! With `UPDATE_DOCS=1` in the environment, the test updates the page instead.
 
@@ -8,7 +8,7 @@ use std::{env, fs};
 use crate::support::tdb;
 
 fn page() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md")
 }
 
 /// Splits a line into words, with single quotes.
@@ -53,15 +53,15 @@ fn up_to_date(text: &str) -> String {
 
 #[test]
 fn examples() {
-    let text = fs::read_to_string(page()).expect("docs/cli.md");
+    let text = fs::read_to_string(page()).expect("docs/reference/cli.md");
     let now = up_to_date(&text);
     if env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(page(), now).expect("docs/cli.md can be written");
+        fs::write(page(), now).expect("docs/reference/cli.md can be written");
         return;
     }
     assert!(now.contains("$ tdb read"));
     for (number, (is, should)) in text.lines().zip(now.lines()).enumerate() {
-        assert_eq!(is, should, "docs/cli.md, line {}; UPDATE_DOCS=1 brings it up to date", number + 1);
+        assert_eq!(is, should, "docs/reference/cli.md, line {}; UPDATE_DOCS=1 brings it up to date", number + 1);
     }
     assert_eq!(text, now);
 }
@@ -76,7 +76,7 @@ fn options(help: &str) -> Vec<String> {
 
 #[test]
 fn every_option_is_described() {
-    let text = fs::read_to_string(page()).expect("docs/cli.md");
+    let text = fs::read_to_string(page()).expect("docs/reference/cli.md");
     let (commands, general) = text.split_once("\n## For every command").expect("a part on all commands");
     let help = tdb(["--help"]).stdout;
     let names = help.lines().skip_while(|line| *line != "Commands:").skip(1);
@@ -96,7 +96,7 @@ fn every_option_is_described() {
                         !part[at + option.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphabetic())
                     })
                 });
-                assert!(is_told, "docs/cli.md doesn't tell of {option} of tdb {name} {action}");
+                assert!(is_told, "docs/reference/cli.md doesn't tell of {option} of tdb {name} {action}");
             }
         }
     }

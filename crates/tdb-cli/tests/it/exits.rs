@@ -1,4 +1,4 @@
-//! Tests that provoked errors have the exit codes documented in `docs/cli.md`.
+//! Tests that provoked errors have the exit codes documented in `docs/reference/cli.md`.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("delete @/a --where 'a == 1 and'", 2, "character 11: expected the name of a field, found the end"),
     ("read @/a --where 'b == 1'", 2, "character 1: there is no field \"b\"; there are x"),
     ("read @/a --where 'a > 3 or a in (1, two)'", 2, "character 19: \"two\" is not a value of int32"),
-    ("read @/a --where 'a > 3 or'", 2, "docs/conditions.md"),
+    ("read @/a --where 'a > 3 or'", 2, "docs/reference/conditions.md"),
     ("read @/a --where 'a is null'", 0, ""),
     ("read @/a --fill", 2, "--where"),
     ("meta @/a", 0, ""),
@@ -163,6 +163,6 @@ fn errors_of_schemas_show_the_line() {
         shown,
         "tdb: error: @/reversed.toml:5:10: dimension \"x\": lower bound 100 is above upper bound 1\n  \
            5 | domain = [100, 1]\n    |          ^^^^^^^^\n\
-         tdb: hint: docs/schema-text.md has all that may stand in a schema\n"
+         tdb: hint: docs/reference/schema-text.md has all that may stand in a schema\n"
     );
 }

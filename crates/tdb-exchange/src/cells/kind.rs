@@ -93,7 +93,7 @@ impl CellKind {
         matches!(self, Self::Text { .. } | Self::Bytes)
     }
 
-    /// Appends the cell as JSON without loss. `docs/cli.md` describes the forms.
+    /// Appends the cell as JSON without loss. `docs/reference/cli.md` describes the forms.
     pub fn json(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Number { physical, many } => each(bytes, physical.size(), many, out, |bytes, out| {

@@ -76,7 +76,7 @@ fn kind_and_tile(most: usize) -> impl Strategy<Value = (TileKind, Vec<u8>)> {
 }
 
 /// Returns `true` for rejections required by the format rather than this library: see
-/// `docs/filters.md`.
+/// `docs/reference/filters.md`.
 fn is_refusal(error: &FilterError) -> bool {
     matches!(error.root(), FilterError::PartialValue { .. } | FilterError::NotAscending { .. })
 }

@@ -97,7 +97,7 @@ fn named_tests(page: &str) -> Vec<(Option<String>, String)> {
 
 #[test]
 fn every_test_that_the_page_of_what_is_supported_names_exists() {
-    let page = fs::read_to_string(workspace().join("docs/compatibility.md")).expect("the page");
+    let page = fs::read_to_string(workspace().join("docs/reference/compatibility.md")).expect("the page");
     let sources = sources();
     let named = named_tests(&page);
     assert!(named.len() > 60, "only {} tests are named", named.len());

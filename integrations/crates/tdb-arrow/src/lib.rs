@@ -11,7 +11,7 @@
 //! - [`ArrowOptions`]: selects the Arrow type where several fit.
 //! - [`Error`]: names the field and, where known, the cell.
 //!
-//! `docs/arrow.md` has the table of types, for both directions.
+//! `docs/guides/arrow.md` has the table of types, for both directions.
 //!
 //! ```
 //! use tdb_array::Array;

@@ -1,6 +1,6 @@
 //! Options of the conversion to Arrow.
 
-/// Options of the conversion to Arrow, where several types fit. `docs/arrow.md` has the table of
+/// Options of the conversion to Arrow, where several types fit. `docs/guides/arrow.md` has the table of
 /// types.
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until something is made with them"]

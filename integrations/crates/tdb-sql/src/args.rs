@@ -65,7 +65,7 @@ pub struct SqlArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
-    /// Run the statements on the cluster of the scheduler at this address (see docs/scale.md)
+    /// Run the statements on the cluster of the scheduler at this address (see docs/guides/scale.md)
     #[arg(long, value_name = "HOST:PORT")]
     pub scheduler: Option<String>,
 }

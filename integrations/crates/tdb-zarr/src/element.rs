@@ -249,7 +249,7 @@ impl Element {
             Some((bytes, number)) => {
                 Ok(Self::new(data_type.clone(), Form::Raw(bytes as usize), Datatype::Blob).with_values(number))
             }
-            None => Err(format!("the data type {name}; convert it to one that docs/zarr.md lists")),
+            None => Err(format!("the data type {name}; convert it to one that docs/guides/zarr.md lists")),
         }
     }
 }

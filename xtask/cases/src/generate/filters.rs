@@ -1,6 +1,6 @@
 //! Random filter pipelines: what the library accepts, writes, and can read back.
 //!
-//! Some combinations are written but can't be read, or crash the library; `docs/conformance.md` lists them. They are
+//! Some combinations are written but can't be read, or crash the library; `docs/internals/conformance.md` lists them. They are
 //! left out by the rules of [`Stage`].
 
 use tdb_types::Datatype;

@@ -43,7 +43,7 @@ pub fn question(
         let axis = axes.iter().find(|axis| axis.spec.name == ranges.dimension)?;
         Some((ranges, axis))
     }) {
-        // A defect of the library: see docs/conformance.md.
+        // A defect of the library: see docs/internals/conformance.md.
         let strings = axis.spec.domain.is_none() && layout == Layout::Unordered;
         if strings {
             ranges.ranges.truncate(1);

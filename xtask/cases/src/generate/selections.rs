@@ -179,7 +179,7 @@ fn ask_forms(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Que
 /// Up to a thousand ranges on one dimension, or up to thirty on each of two, in any order.
 fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
     let layout = question.query.layout;
-    // Defects of the library: see docs/conformance.md.
+    // Defects of the library: see docs/internals/conformance.md.
     let is_asked = |axis: &Axis| axis.spec.domain.is_some() || layout != Layout::Unordered;
     let mut asked: Vec<&Axis> = axes.iter().filter(|axis| is_asked(axis)).collect();
     if layout == Layout::GlobalOrder || asked.is_empty() {

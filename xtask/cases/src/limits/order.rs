@@ -7,7 +7,7 @@ use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, DimensionSpec};
 
 /// Whether the release takes another order of cells for the global one, as far as the array is concerned: see
-/// `docs/format-notes.md`.
+/// `docs/reference/format-notes.md`.
 pub fn orders_otherwise(array: &ArraySpec, release: Release) -> bool {
     let mut numbers = array.dimensions.iter().filter(|dimension| dimension.domain.is_some());
     if array.array_type == ArrayType::Dense {

@@ -12,7 +12,7 @@ pub const TOLERANCE: f64 = 0.03;
 
 const HEADING: &str = "\
 # Instructions that key paths take, written by `cargo xtask speed --count --update` and compared in continuous integration
-# (docs/performance.md). A line is a count and the path's name; lines with a colon say what it was built and counted with.
+# (docs/internals/performance.md). A line is a count and the path's name; lines with a colon say what it was built and counted with.
 ";
 
 /// Counts of paths, and the tools that they are of.

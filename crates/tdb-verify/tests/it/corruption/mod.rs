@@ -2,7 +2,7 @@
 //! alterations that a verification finds. Verification must never panic, hang, or use unbounded
 //! memory.
 //!
-//! `TDB_CORRUPTIONS` sets the number of alterations. The figures in `docs/reliability.md` come from
+//! `TDB_CORRUPTIONS` sets the number of alterations. The figures in `docs/internals/reliability.md` come from
 //! 120,000. `TDB_CORRUPTIONS_MISSED` prints the alterations that were not found.
 
 use std::collections::BTreeMap;

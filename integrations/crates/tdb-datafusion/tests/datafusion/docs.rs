@@ -1,4 +1,4 @@
-//! Runs the statements in `docs/sql.md`.
+//! Runs the statements in `docs/guides/sql.md`.
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
@@ -40,7 +40,7 @@ fn every_statement_of_the_page_runs() {
              SELECT 'chrM', arrow_cast(7, 'Int32'), CAST(3 AS REAL)) TO '{dir}/calls.parquet'"
         );
         rows(&session, &calls).await.unwrap();
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/sql.md")).unwrap();
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/sql.md")).unwrap();
         let all = statements(&page);
         assert!(all.len() >= 8, "{all:?}");
         let mut found = Vec::new();

@@ -114,7 +114,7 @@ impl Tables {
                     }
                     _ => None,
                 };
-                let hint = types.unwrap_or_else(|| "docs/arrow.md says what becomes of which type".to_owned());
+                let hint = types.unwrap_or_else(|| "docs/guides/arrow.md says what becomes of which type".to_owned());
                 Failure::new(Exit::Unsupported, format!("{path}: {error}")).with_hint(hint)
             }
         }

@@ -40,7 +40,7 @@ pub(super) fn of_arrow(error: Error) -> Failure {
                 | Error::Enumeration { problem: Problem::OutOfRange { .. }, .. } => {
                     "export .csv or .jsonl, which hold every date and time, or leave the field out with --select"
                 }
-                _ => "docs/arrow.md says what becomes of which type",
+                _ => "docs/guides/arrow.md says what becomes of which type",
             };
             Failure::new(Exit::Unsupported, error).with_hint(hint)
         }

@@ -103,7 +103,7 @@ fn failure(error: Error) -> Failure {
         Error::Array(error) => error.into(),
         Error::Metadata { .. } | Error::Chunk { .. } | Error::Shard { .. } => Failure::new(Exit::Corrupt, told),
         Error::Unsupported { .. } | Error::Refused { .. } | Error::Cell { .. } | Error::Schema { .. } => {
-            Failure::new(Exit::Unsupported, told).with_hint("docs/zarr.md says what becomes of what")
+            Failure::new(Exit::Unsupported, told).with_hint("docs/guides/zarr.md says what becomes of what")
         }
         Error::Stopped => Failure::new(Exit::Interrupted, "interrupted"),
         Error::AlreadyThere { .. } => Failure::new(Exit::Unavailable, told).with_hint("choose another name"),

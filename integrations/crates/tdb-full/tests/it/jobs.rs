@@ -1,4 +1,4 @@
-//! Runs the statements in `docs/jobs.md` on the arrays in `tests/jobs`, and compares the output
+//! Runs the statements in `docs/guides/jobs.md` on the arrays in `tests/jobs`, and compares the output
 //! with the page.
 //!
 //! Set `UPDATE_DOCS=1` to update the page instead.
@@ -12,7 +12,7 @@ use std::{env, fs};
 const ARRAYS: [&str; 3] = ["variants", "pbmc", "heights"];
 
 fn page() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../docs/jobs.md")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../docs/guides/jobs.md")
 }
 
 fn unpack(folder: &Path) {
@@ -93,7 +93,7 @@ fn statements() {
     }
     assert_eq!(blocks(&text, "console").len(), blocks(&text, "sql").len());
     for (number, (is, should)) in text.lines().zip(now.lines()).enumerate() {
-        assert_eq!(is, should, "docs/jobs.md, line {}; UPDATE_DOCS=1 brings it up to date", number + 1);
+        assert_eq!(is, should, "docs/guides/jobs.md, line {}; UPDATE_DOCS=1 brings it up to date", number + 1);
     }
     assert_eq!(text, now);
 }

@@ -1,4 +1,4 @@
-//! Expected SQL types from docs/arrow.md, and cells as keys that compare like SQL.
+//! Expected SQL types from docs/guides/arrow.md, and cells as keys that compare like SQL.
 
 use std::sync::Arc;
 
