@@ -147,11 +147,11 @@ fn damaged_tiles_say_where() {
     insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2, 3]), 4), @"unfiltered tile: expected 4 bytes, found 3");
     insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2, 3]), 2), @"unfiltered tile: expected 2 bytes, found 3");
     insta::assert_snapshot!(text(&[], &tile_of(3, &[], &[1, 2]), 3), @"chunk 0: unfiltered chunk: expected 3 bytes, found 2");
-    insta::assert_snapshot!(text(&[], &tile_of(3, &[9], &[1, 2, 3]), 3), @"chunk 0: metadata of the chunk: 1 bytes too many at 0x14");
+    insta::assert_snapshot!(text(&[], &tile_of(3, &[9], &[1, 2, 3]), 3), @"chunk 0: metadata of the chunk: found 1 unexpected bytes at 0x14");
     insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 2), &[1, 2]), 3), @"chunk 0: zstd: not a zstd frame of the stated length");
     insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(4, 2), &[1, 2]), 3), @"chunk 0: unfiltered chunk: expected 3 bytes, found 4");
     insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 3), &[1, 2]), 3), @"chunk 0: compressor: parts are longer than the data");
-    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 2)[..14], &[1, 2]), 3), @"chunk 0: compressed parts: need 8 bytes at 0x1c, 6 left");
+    insta::assert_snapshot!(text(&[ZSTD], &tile_of(3, &frame(3, 2)[..14], &[1, 2]), 3), @"chunk 0: compressed parts: expected 8 bytes at 0x1c, found 6");
     insta::assert_snapshot!(text(&[RLE], &tile_of(3, &frame(3, 6), &[1, 0, 2, 2, 0, 2]), 3), @"chunk 0: rle: runs go on after the data");
     let mut digest = encode(&[Filter::Md5], kind, b"abc").unwrap();
     *digest.last_mut().unwrap() ^= 1;
