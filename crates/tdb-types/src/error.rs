@@ -64,8 +64,8 @@ pub enum DecodeErrorKind {
 }
 
 /// The explanation and remedy for files older than format version 1. Follows "this is" in messages.
-pub const BEFORE_VERSIONS: &str = "older than format version 1 and readable only by releases of the reference library before 1.4; \
-                                   read the cells with such a release and write them into a new array";
+pub const BEFORE_VERSIONS: &str = "older than format version 1 and readable only by releases of the \
+                                   reference library before 1.4; read the cells with such a release and write them into a new array";
 
 impl DecodeError {
     /// Creates an error of `kind` in the field that begins at absolute `offset`.

@@ -245,6 +245,6 @@ fn files_that_speak_of_commits_are_limited() {
     let lines = "a\n".repeat(1000);
     let case = Case::of(PLAIN).with(GATHERED, &lines).with(IGNORED, &lines);
     let error = open(&case, 3999).unwrap_err();
-    assert!(error.to_string().contains("more than the limit"), "{error}");
+    assert!(error.to_string().contains("exceeds the limit"), "{error}");
     assert!(open(&case, 4000).is_ok());
 }

@@ -106,7 +106,7 @@ fn what_a_version_lacks_is_refused() {
     };
     insta::assert_snapshot!(
         refuse(Filter::DoubleDelta { level: -1, reinterpret: Some(Datatype::Int8) }, 19),
-        @"format version 19 does not have a double delta filter that states its type"
+        @"format version 19 does not have a double delta filter with a reinterpreted datatype"
     );
     insta::assert_snapshot!(
         refuse(Filter::Delta { level: -1, reinterpret: None }, 18),

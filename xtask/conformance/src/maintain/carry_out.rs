@@ -89,7 +89,7 @@ fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Resu
         Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without files of {what}"))),
         Err(error) => match describe(&error) {
             // The library says the same, in its words: those of `defects::refused`.
-            told if told.contains("positive_delta") && told.contains("values that never fall") => {
+            told if told.contains("positive_delta") && told.contains("values in ascending order") => {
                 Ok(Done::Refused("joined cells that do not ascend, under positive deltas".to_owned()))
             }
             told => Err(told),
