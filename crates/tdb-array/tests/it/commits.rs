@@ -224,7 +224,7 @@ fn deletes_without_their_bytes_are_errors_that_name_the_file() {
     let missing = format!("{path}\n");
     Case::of(PLAIN).with(GATHERED, missing).fails(ErrorCategory::Corrupt, &[GATHERED, "length of the commit"]);
     let short = delete_entry(&path, 100, b"abc");
-    Case::of(PLAIN).with(GATHERED, short).fails(ErrorCategory::Corrupt, &[GATHERED, "need 100 bytes"]);
+    Case::of(PLAIN).with(GATHERED, short).fails(ErrorCategory::Corrupt, &[GATHERED, "expected 100 bytes"]);
     let empty = delete_entry(&path, 0, b"");
     Case::of(PLAIN).with(GATHERED, empty).fails(ErrorCategory::Corrupt, &[GATHERED, &path, "generic tile"]);
     let nonsense = delete_entry(&path, 3, b"abc");

@@ -76,7 +76,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("evolve @/a --add @/nothing.toml", 2, "it has no attribute and no enumeration"),
     ("evolve @/a --drop b", 2, "no such attribute"),
     ("evolve @/a --expand x=1..10", 2, "so it is already"),
-    ("evolve @/a --expand x=1..5", 2, "can only become wider"),
+    ("evolve @/a --expand x=1..5", 2, "can only be expanded"),
     ("evolve @/a --expand x=5..", 2, "--expand x=5..: both ends are needed: write DIMENSION=FIRST..LAST"),
     ("evolve @/a --expand x=1..soon", 2, "--expand x=1..soon: \"soon\" is no value of int32"),
     ("evolve @/a --expand x=1..20 --expand x=1..30", 2, "--expand x=1..30: dimension \"x\" already has a range"),

@@ -82,8 +82,8 @@ fn an_array_is_made_and_evolves() {
     bench.good("evolve @/a --drop size");
     assert!(!bench.good("schema @/a --format toml").contains("size"));
     bench.bad("evolve @/a --drop size", 2, "no such attribute");
-    bench.bad("evolve @/a --expand row=1..20", 2, "can only become wider");
-    bench.bad("evolve @/a --extend colours=red", 2, "has been there before");
+    bench.bad("evolve @/a --expand row=1..20", 2, "can only be expanded");
+    bench.bad("evolve @/a --extend colours=red", 2, "is a duplicate");
     bench.good("delete @/a --where colour==red");
     bench.bad("delete @/a --where colour==blue", 2, "not among the values");
     bench.bad("delete @/a --where size<1", 2, "no field");
@@ -111,7 +111,7 @@ fn an_array_without_a_current_domain_gets_one() {
     }
     // The result agrees with the reference library.
     assert_eq!(bench.good("read @/a --format csv"), "row,name,colour\n5,a,red\n");
-    bench.bad("evolve @/a --expand row=1..5", 2, "can only become wider");
+    bench.bad("evolve @/a --expand row=1..5", 2, "can only be expanded");
     bench.good("evolve @/a --expand row=1..100");
     assert_eq!(bench.good("read @/a --format csv").lines().count(), 3);
 }
@@ -139,7 +139,7 @@ fn values_of_an_enumeration_that_end_within_an_integer_are_shown_as_bytes() {
     );
     for value in ["bb", "7"] {
         let refused =
-            "value 0 has 2 bytes, which are no whole number of values of int32; add an enumeration of another datatype";
+            "value 0 of 2 bytes is not a whole number of values of int32; add an enumeration of another datatype";
         bench.bad(&format!("evolve @/a --extend colours={value}"), 2, refused);
     }
     let cells = "row,colour\n5,\"{\"\"hex\"\":\"\"6161\"\"}\"\n6,[1]\n7,\"{\"\"hex\"\":\"\"626263\"\"}\"\n";
