@@ -177,7 +177,7 @@ fn integers_beyond_63_bits_need_no_quotation_marks() {
     bench.bad(
         "create @/b --schema @/large",
         2,
-        "18446744073709551616 is too large: values are integers from -2^63 to 2^64 - 1",
+        "18446744073709551616 is out of range: expected an integer from -2^63 to 2^64 - 1",
     );
 }
 
