@@ -75,7 +75,8 @@ pub enum ConditionError {
     /// A stored condition orders cells of several `char`. Other readers compare only the first
     /// `char`.
     #[error(
-        "condition: a delete cannot compare the order of field {field:?}: the reference library compares only the first char of a cell"
+        "condition: a delete cannot compare the order of field {field:?}: the reference library \
+         compares only the first char of a cell"
     )]
     OrderOfCharacters {
         /// The field.

@@ -86,7 +86,7 @@ fn an_array_is_made_and_evolves() {
     bench.bad("evolve @/a --extend colours=red", 2, "is a duplicate");
     bench.good("delete @/a --where colour==red");
     bench.bad("delete @/a --where colour==blue", 2, "not among the values");
-    bench.bad("delete @/a --where size<1", 2, "no field");
+    bench.bad("delete @/a --where size<1", 2, "unknown field");
     let none = bench.run("delete @/a --fragments 2024-01-01..2024-12-31");
     assert!(none.code == Some(0) && none.stderr.contains("nothing was deleted"), "{none}");
     assert_eq!(bench.good("read @/a"), "");

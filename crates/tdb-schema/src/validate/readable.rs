@@ -181,7 +181,7 @@ fn attribute(attribute: &Attribute, enumerations: &HashSet<&str>) -> Result<()> 
 fn label(label: &DimensionLabel, dimensions: usize) -> Result<()> {
     let invalid = |why: String| Err(SchemaError::invalid(name_of_label(label), why));
     if usize::try_from(label.dimension).map_or(true, |index| index >= dimensions) {
-        return invalid(format!("no dimension {}; the array has {dimensions}", label.dimension));
+        return invalid(format!("unknown dimension {}; the array has {dimensions}", label.dimension));
     }
     if label.name.is_empty() || label.attribute.is_empty() || label.uri.is_empty() {
         return invalid("the label's name, path and attribute must not be empty".to_owned());
