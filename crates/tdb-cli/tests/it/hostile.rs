@@ -139,7 +139,7 @@ fn what_is_not_there() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run}");
     assert!(run.stderr.contains(r#"no metadata has the key "numbr""#) && run.stderr.contains(r#""number"?"#), "{run}");
     let run = tdb(["enumerations", array, "foo"]);
-    assert!(run.code == Some(2) && run.stderr.contains(r#"no enumeration "foo"; the array has none"#), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains(r#"unknown enumeration "foo"; the array has none"#), "{run}");
     let run = tdb(["read", array, "--key-file", "no-such-key"]);
     assert!(run.code == Some(5) && run.stderr.contains("the key file no-such-key: not found"), "{run}");
     assert!(run.stderr.contains("hint: "), "{run}");

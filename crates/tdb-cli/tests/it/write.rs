@@ -67,7 +67,7 @@ fn an_array_is_made_and_evolves() {
     fs::write(bench.path().join("again.toml"), &text).unwrap();
     bench.good("create @/b --schema @/again.toml");
     assert_eq!(bench.good("schema @/b --format toml"), text);
-    bench.bad("create @/a --schema @/schema.toml", 2, "an array is there already");
+    bench.bad("create @/a --schema @/schema.toml", 2, "an array already exists");
     bench.bad("create @/c --schema @/schema.toml --format-version 12", 2, "format version 12 is too old");
     assert!(!bench.path().join("c").exists());
     fs::write(bench.path().join("bad.toml"), SCHEMA.replace("capacity", "x").replace("domain =", "domian =")).unwrap();
