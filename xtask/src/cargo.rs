@@ -54,6 +54,12 @@ pub fn has_subcommand(name: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// Whether a program that prints its version is installed.
+pub fn has_program(name: &str) -> bool {
+    let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
 /// What rustup prints; nothing where there is no rustup.
 pub fn rustup(arguments: &[&str]) -> String {
     let output = Command::new("rustup").args(arguments).current_dir(workspace()).output();

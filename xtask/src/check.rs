@@ -12,6 +12,7 @@ use crate::Result;
 use crate::cargo::{cargo, output, workspace};
 
 mod circles;
+mod links;
 mod paths;
 mod prose;
 mod sizes;
@@ -117,6 +118,7 @@ pub fn run(arguments: &Arguments) -> Result {
     paths::check(&workspace())?;
     circles::check(&workspace())?;
     sizes::check(&workspace())?;
+    links::check(&workspace())?;
     dependencies()?;
     pure_rust()
 }

@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use crate::Result;
 
 pub use environment::{Variables, of_one};
+pub use install::spell_checker;
 pub use kind::Server;
 
 /// The first of the ports, if nobody chooses another.

@@ -295,7 +295,7 @@ pub fn run(repository: &Path, arguments: &Arguments) -> Result {
 }
 
 /// The Rust and Markdown files of the repository, by their paths in it.
-fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
+pub(super) fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut all = Vec::new();
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     entries.sort();

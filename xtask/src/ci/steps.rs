@@ -6,8 +6,8 @@ use std::process::Command;
 use super::report::Outcome;
 use super::{counts, packages};
 use crate::Result;
-use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
-use crate::servers::Running;
+use crate::cargo::{has_program, has_subcommand, rustup, show, show_with, workspace};
+use crate::servers::{Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::{check, fuzz};
 
@@ -39,6 +39,8 @@ pub const STEPS: &[Step] = &[
     short("check", "fixtures, paths, circles of files, sizes of dependency trees", || {
         check::run(&check::Arguments::default()).into()
     }),
+    short("spelling", "typos, by the list in typos.toml", spelling),
+    long("book", "the documentation as a book, by mdBook", book),
     long("features", "builds without codecs, and the examples of downstream crates", || check::features().into()),
     short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
     short("maintenance", "arrays that both libraries maintain in turn, short form", || {
@@ -119,6 +121,31 @@ fn own(arguments: &[&str]) -> Result {
 fn formatting() -> Outcome {
     let check = |more: &[&str]| show(&[&["fmt", "--all", "--check"], more].concat(), &[]);
     check(&[]).and_then(|()| check(&INTEGRATIONS[..2])).into()
+}
+
+fn spelling() -> Outcome {
+    let typos = match spell_checker() {
+        Ok(typos) => typos,
+        Err(error) => return Outcome::Skipped(error.to_string()),
+    };
+    match Command::new(typos).current_dir(workspace()).status() {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(_) => Outcome::Failed("spelling errors".to_owned()),
+        Err(error) => Outcome::Failed(format!("typos: {error}")),
+    }
+}
+
+fn book() -> Outcome {
+    if !has_program("mdbook") {
+        return Outcome::Skipped("`cargo install mdbook`".to_owned());
+    }
+    let target = workspace().join("target/book");
+    let built =
+        Command::new("mdbook").args(["build", "docs", "--dest-dir"]).arg(target).current_dir(workspace()).status();
+    match built {
+        Ok(status) if status.success() => Outcome::Passed,
+        other => Outcome::Failed(format!("mdbook build docs: {other:?}")),
+    }
 }
 
 /// Has rustdoc go through a workspace.

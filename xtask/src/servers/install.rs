@@ -1,7 +1,7 @@
 //! Installs servers, by pip and npm, into a folder of their own.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::place::{folder, python};
@@ -16,6 +16,7 @@ const PYTHON: &[&str] = &[
     "azure-storage-blob==12.31.1",
 ];
 const NODE: &[&str] = &["azurite@3.35.0"];
+const SPELLING: &[&str] = &["typos==1.52.0"];
 
 /// Installs what pip brings, if it isn't there.
 pub fn with_pip() -> Result {
@@ -25,6 +26,17 @@ pub fn with_pip() -> Result {
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON);
         run(&mut pip, "pip")
     })
+}
+
+/// Installs the spell checker, and returns the path of its program.
+pub fn spell_checker() -> Result<PathBuf> {
+    once("spelling", SPELLING, |home| {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
+        let mut pip = Command::new(python("spelling"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(SPELLING);
+        run(&mut pip, "pip")
+    })?;
+    Ok(python("spelling").with_file_name(format!("typos{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Installs what npm brings, if it isn't there.
