@@ -136,7 +136,7 @@ fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     match all.find(|fragment| fragment.name().as_str() == name) {
         Some(fragment) => Ok(array.of_fragment(fragment)),
         None => {
-            let what = format!("{}: there is no fragment {name}", array.storage().describe(""));
+            let what = format!("{}: no fragment is named {name}", array.storage().describe(""));
             Err(Failure::new(Exit::Usage, what).with_hint("tdb fragments prints the names of all"))
         }
     }

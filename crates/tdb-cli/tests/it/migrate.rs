@@ -122,7 +122,7 @@ fn groups() {
     let refused = copy.run("migrate", "group", "--at 2024-01-01 --flatten");
     assert!(refused.code == Some(2) && refused.stderr.contains("are for arrays"), "{refused}");
     let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
-    assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
+    assert!(refused.code == Some(2) && refused.stderr.contains("already exists"), "{refused}");
 }
 
 /// A migration, killed between the two renames. Commands on the missing array print how to restore

@@ -50,7 +50,7 @@ fn a_changed_cell_is_found_by_statistics() {
     assert_eq!(found.code, Some(1), "{found}");
     let rows = rows(&found.stdout);
     assert!(rows.iter().any(|row| row["kind"] == "sum" && row["field"] == "a" && row["tile"].is_u64()), "{found}");
-    assert!(rows.iter().all(|row| row["what"].as_str().unwrap().starts_with("stored is ")), "{found}");
+    assert!(rows.iter().all(|row| row["what"].as_str().unwrap().starts_with("stored ")), "{found}");
     assert!(found.stderr.starts_with("tdb: error: COPY/array: ") && found.stderr.contains(" findings"), "{found}");
     let table = copy.run("verify", "array", "--format table");
     assert!(table.stdout.ends_with(": not all is as it should be\n"), "{table}");
