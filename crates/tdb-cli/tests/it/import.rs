@@ -114,7 +114,7 @@ fn rows_of_one_place_are_an_error_or_the_last_counts() {
     for words in [&[][..], &["--dry-run"], &["--budget", "1"]] {
         let import = run(&[&["import", "@", "@", "--dimensions", "x"], words].concat(), &[&array, &rows]);
         assert_eq!(import.code, Some(1), "{import}");
-        assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
+        assert!(import.stderr.contains(":4: repeats the coordinates of line 1"), "{import}");
         assert!(import.stderr.contains("nothing was written") && !array.exists(), "{import}");
     }
     // The command succeeds with the option from the hint. The second run imports to an existing
@@ -142,7 +142,7 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
     let words = ["import", "@", "@", "--dimensions", "x", "--budget", "1KiB"];
     let import = run(&words, &[&array, &rows]);
     assert_eq!(import.code, Some(1), "{import}");
-    for told in [":5002: the coordinates are those of line 9", ":5003: the coordinates are those of line 10"] {
+    for told in [":5002: repeats the coordinates of line 9", ":5003: repeats the coordinates of line 10"] {
         assert!(import.stderr.contains(told), "{import}");
     }
     assert!(!array.exists());
@@ -289,10 +289,10 @@ fn a_box_with_holes_is_an_error() {
     let schema = dense(folder.path());
     let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
     for (text, told) in [
-        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows are not the 4 cells of the box y=1..2, x=1..2 that they lie in"),
-        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
-        ("1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
-        ("1,101,p,1\n", ":2: x: 101 is outside of the domain, 1..100"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows do not fill the 4 cells of the subarray y=1..2, x=1..2"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: repeats the coordinates of line 4"),
+        ("1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: repeats the coordinates of line 4"),
+        ("1,101,p,1\n", ":2: x: 101 is outside of the domain 1..100"),
     ] {
         fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
         let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
@@ -311,7 +311,7 @@ fn the_last_row_of_each_cell_of_a_dense_array_counts() {
     let words = ["import", "@", "@", "--schema", "@"];
     let import = run(&words, &[&array, &rows, &schema]);
     assert_eq!(import.code, Some(1), "{import}");
-    for told in [":4: the coordinates are those of line 2", ":5: the coordinates are those of line 2"] {
+    for told in [":4: repeats the coordinates of line 2", ":5: repeats the coordinates of line 2"] {
         assert!(import.stderr.contains(told), "{import}");
     }
     let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows, &schema]);
@@ -329,8 +329,8 @@ fn wrong_use_is_told_before_anything_is_made() {
     fs::write(&named, ROWS).unwrap();
     let cases: [(&[&str], &Path, &str); 5] = [
         (&[], &rows, "name columns with --dimensions, of chrom, pos, qual, alt, when"),
-        (&["--dimensions", "chr"], &rows, "no column is called \"chr\""),
-        (&["--dimensions", "qual"], &rows, "column \"qual\" can't be a dimension: it is empty in 1 rows"),
+        (&["--dimensions", "chr"], &rows, "no column is named \"chr\""),
+        (&["--dimensions", "qual"], &rows, "column \"qual\" cannot be a dimension: empty in 1 rows"),
         (&["--dimensions", "pos"], &named, "say --format csv or --format jsonl"),
         (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single character"),
     ];
@@ -375,7 +375,7 @@ fn lines_end_in_any_way() {
         .unwrap();
         let import = run(&words, &[&array, &rows, &schema]);
         assert!(import.stderr.contains("rows.csv:8: "), "{end:?}: {import}");
-        assert!(import.stderr.contains("rows.csv:9: the coordinates are those of line 2"), "{end:?}: {import}");
+        assert!(import.stderr.contains("rows.csv:9: repeats the coordinates of line 2"), "{end:?}: {import}");
         let words = ["import", "@", "@", "--skip-rejects", "--keep-last", "--schema", "@"];
         let import = run(&words, &[&array, &rows, &schema]);
         assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{end:?}: {import}");
@@ -392,7 +392,7 @@ fn zeros_of_either_sign_are_one_place() {
     let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
     fs::write(&rows, "x,a\n0.0,1\n1.5,2\n-0.0,3\n").unwrap();
     let import = run(&["import", "@", "@", "--dimensions", "x", "--dry-run"], &[&array, &rows]);
-    assert!(import.stderr.contains("rows.csv:4: the coordinates are those of line 2"), "{import}");
+    assert!(import.stderr.contains("rows.csv:4: repeats the coordinates of line 2"), "{import}");
 }
 
 /// A pipe cannot be read twice.
@@ -431,9 +431,9 @@ fn what_is_no_json_lines() {
     let folder = tempfile::tempdir().unwrap();
     let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
     for (text, told) in [
-        ("[1]\n", "rows.jsonl:1: no JSON object"),
-        ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: no JSON object: two members are called \"a\""),
-        ("{\"a\":1\n", "rows.jsonl:1: no JSON object: EOF while parsing an object, at character "),
+        ("[1]\n", "rows.jsonl:1: invalid JSON object"),
+        ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: invalid JSON object: two members are named \"a\""),
+        ("{\"a\":1\n", "rows.jsonl:1: invalid JSON object: EOF while parsing an object, at character "),
     ] {
         fs::write(&rows, text).unwrap();
         let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);

@@ -147,7 +147,7 @@ fn refusals_name_the_options() {
     let run = copy.run("vacuum", ARRAY, "");
     assert_eq!(run.code, Some(0), "nothing is to be done: {run}");
     let run = copy.run("consolidate", ARRAY, "");
-    assert!(run.code == Some(5) && run.stderr.contains("process 1, on elsewhere maintains this array"), "{run}");
+    assert!(run.code == Some(5) && run.stderr.contains("locked by process 1, on elsewhere;"), "{run}");
     assert!(run.stderr.contains("--take-over") && run.stderr.contains("--only .tdb-maintain.tmp"), "{run}");
     std::fs::write(&lock, "x".repeat(5000)).expect("no lock");
     for words in ["consolidate", "consolidate --take-over"] {

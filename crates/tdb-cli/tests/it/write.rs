@@ -150,7 +150,7 @@ fn values_of_an_enumeration_that_end_within_an_integer_are_shown_as_bytes() {
     assert_eq!(bench.run("import @/b @/cells.jsonl --schema @/uneven.toml").code, Some(0));
     assert_eq!(bench.good("read @/b --format csv"), cells);
     fs::write(bench.path().join("other.csv"), cells.replace("6161", "6162")).unwrap();
-    bench.bad("import @/a @/other.csv", 1, "is no value of enumeration \"colours\"");
+    bench.bad("import @/a @/other.csv", 1, "is not a value of enumeration \"colours\"");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn metadata_is_put_and_deleted() {
     let now = bench.good("meta @/a");
     assert!(now.contains("Snow") && !now.contains("limits"), "{now}");
     bench.bad("meta @/a --put title", 2, "KEY=TYPE:VALUE");
-    bench.bad("meta @/a --put n=int8:300", 2, "no value of int8");
+    bench.bad("meta @/a --put n=int8:300", 2, "not a valid value of int8");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn columns_are_called_once_and_the_same_in_all_files() {
     write_arrow(&arrow, &twice, IpcWriteOptions::default());
     for file in [&parquet, &arrow] {
         let said = told(&["import", path(&array), path(file), "--dimensions", "pos"], 2);
-        assert!(said.contains("two columns are called \"x\""), "{said}");
+        assert!(said.contains("two columns are named \"x\""), "{said}");
     }
     let (both, one) = (folder.path().join("both.parquet"), folder.path().join("one.parquet"));
     write_parquet(&both, &batch(&[("pos", vec![Some(1)]), ("x", vec![Some(2)])]));

@@ -232,11 +232,11 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
         let words = ["import", path(&array), path(&file), "--schema", path(&schema)];
         let said = told(&words, 1);
         for expected in [
-            format!("bad.{ending}, row 2: pos: 100 is outside of the domain, 0..99"),
-            format!("bad.{ending}, row 3: pos: null, and the field is not nullable"),
+            format!("bad.{ending}, row 2: pos: 100 is outside of the domain 0..99"),
+            format!("bad.{ending}, row 3: pos: null, but the field is not nullable"),
             format!("bad.{ending}, row 4: pos: 70000 is no int16"),
             format!("bad.{ending}, row 5: x: 0.1 is no float32"),
-            "4 of 5 rows can't be imported; nothing was written".to_owned(),
+            "cannot import 4 of 5 rows; nothing was written".to_owned(),
         ] {
             assert!(said.contains(&expected), "{expected}: {said}");
         }
@@ -248,8 +248,8 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
     let parquet = folder.path().join("bad.parquet");
     let cases: &[(&[&str], i32, &str)] = &[
         (&[], 2, "name columns with --dimensions, of pos, x"),
-        (&["--dimensions", "x,y"], 2, "no column is called \"y\""),
-        (&["--format", "csv", "--dimensions", "pos"], 2, "no column is called \"pos\""),
+        (&["--dimensions", "x,y"], 2, "no column is named \"y\""),
+        (&["--format", "csv", "--dimensions", "pos"], 2, "no column is named \"pos\""),
         (&["--format", "arrow", "--dimensions", "pos"], 3, "no Arrow file or stream that can be read"),
     ];
     for (more, code, what) in cases {
@@ -331,7 +331,7 @@ fn decimals_and_half_floats_are_converted_on_demand() {
         assert!(rejected.contains("row 1: price: 19.99 is no int64"), "{rejected}");
         assert!(!array.exists());
         let unknown = told(&[&import[..], &["--type", "cost=int64"]].concat(), 2);
-        assert!(unknown.contains("no column is called \"cost\""), "{unknown}");
+        assert!(unknown.contains("no column is named \"cost\""), "{unknown}");
         for (datatype, first) in
             [("float64", "19.99"), ("float32", "19.99"), ("string_utf8", "19.99"), ("blob", "31392e3939")]
         {
@@ -524,7 +524,7 @@ fn columns_without_a_type_become_nulls_of_the_field() {
         for ending in ENDINGS {
             let file = file_of(folder.path(), ending, "a", &nulls).unwrap();
             let said = told(&["import", path(&array), path(&file)], if cells == "null" { 1 } else { 0 });
-            assert!(cells != "null" || said.contains("row 1: a: null, and the field is not nullable"), "{said}");
+            assert!(cells != "null" || said.contains("row 1: a: null, but the field is not nullable"), "{said}");
         }
         let read = told(&["read", path(&array), "--format", "csv"], 0);
         let expected = if cells == "null" { "x,a\n" } else { "x,a\n1,\n2,\n3,\n" };
