@@ -74,7 +74,7 @@ fn a_schema_is_made_and_shown() {
     insta::assert_snapshot!(dry.stdout);
     let import = run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]);
     assert!(
-        import.stderr.contains(&dry.stdout) && import.stderr.ends_with("3 cells written, as 1 fragment\n"),
+        import.stderr.contains(&dry.stdout) && import.stderr.ends_with("3 cells written in 1 fragment\n"),
         "{import}"
     );
     let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
@@ -102,7 +102,7 @@ fn rows_that_are_no_cells_are_told_by_their_lines() {
 
     let import = run(&["import", "@", "@", "--skip-rejects"], &[&array, &rows]);
     assert_eq!(import.code, Some(1), "{import}");
-    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
     assert!(run(&["read", "@", "--range", "chrom=chr3"], &[&array]).stdout.contains("\"pos\":3"));
 }
 
@@ -147,7 +147,7 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
     }
     assert!(!array.exists());
     let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows]);
-    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written, as "), "{import}");
+    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written in "), "{import}");
     assert_eq!(run(&["read", "@"], &[&array]).stdout.lines().count(), 5000);
 }
 
@@ -166,7 +166,7 @@ fn an_array_that_was_made_stays() {
     fs::write(&rows, "x,a\n1,2\n2,1\n").unwrap();
     let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
     assert_ne!(import.code, Some(0), "{import}");
-    assert!(import.stderr.contains("nothing was written; the array was made, and stays"), "{import}");
+    assert!(import.stderr.contains("nothing was written; the array was created, and stays"), "{import}");
     fs::write(&rows, "x,a\n1,1\n2,2\n").unwrap();
     assert_eq!(run(&["import", "@", "@"], &[&array, &rows]).code, Some(0));
 }
@@ -199,10 +199,13 @@ fn fragments_that_were_written_are_told() {
     let ascending: String = (1..1000).map(|x| format!("{x},{x}\n")).collect();
     fs::write(&rows, format!("x,a\n{ascending}1000,2\n1001,1\n")).unwrap();
     let import = run(&["import", "@", "@", "--schema", "@", "--budget", "2KiB"], &[&array, &rows, &schema]);
-    assert!(import.code != Some(0) && import.stderr.contains("cells were written before"), "{import}");
+    assert!(import.code != Some(0) && import.stderr.contains("cells were written before the failure"), "{import}");
     let read = run(&["read", "@", "--format", "csv"], &[&array]).stdout;
     let cells = read.lines().count() - 1;
-    assert!(cells > 100 && import.stderr.contains(&format!("{cells} cells were written before")), "{cells}: {import}");
+    assert!(
+        cells > 100 && import.stderr.contains(&format!("{cells} cells were written before the failure")),
+        "{cells}: {import}"
+    );
 }
 
 fn dense(folder: &Path) -> std::path::PathBuf {
@@ -328,11 +331,11 @@ fn wrong_use_is_told_before_anything_is_made() {
     let named = folder.path().join("rows.dat");
     fs::write(&named, ROWS).unwrap();
     let cases: [(&[&str], &Path, &str); 5] = [
-        (&[], &rows, "name columns with --dimensions, of chrom, pos, qual, alt, when"),
+        (&[], &rows, "pass some of the columns chrom, pos, qual, alt, when with --dimensions"),
         (&["--dimensions", "chr"], &rows, "no column is named \"chr\""),
         (&["--dimensions", "qual"], &rows, "column \"qual\" cannot be a dimension: empty in 1 rows"),
-        (&["--dimensions", "pos"], &named, "say --format csv or --format jsonl"),
-        (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single character"),
+        (&["--dimensions", "pos"], &named, "pass --format csv or --format jsonl"),
+        (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single ASCII character"),
     ];
     for (words, file, told) in cases {
         let import = run(&[&["import", "@", "@"], words].concat(), &[&array, file]);
@@ -378,7 +381,7 @@ fn lines_end_in_any_way() {
         assert!(import.stderr.contains("rows.csv:9: repeats the coordinates of line 2"), "{end:?}: {import}");
         let words = ["import", "@", "@", "--skip-rejects", "--keep-last", "--schema", "@"];
         let import = run(&words, &[&array, &rows, &schema]);
-        assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{end:?}: {import}");
+        assert!(import.stderr.ends_with("2 cells written in 1 fragment\n"), "{end:?}: {import}");
         let read = run(&["read", "@", "--format", "csv"], &[&array]);
         assert_eq!(read.stdout, "x,t\n1,e\n2,c\n", "{end:?}");
         fs::remove_dir_all(&array).unwrap();
@@ -408,7 +411,7 @@ fn pipes_are_read_once() {
     });
     let import = run(&["import", "@", "@", "--format", "jsonl", "--dimensions", "x"], &[&array, &pipe]);
     writer.join().unwrap().unwrap();
-    assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("2 cells written in 1 fragment\n"), "{import}");
 }
 
 /// Truncated quotes are not read as one long text.
@@ -441,5 +444,5 @@ fn what_is_no_json_lines() {
     }
     fs::write(&rows, "\u{feff}{\"a\":1,\"b\":2}\n").unwrap();
     let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
-    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
 }

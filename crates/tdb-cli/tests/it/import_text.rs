@@ -116,7 +116,7 @@ fn columns_may_be_given_a_type() {
         "{import}"
     );
     for (option, why) in
-        [("price", "NAME=TYPE is needed"), ("price=decimal", "there is no type"), ("cost=int8", "no column is named")]
+        [("price", "expected NAME=TYPE"), ("price=decimal", "no type is named"), ("cost=int8", "no column is named")]
     {
         let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", option]);
         assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");

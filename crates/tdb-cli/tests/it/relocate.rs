@@ -66,8 +66,8 @@ fn arrays_go_where_they_are_told() {
     assert_snapshot!(copy.run("remove", "fourth", ""), @r#"
     $ tdb remove COPY/fourth
     --- stderr
-    tdb: error: COPY/fourth: removing it has to be agreed to
-    tdb: hint: --yes agrees
+    tdb: error: COPY/fourth: `remove` needs confirmation
+    tdb: hint: pass --yes
     --- exit code 2
     "#);
     assert!(copy.path().join("fourth").exists());
@@ -75,7 +75,7 @@ fn arrays_go_where_they_are_told() {
     assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
     $ tdb remove --yes COPY/fourth
     {"action":"removed","path":".","what":"array"}
-    {"action":"leave","path":"notes.txt","what":"not of the format, or a member"}
+    {"action":"leave","path":"notes.txt","what":"neither part of the format nor a member"}
     "#);
     assert!(copy.path().join("fourth/notes.txt").exists());
     assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
@@ -97,7 +97,7 @@ fn groups_hear_of_members_that_go() {
     assert_eq!(copy.run("move", ARRAY, &place("g/a")).code, Some(0));
     assert_eq!(copy.run("group add", "g", "a").code, Some(0));
     let run = copy.run("move", "g/a", &place("g/b"));
-    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g has it as a member"), "{run}");
+    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g still has it as a member"), "{run}");
     let run = copy.run("doctor", "g", "");
     assert!(run.code == Some(1) && run.stdout.contains("a missing member"), "{run}");
     let run = copy.run("remove --recursive --yes", "g", "");

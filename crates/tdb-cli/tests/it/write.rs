@@ -221,7 +221,7 @@ fn what_was_left_behind_is_found_and_removed() {
     fs::write(bench.path().join("a/.tdb-1-2.tmp"), "half").unwrap();
     let run = bench.run("doctor @/a");
     assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
-    bench.bad("doctor @/a --fix", 1, "a write that is going on");
+    bench.bad("doctor @/a --fix", 1, "if no write is in progress");
     bench.good("doctor @/a --fix --older-than 0s");
     assert_eq!(bench.good("doctor @/a"), "");
 }

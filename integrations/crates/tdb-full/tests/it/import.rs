@@ -201,7 +201,7 @@ fn files_of_others_become_new_arrays() {
         fs::write(files.join("_SUCCESS"), "").unwrap();
         let array = folder.path().join(format!("{ending}-array"));
         let said = told(&["import", path(&array), path(&files), "--dimensions", "pos", "--budget", "1MiB"], 0);
-        assert!(said.contains("70015 cells written, as ") && !said.contains("as 1 fragment"), "{said}");
+        assert!(said.contains("70015 cells written in ") && !said.contains("in 1 fragment"), "{said}");
         let opened = Array::open(&array).unwrap();
         let kind = opened.schema().attributes().iter().find(|attribute| attribute.name() == "kind").unwrap();
         assert_eq!(kind.enumeration(), Some("kind"));
@@ -247,7 +247,7 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
     let array = folder.path().join("array");
     let parquet = folder.path().join("bad.parquet");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&[], 2, "name columns with --dimensions, of pos, x"),
+        (&[], 2, "pass some of the columns pos, x with --dimensions"),
         (&["--dimensions", "x,y"], 2, "no column is named \"y\""),
         (&["--format", "csv", "--dimensions", "pos"], 2, "no column is named \"pos\""),
         (&["--format", "arrow", "--dimensions", "pos"], 3, "no Arrow file or stream that can be read"),
