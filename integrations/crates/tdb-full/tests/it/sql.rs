@@ -240,7 +240,7 @@ fn dictionaries_of_booleans_are_refused_by_name() {
         format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{}'", file.display()),
     ] {
         let (exit, said) = refused(&["sql", &sql]);
-        assert!(exit == 2 && said.contains("column \"b\" holds dictionaries of booleans"), "{said}");
+        assert!(exit == 2 && said.contains("column \"b\" has dictionaries of booleans"), "{said}");
     }
 }
 
