@@ -156,7 +156,7 @@ fn refusals_name_the_options() {
     }
     let run = copy.run("doctor", ARRAY, "");
     assert!(run.code == Some(1) && run.stdout.contains("move it elsewhere"), "{run}");
-    std::fs::remove_file(&lock).expect("it is there");
+    std::fs::remove_file(&lock).expect("the file exists");
     let run = copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "");
     assert!(run.code == Some(2) && run.stderr.contains("run `tdb fragments`"), "{run}");
     let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
@@ -203,7 +203,7 @@ fn superseded_commits_are_harmless() {
 #[test]
 fn a_missing_file_may_be_vacuumed() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("it is there");
+    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("the file exists");
     let run = copy.run("read", ARRAY, "");
     assert!(run.code == Some(5) && run.stderr.contains("run the command again, if the array was vacuumed"), "{run}");
 }
