@@ -40,7 +40,7 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let then = scaled(stored, best.stored, own.stored);
     let what = format!(
-        "{} reduces the bytes to {}% in {} sampled tiles, {} to {}%",
+        "{} leaves {}% of the bytes of {} sampled tiles, {} leaves {}%",
         spoken(&own.filters),
         percent(own.stored, tried.decoded),
         tried.tiles,
@@ -70,7 +70,7 @@ fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advi
     }
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let what = format!(
-        "{} reduces the bytes to {}%, and no tried filter list does better: the bytes are nearly random, and unfiltering takes time",
+        "{} leaves {}% of the bytes, and no tried filter list leaves less: the bytes are nearly random, and unfiltering takes time",
         spoken(&own.filters),
         percent(own.stored, tried.decoded)
     );
