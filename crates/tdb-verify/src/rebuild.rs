@@ -55,7 +55,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "a plan writes nothing before it runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Rebuild {
     domain: Option<NdRange>,
     salvage: bool,
@@ -65,7 +65,7 @@ pub struct Rebuild {
 ///
 /// [`run`](Self::run) writes the metadata.
 #[derive(Clone, Debug)]
-#[must_use = "writes nothing before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RebuildPlan {
     job: Rebuild,
     array: Array,
@@ -134,10 +134,10 @@ impl Rebuild {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         let mut unknown: Vec<&'static str> = Vec::new();
         if walked.shape.deletes {
-            unknown.push("which delete conditions were applied before its cells were consolidated");
+            unknown.push("which delete conditions were applied before the consolidation");
         }
         if !entry.counts {
-            unknown.push("whether it was ever committed, which only the metadata records in its format");
+            unknown.push("whether the fragment was ever committed, which only the metadata records in this format");
         }
         // Before format 20, only the metadata records the datatypes of the writer's filters.
         // Fragments of formats 1 to 4 were written by releases of the same format.

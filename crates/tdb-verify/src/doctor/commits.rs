@@ -10,7 +10,7 @@ use tdb_job::Result;
 
 const WHAT: &str = "the commit of a missing fragment";
 const WHAT_GATHERED: &str = "consolidated commits of missing fragments";
-const WHY: &str = "the fragment was lost, or its deletion was interrupted; readers fail on it, and read the array without its cells after the repair. If there is a copy of the fragment, restore the copy instead";
+const WHY: &str = "the fragment was lost, or a deletion was interrupted; readers fail until the repair, and ignore the cells of the fragment afterwards. If a copy of the fragment exists, restore the copy instead";
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();

@@ -81,7 +81,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         let one = |why: String| Diagnosis::file(file.path.clone(), file.bytes, "consolidated fragment metadata", why);
         match array.small_files().read_footers(&file.path) {
             Ok(footers) if footers.iter().any(|(name, _)| is_there(name)) => {}
-            Ok(_) => found.push(one("all of its fragments are deleted".to_owned()).harmless()),
+            Ok(_) => found.push(one("all fragments are deleted".to_owned()).harmless()),
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
             Err(error) => found.push(one(Reason::Unreadable(Box::new(error)).to_string()).with(Remedy::None)),
         }
@@ -98,7 +98,7 @@ pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> R
             Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
             Err(Reason::NoReplacement) => {
                 let why = format!(
-                    "the consolidated file that replaces {targets} others is missing: readers ignore the replaced files, and read their metadata again without this file"
+                    "the consolidated metadata that replaces {targets} files is missing: readers ignore the replaced files, and read their metadata again without this file"
                 );
                 found.push(one(why).with(Remedy::Reveal));
             }
@@ -116,7 +116,7 @@ fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     let Ok(list) = PathList::parse(&mut ByteReader::new(&content)) else { return Ok(None) };
     let lies_here = |line: &String| line.strip_prefix(&here).is_some_and(|rest| rest.starts_with('/'));
     Ok((!list.paths.iter().all(lies_here)).then(|| {
-        let why = "it lists files by the former path of the group, so that the reference library still reads them as metadata, with the same result; run `tdb vacuum` to delete the files and the list";
+        let why = "lists files by the former path of the group: the reference library still reads the files as metadata, with the same result; run `tdb vacuum` to delete the files and the list";
         let one = Diagnosis::file(path, bytes, "the vacuum file of metadata", why).with(Remedy::None);
         Diagnosis { severity: Severity::Note, ..one }
     }))

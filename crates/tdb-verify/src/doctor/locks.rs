@@ -7,11 +7,10 @@ use tdb_job::Result;
 use tdb_job::lock::{is_left_behind, is_none};
 
 const WHAT: &str = "a lock";
-const OF_DEAD: &str = "the process that held it is dead; the next job takes the lock over";
-const OF_OTHERS: &str = "its owner is running, or was killed on another machine; until the lock is gone, no other job can run. If the owner has certainly ended, name the path of the lock with --only";
+const OF_DEAD: &str = "the owner of the lock is dead; the next job takes over the lock";
+const OF_OTHERS: &str = "the owner is running, or was killed on another machine; the lock blocks all other jobs. If the owner has certainly ended, pass the path of the lock to --only";
 
-const NO_LOCK: &str =
-    "it has the name of a lock but is not a lock, so that no job can run; find its owner, and move it elsewhere";
+const NO_LOCK: &str = "not a lock despite the name, and blocks all jobs; find the owner, and move it elsewhere";
 
 /// Returns the diagnosis of a lock.
 pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {

@@ -58,7 +58,8 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
             Remedy::None,
         ))),
         MemberPlace::Inside(path) if inside(path)? => Ok((!member.relative).then(|| {
-            let why = format!("it is in the group's folder, at {path}, and will be lost when the group is moved");
+            let why =
+                format!("the member is in the group's folder, at {path}, and will be lost when the group is moved");
             of(member, "a member with an absolute path", why, relative(group, member, path))
         })),
         MemberPlace::Inside(_) => Ok(Some(missing(member))),

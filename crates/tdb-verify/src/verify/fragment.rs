@@ -44,7 +44,7 @@ pub(super) fn check_fragment(
     };
     let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Found::default() };
     if own.footer() != fragment.footer() && !differs_in_places_only(&own, fragment) {
-        let what = "its footer differs from the copy in consolidated fragment metadata";
+        let what = "the footer differs from the copy in consolidated fragment metadata";
         checked.found.push(Finding::wrong(FindingKind::Copies, checked.metadata_file(), what));
     }
     checked.check_all()?;

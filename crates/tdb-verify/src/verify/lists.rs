@@ -51,7 +51,7 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
             (Err(why), _) => found.push(hides(target.storage(), &list.path, &why)),
             (Ok(()), Some(name)) if list.targets > 0 => {
                 let what = format!(
-                    "its UUID differs from the UUID of the consolidated file {name}, as written by release 2.21.1"
+                    "the UUID differs from the UUID of the consolidated file {name}, as written by release 2.21.1"
                 );
                 let file = target.storage().describe(&list.path);
                 found.push(Finding::note(FindingKind::Replacement, file, what));
@@ -122,13 +122,12 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         let is_joined = || folder != METADATA_FOLDER || entries.iter().any(|other| other.name == named_after);
         found.extend(match first_wrong {
             Some(line) => {
-                let what = format!(
-                    "line {line} names neither a fragment nor a file, so that the entry it replaced is visible again"
-                );
+                let what =
+                    format!("line {line} names neither a fragment nor a file, and the original entry is visible again");
                 Some(Finding::wrong(FindingKind::Replacement, file, what))
             }
             None if lines == 0 && is_joined() => {
-                let what = "the list is empty, so that the files it listed are visible again";
+                let what = "the list is empty, and the formerly listed files are visible again";
                 Some(Finding::wrong(FindingKind::Replacement, file, what))
             }
             None if lines == 0 => {
