@@ -51,9 +51,7 @@ pub enum MaintainError {
         since: u32,
     },
     /// The files need absolute URIs, and the storage has no URIs.
-    #[error(
-        "{path}: cannot write {what}: it stores absolute URIs, and this storage has none because it is not a local folder"
-    )]
+    #[error("{path}: cannot write {what}, which stores absolute URIs: expected a storage in a local folder")]
     NoUri {
         /// Path of the array or group.
         path: String,
@@ -62,7 +60,7 @@ pub enum MaintainError {
     },
     /// Consolidation would change the order of files, because of a file written in between.
     #[error(
-        "{file}: written between the files to consolidate, but reaches outside the time range, so that the result would change; choose a range that contains the whole file or no part of it"
+        "{file}: written between the files to consolidate, but reaches outside the time range, which would change the result; choose a range that contains all or no part of the file"
     )]
     Between {
         /// Path of the file in between.
@@ -102,7 +100,7 @@ pub enum MaintainError {
     /// A consolidation of fragments was interrupted and can be neither completed nor rolled back.
     /// Cells may be counted twice.
     #[error(
-        "{path}: cannot complete or roll back an interrupted consolidation of fragments, so that cells may be counted twice: {why}"
+        "{path}: cannot complete or roll back an interrupted consolidation of fragments, and cells may be counted twice: {why}"
     )]
     Unsettled {
         /// Path of the journal.

@@ -67,7 +67,7 @@ impl Consolidate {
 /// A consolidation of commit, footer or metadata files, with options. [`plan`](Self::plan) previews
 /// the steps.
 #[derive(Clone, Debug)]
-#[must_use = "a plan does nothing before it runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Consolidation {
     kind: Kind,
     names: Names,

@@ -42,10 +42,10 @@ pub struct Left {
 #[non_exhaustive]
 pub enum Reason {
     /// The consolidated file is missing. The superseded files may be the only copy.
-    #[error("the consolidated file it belongs to is missing, so that the listed files may be the only copy")]
+    #[error("the consolidated file is missing, and the listed files may be the only copy")]
     NoReplacement,
     /// The consolidated file is damaged.
-    #[error("the consolidated file it belongs to is damaged: {0}")]
+    #[error("the consolidated file is damaged: {0}")]
     Unsound(#[source] Box<ArrayError>),
     /// The vacuum file lists a file outside of the time range.
     #[error("lists {name}, which is outside of the time range of its replacement")]
@@ -60,14 +60,14 @@ pub enum Reason {
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
     /// The fragments of one consolidation cover less than the replaced fragments.
-    #[error("the consolidated fragments do not cover {fragment}: one of them is missing")]
+    #[error("the consolidated fragments do not cover {fragment}: a fragment is missing")]
     Uncovered {
         /// Name of a replaced fragment.
         fragment: String,
     },
     /// The fragments of one consolidation have fewer cells than the replaced fragments.
     #[error(
-        "the consolidated fragments have {there} visible cells, but the fragments they replace have {replaced}: one of them is missing"
+        "the consolidated fragments have {there} visible cells, but the replaced fragments have {replaced}: a fragment is missing"
     )]
     Fewer {
         /// Number of visible cells in the new fragments. In arrays without duplicates, includes the

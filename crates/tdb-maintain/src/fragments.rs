@@ -56,7 +56,7 @@ pub use report::{FragmentReport, JoinedStep};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a plan does nothing before it runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct ConsolidateFragments {
     choice: Choice,
     steps: u32,

@@ -41,7 +41,7 @@ pub use metadata::{MetadataList, metadata_lists};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a plan does nothing before it runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Vacuum {
     what: &'static [What],
     delete_files: bool,

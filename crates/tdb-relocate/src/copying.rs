@@ -52,7 +52,7 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
-#[must_use = "copies nothing before it is given a path"]
+#[must_use = "has no effect until a path is given"]
 pub struct CopyTo {
     observer: Option<Observer>,
     take_over: bool,

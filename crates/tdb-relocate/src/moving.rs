@@ -46,7 +46,7 @@ const MOVING: &str = ".tdb-moving.tmp";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "moves nothing before it is given a path"]
+#[must_use = "has no effect until a path is given"]
 pub struct MoveTo {
     copy: CopyTo,
     take_over: bool,

@@ -47,7 +47,7 @@ const WAS_GROUP: &str = "group";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "removes nothing before it is given a path"]
+#[must_use = "has no effect until a path is given"]
 pub struct Remove {
     recursive: bool,
     take_over: bool,
@@ -72,7 +72,7 @@ pub struct Removed {
 
 /// The plan of a removal, executed by [`run`](Self::run).
 #[derive(Clone, Debug)]
-#[must_use = "removes nothing before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RemovalPlan {
     job: Remove,
     parent: Arc<dyn Storage>,

@@ -78,23 +78,23 @@ impl fmt::Display for Refusal {
         match self {
             Self::Between { fragment } => write!(
                 f,
-                "{fragment} was written between these fragments and overlaps them, so that the order of writes would change; consolidate it too"
+                "{fragment} overlaps these fragments and was written in between; include {fragment} to keep the order of writes"
             ),
             Self::SameTime { fragment } => write!(
                 f,
-                "{fragment} has the timestamp of one of these fragments and overlaps it, so that another value could win; consolidate it too"
+                "{fragment} overlaps one of these fragments and has the same timestamp, and another value could win; include {fragment} to keep the result"
             ),
             Self::CoversOlder { fragment } => write!(
                 f,
-                "the new fragment would cover tiles of {fragment}, which is older and not selected; consolidate it too"
+                "the new fragment would cover tiles of {fragment}, which is older and not selected; include {fragment} too"
             ),
             Self::Uncovers { fragment } => write!(
                 f,
-                "purging the deleted cells would make older cells of {fragment} visible again; consolidate it too, or keep deleted cells"
+                "purging the deleted cells would make older cells of {fragment} visible again; include {fragment} too, or keep deleted cells"
             ),
             Self::Undated { fragment, other } => write!(
                 f,
-                "the cells of {fragment} have no timestamps, and {other} was written within its time range and overlaps it, so that another value could win"
+                "the cells of {fragment} have no timestamps, and {other} overlaps the fragment and was written within the same time range: another value could win"
             ),
             Self::DroppedAttributes { names } => write!(
                 f,

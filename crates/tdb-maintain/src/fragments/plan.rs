@@ -20,7 +20,7 @@ use super::{ConsolidateFragments, names, sound};
 ///
 /// [`run`](Self::run) executes the plan. `{plan}` prints it.
 #[derive(Clone, Debug)]
-#[must_use = "does nothing before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct FragmentPlan {
     job: ConsolidateFragments,
     /// The array at the time of the plan.
