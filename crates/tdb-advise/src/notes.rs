@@ -14,8 +14,8 @@ use tdb_maintain::ConsolidateFragments;
 
 /// Features that old formats lack, and the consequences.
 const LACKS: [(Feature, &str); 5] = [
-    (Feature::PerDimensionFiles, "dimensions share one file, so that a range on one dimension reads all of them"),
-    (Feature::TileStatistics, "tiles have no statistics, so that conditions on attributes read every tile"),
+    (Feature::PerDimensionFiles, "a range on one dimension reads all dimensions, which share a file"),
+    (Feature::TileStatistics, "conditions on attributes read every tile, for lack of tile statistics"),
     (Feature::CommitsFolder, "commits cannot be consolidated"),
     (Feature::CellTimestamps, "consolidated fragments lose the timestamps of their cells"),
     (Feature::DeleteCommits, "cells cannot be deleted"),

@@ -129,7 +129,7 @@ impl Inspection<'_> {
     fn marker(&mut self) -> Result<()> {
         let size = self.located.size()?;
         if size == 0 {
-            self.notes.push("empty, as expected: its existence is its meaning".to_owned());
+            self.notes.push("empty, as expected: only the existence of the file matters".to_owned());
             return Ok(());
         }
         Err(Failure::corrupt(format!("{}: expected an empty file, found {size} bytes", self.file())))

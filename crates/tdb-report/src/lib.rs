@@ -34,7 +34,7 @@ const FULL: usize = 1 << 20;
 /// A page is a single file of less than 2 MB, for arrays of any size. If an array has many
 /// fragments or tiles, the page shows a sample or totals, and states the numbers.
 #[derive(Clone, Debug)]
-#[must_use = "does nothing before `array` or `group`"]
+#[must_use = "has no effect until `array` or `group`"]
 pub struct Report {
     options: Options,
 }

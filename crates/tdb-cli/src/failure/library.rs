@@ -83,7 +83,7 @@ fn exchange_hint(error: &ExchangeError) -> Option<String> {
         }
         ExchangeError::NoRows | ExchangeError::NoType { .. } | ExchangeError::Schema(_) => "pass a schema with --schema".to_owned(),
         ExchangeError::NoField { fields, .. } => {
-            format!("its fields are {}; pass --ignore-others to ignore other columns", fields.join(", "))
+            format!("the fields are {}; pass --ignore-others to ignore other columns", fields.join(", "))
         }
         ExchangeError::Rejected { .. } => "correct the rows, or pass --skip-rejects to skip them".to_owned(),
         ExchangeError::Repeated { is_dense: true, .. } => "pass --keep-last to import the last row of each cell".to_owned(),

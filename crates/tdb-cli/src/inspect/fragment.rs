@@ -85,7 +85,7 @@ impl FragmentPlace {
 
 fn no_place(file: &Located, why: &str) -> Failure {
     Failure::corrupt(format!("{file}: cannot be read alone: {why}"))
-        .with_hint("inspect it at its place in the array, whose schema describes its bytes")
+        .with_hint("inspect the file in the array, whose schema describes the bytes")
 }
 
 /// The schema of a fragment.

@@ -231,7 +231,7 @@ impl Writer<'_> {
             // The first pass found no duplicates, so the file has changed.
             ArrayError::Cells(CellsError::Cell { cell, problem: CellProblem::Duplicate { other }, .. }) => {
                 let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
-                let what = format!("repeats the coordinates of {}, which it did not before", place(first));
+                let what = format!("now repeats the coordinates of {}", place(first));
                 Error::Changed { place: place(second), what }
             }
             ArrayError::Cells(CellsError::Cell { cell, field, problem }) => {

@@ -34,7 +34,7 @@ use crate::{error, filter};
 pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
     refuse_past(opened, "DELETE")?;
     if opened.array_schema().is_dense() {
-        let what = "its cells cannot be deleted; overwrite them with other values";
+        let what = "cells cannot be deleted; overwrite the cells with other values";
         return Err(error::plan(format!("{:?} is dense: {what}", opened.uri)));
     }
     let schema = DFSchema::try_from(opened.schema.as_ref().clone())?;

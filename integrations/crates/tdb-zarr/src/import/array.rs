@@ -83,7 +83,8 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
     if plan.fields.iter().any(|field| field.values.fill().is_ok_and(|fill| fill.is_empty())) {
         let whole: Vec<_> = shape.iter().map(|len| 0..*len).collect();
         if count(&whole) > MAX_FILLED {
-            let why = "the fill value is an empty string, which arrays do not support, and there are too many cells to write all of them";
+            let why =
+                "the fill value is an empty string, which arrays do not support, and the cells are too many to write";
             return Err(Error::unsupported(path, why));
         }
         boxes.add_touched(&whole, &mut written).map_err(|why| Error::unsupported(path, why))?;
