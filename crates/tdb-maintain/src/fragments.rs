@@ -56,7 +56,7 @@ pub use report::{FragmentReport, JoinedStep};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct ConsolidateFragments {
     choice: Choice,
     steps: u32,

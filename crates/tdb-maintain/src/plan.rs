@@ -29,7 +29,7 @@ pub(crate) trait Job: fmt::Debug + Send + Sync {
 ///
 /// [`run`](Self::run) executes the plan. `{plan}` prints one line per file.
 #[derive(Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct Plan {
     target: Target,
     parts: Vec<(Box<dyn Job>, Draft)>,

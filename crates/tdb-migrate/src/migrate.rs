@@ -53,7 +53,7 @@ pub struct Migrate {
 
 /// A planned migration without obstacles.
 #[derive(Debug)]
-#[must_use = "nothing is written before `into_folder` or `in_place`"]
+#[must_use = "has no effect until `into_folder` or `in_place`"]
 pub struct Migration {
     /// The array at the opened time if the history is dropped, otherwise at all times.
     pub(crate) array: Array,

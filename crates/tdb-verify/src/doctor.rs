@@ -56,7 +56,7 @@ pub use unknown::first_unknown;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Doctor {
     names: Names,
     only: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Doctor {
 
 /// The problems of an array or group, and the repairs of [`run`](Self::run).
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RepairPlan {
     doctor: Doctor,
     target: Target,

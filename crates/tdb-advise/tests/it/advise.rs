@@ -111,7 +111,7 @@ fn many_fragments() {
     let advice = find(&report, AdviceKind::Fragments).unwrap();
     assert_eq!(advice.level, AdviceLevel::Weak);
     assert_eq!(figure(advice, "fragments"), (40, 1));
-    assert_eq!(figure(advice, "fragments that lie over each other").0, 40);
+    assert_eq!(figure(advice, "overlapping fragments").0, 40);
     let (before, promised) = figure(advice, "requests to open the array");
     assert_eq!(advice.remedy[0].line("my array"), "tdb consolidate 'my array'");
     follow(&storage, &advice.remedy.clone());
@@ -128,7 +128,7 @@ fn replaced_fragments() {
     ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::Replaced).unwrap();
-    let (bytes, _) = figure(advice, "bytes that nobody reads");
+    let (bytes, _) = figure(advice, "superseded bytes");
     let planned = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(planned.removed(), bytes);
     assert!(find(&advised(&storage, None), AdviceKind::Replaced).is_none());
@@ -148,7 +148,7 @@ fn commits_and_metadata() {
     for kind in [AdviceKind::Commits, AdviceKind::Metadata] {
         let report = advised(&storage, None);
         let advice = find(&report, kind).unwrap();
-        let (before, then) = figure(advice, "files that are read one by one");
+        let (before, then) = figure(advice, "files read one by one");
         assert!(before >= 4 && then == 0, "{advice:?}");
         follow(&storage, &advice.remedy.clone());
         assert!(find(&advised(&storage, None), kind).is_none(), "{kind:?}");
@@ -313,7 +313,7 @@ fn an_order_that_serves_one_dimension() {
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::Order).unwrap();
     assert_eq!(advice.field.as_deref(), Some("y"));
-    assert_eq!((figure(advice, "tiles that a hundredth of the range touches").0, touched(&storage)), (100, 100));
+    assert_eq!((figure(advice, "tiles touched by 1% of the range").0, touched(&storage)), (100, 100));
     assert_eq!(option(&advice.remedy[0].options, "--cell-order"), "hilbert");
     let mended = migrated(&storage, |_| schema(Layout::Hilbert), &advice.remedy[0]);
     assert!(touched(&mended) <= 25, "{}", touched(&mended));
@@ -351,7 +351,7 @@ fn tiles_wider_than_what_was_written() {
     write(&storage);
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::TileFill).unwrap();
-    assert_eq!(figure(advice, "bytes that a read of all unfilters"), (4_000_000, 4_000));
+    assert_eq!(figure(advice, "bytes unfiltered by a complete read"), (4_000_000, 4_000));
     assert_eq!(advice.remedy[0].line("a"), "tdb migrate a --tile-extent row=1000");
     let mended = create(schema(1000));
     write(&mended);
@@ -376,7 +376,7 @@ fn tiles_that_take_long() {
     let usual = |storage| Advise::new().run(&open(storage)).unwrap();
     let report = usual(&storage);
     let advice = find(&report, AdviceKind::LargeTiles).unwrap();
-    let (before, promised) = figure(advice, "stored bytes of a tile");
+    let (before, promised) = figure(advice, "stored bytes per tile");
     let extent = option(&advice.remedy[0].options, "--tile-extent").strip_prefix("row=").unwrap().parse().unwrap();
     let mended = create(schema(extent));
     write(&mended);

@@ -37,7 +37,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         let report = plan.run()?;
         past.clone_from(&report.past);
         if report.recovered > 0 {
-            let what = "interrupted consolidations of fragments were finished or undone first";
+            let what = "interrupted consolidations of fragments were completed or rolled back first";
             session::warn(&format!("{} {what}", report.recovered), terminal);
         }
         report.steps.iter().for_each(|step| sheet.push(row(step, &step.path)));
@@ -52,7 +52,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         let (first, last) = (moment(start), moment(end));
         let lost = if only_plan { "will be lost" } else { "is lost" };
         session::warn(
-            &format!("how it was from {first} to {last} {lost}: only what was made of it later stays"),
+            &format!("the history from {first} to {last} {lost}: only the consolidated state is kept"),
             terminal,
         );
     }

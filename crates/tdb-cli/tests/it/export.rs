@@ -32,11 +32,11 @@ fn the_kind_of_file_may_be_said() {
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!(fs::read(path("cells")).unwrap().first_chunk(), Some(b"y,x,"));
     for (name, more, code, says) in [
-        ("other", "", 2, "hint: let it end with .csv"),
+        ("other", "", 2, "hint: use the file name extension .csv"),
         ("a.parquet", "", 4, "hint: export CSV; or try the full tdb"),
         ("a", "--format arrow", 4, "the full tdb"),
-        ("a.csv", "--option compression=zstd", 2, "they know null"),
-        ("a.json", "--option null=NA", 2, "leave out null, or choose CSV"),
+        ("a.csv", "--option compression=zstd", 2, "the options are null"),
+        ("a.json", "--option null=NA", 2, "leave out the option null, or choose CSV"),
         ("a.csv", "--option null=NA --option null=-", 2, "--option null: given twice"),
         ("a.csv", "--option raw=maybe", 2, "true or false"),
         ("a.csv", "--option raw", 2, "NAME=VALUE"),

@@ -49,7 +49,7 @@ impl ConsolidateFragments {
         let conflict = |what: String| MaintainError::Conflict { path: array.storage().describe(""), what };
         let known: BTreeSet<&TimestampedName> = all.iter().map(|facts| &facts.name).collect();
         if let Some(gone) = names.iter().find(|name| !known.contains(name)) {
-            return Err(conflict(format!("fragment {gone} was removed or replaced meanwhile")));
+            return Err(conflict(format!("fragment {gone} was removed or replaced in the meantime")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
         // The new fragment still has attributes dropped in the meantime.
@@ -129,7 +129,7 @@ fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
     match storage.exists(path)? {
         true => Ok(()),
         false => {
-            let what = format!("somebody else has removed {path}");
+            let what = format!("another process has removed {path}");
             Err(MaintainError::Conflict { path: storage.describe(""), what })
         }
     }

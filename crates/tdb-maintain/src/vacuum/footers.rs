@@ -23,7 +23,7 @@ pub(crate) fn draft(array: &Array) -> Result<Draft> {
                     missing.remove(name);
                 }
                 if missing.len() == before {
-                    let what = "consolidated fragment metadata that newer one stands for";
+                    let what = "superseded consolidated fragment metadata";
                     draft.steps.push(Planned::remove_file(file.path, file.bytes, what));
                 }
             }

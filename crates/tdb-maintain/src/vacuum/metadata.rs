@@ -58,7 +58,7 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
                 }
                 removed.extend(targets);
                 let list =
-                    Planned::remove_file(vacuum.path.clone(), vacuum.bytes, "the list of metadata that was joined");
+                    Planned::remove_file(vacuum.path.clone(), vacuum.bytes, "the vacuum file of consolidated metadata");
                 lists.push(list);
             }
         }
@@ -67,7 +67,7 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     // moment.
     removed.sort_by(|a, b| a.name.cmp(&b.name));
     removed.dedup_by(|a, b| a.name == b.name);
-    let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "metadata that was joined"));
+    let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "superseded metadata"));
     // The vacuum files are deleted last. Otherwise the listed files would be visible again.
     draft.steps = steps.chain(lists).collect();
     Ok(draft)

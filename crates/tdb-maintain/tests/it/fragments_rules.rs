@@ -220,14 +220,11 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
     assert!(matches!(report.refused[..], [Refusal::Apart { .. }]), "{report}");
     assert_eq!(report.refused, refused);
     assert_eq!(history(&storage), before);
-    assert!(report.to_string().contains("2 fragments are left.\nNot joined: "), "{report}");
+    assert!(report.to_string().contains("2 fragments remain\nnot consolidated: "), "{report}");
     // The remaining fragments stay on the next run, without an error.
     let again = groups().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((again.steps.len(), &again.left, &again.refused), (0, &report.left, &report.refused));
-    assert!(
-        again.to_string().starts_with("There was nothing to join.\n2 fragments are left.\nNot joined: "),
-        "{again}"
-    );
+    assert!(again.to_string().starts_with("nothing to consolidate\n2 fragments remain\nnot consolidated: "), "{again}");
 
     for (options, expected) in [
         (groups().steps(1), vec![6]),

@@ -224,7 +224,7 @@ fn is_written_here(path: &str) -> bool {
 }
 
 fn unknown(storage: &dyn Storage, text: &str) -> MaintainError {
-    let what = "it isn't the text that says where things lay before they were moved aside".to_owned();
+    let what = "invalid list of the former paths of quarantined files".to_owned();
     tdb_array::ArrayError::Corrupt { file: storage.describe(text), what }.into()
 }
 

@@ -38,7 +38,7 @@ fn check_lengths(
     let size = attribute.datatype().size();
     match cells.var_cells().position(|cell| !cell.len().is_multiple_of(size)) {
         Some(cell) if size > 1 => {
-            let what = format!("cell {cell} doesn't consist of whole values of {size} bytes");
+            let what = format!("the length of cell {cell} is not a multiple of the value size of {size} bytes");
             Err(ArrayError::Corrupt { file: tiles.file().to_owned(), what })
         }
         _ => Ok(()),

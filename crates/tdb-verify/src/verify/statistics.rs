@@ -220,7 +220,7 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
 
 fn differs<U: std::fmt::Display>(theirs: Statistic<U>, ours: Statistic<U>) -> String {
     let show = |statistic: Statistic<U>| statistic.stored().map_or("none".to_owned(), |value| value.to_string());
-    format!("stored is {}, but the cells give {}", show(theirs), show(ours))
+    format!("stored {}, computed from the cells {}", show(theirs), show(ours))
 }
 
 /// Judges sums of floats. In dense tiles, floats may have been added in another order than stored.
@@ -273,12 +273,14 @@ impl Notes {
 impl KnownQuirk {
     fn into_finding(self, of: &Compared<'_>) -> Finding {
         let what = match (self.tiles, self.totals) {
-            (0, _) => "of all tiles together".to_owned(),
+            (0, _) => "over all tiles".to_owned(),
             (tiles, false) => format!("of {tiles} tiles"),
-            (tiles, true) => format!("of {tiles} tiles and of all together"),
+            (tiles, true) => format!("of {tiles} tiles and over all tiles"),
         };
-        let what =
-            format!("not what the cells give, {what}; known of its writers ({}), and not relied on", self.distrust);
+        let what = format!(
+            "differs from the cells, {what}; a known fault of its writers ({}), which readers tolerate",
+            self.distrust
+        );
         Finding { severity: Severity::Note, ..Finding::wrong(self.kind, of.file.as_str(), what).of_field(&of.name) }
     }
 }

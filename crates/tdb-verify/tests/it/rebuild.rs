@@ -122,7 +122,7 @@ fn check(case: &Case, counts: &Counts) {
         let rebuilt = result.unwrap_or_else(|error| panic!("{context}: {error}"));
         count(&counts.rebuilt);
         assert!(rebuilt.lost.is_none(), "{context}");
-        assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever counted")), is_older, "{context}");
+        assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever committed")), is_older, "{context}");
         let verify = match case.key() {
             Some(key) => Verify::new().threads(1).key(key.clone()),
             None => Verify::new().threads(1),
@@ -398,7 +398,7 @@ mod old_formats {
             );
             let rebuilt = rebuild_of(&fragment).plan(&open(&disk), name).unwrap().run().unwrap();
             // Damaged metadata still commits the fragment.
-            assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever counted")), "{fixture}");
+            assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever committed")), "{fixture}");
             assert_eq!(Case::on(disk.clone()).seen(TimeRange::ALL), case.seen(TimeRange::ALL), "{fixture}");
             Doctor::new().undo(&open(&disk)).unwrap();
             assert_eq!(disk.read(&metadata_of(&fragment)).unwrap(), b"damaged");

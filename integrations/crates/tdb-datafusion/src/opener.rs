@@ -40,7 +40,7 @@ impl Opener {
             let path = uri.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(uri);
             match path.split_once("://") {
                 Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                    Err(StorageError::BadPath { path: uri.to_owned(), why: "only local folders are opened here" })
+                    Err(StorageError::BadPath { path: uri.to_owned(), why: "this opener supports local folders only" })
                 }
                 _ => Ok(Arc::new(LocalStorage::new(path))),
             }

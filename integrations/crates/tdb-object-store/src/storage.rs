@@ -254,7 +254,7 @@ impl Storage for ObjectStorage {
 
 fn not_the_root(path: &str) -> Result<()> {
     if path.is_empty() {
-        let why = "it is empty, and this can't be done to the root itself";
+        let why = "empty path, but the operation is not possible on the root";
         return Err(StorageError::BadPath { path: String::new(), why });
     }
     Ok(())

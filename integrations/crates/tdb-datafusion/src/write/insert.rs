@@ -42,12 +42,12 @@ pub(crate) fn insert(
         InsertOp::Replace if !schema.allows_duplicates() => {}
         InsertOp::Replace => {
             return Err(error::plan(format!(
-                "{:?} allows cells with equal coordinates; REPLACE INTO has nothing to go by",
+                "{:?} allows duplicates, so that REPLACE INTO cannot identify the cells to replace",
                 opened.uri
             )));
         }
         InsertOp::Overwrite => {
-            return Err(error::plan("INSERT OVERWRITE isn't there for arrays; delete the cells first"));
+            return Err(error::plan("INSERT OVERWRITE is not supported by arrays; delete the cells first"));
         }
     }
     refuse_past(opened, "INSERT")?;
@@ -62,7 +62,7 @@ pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
     match opened.options.time {
         None => Ok(()),
         Some(_) => {
-            Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri)))
+            Err(error::plan(format!("{statement}: {:?} is opened at a fixed time; leave out the time", opened.uri)))
         }
     }
 }
