@@ -1,19 +1,19 @@
-//! What to make of a result of the library's.
+//! Judges aggregates of the reference library.
 
 use tdb_reference::model::AggregateFunction;
 
 use super::plain::{Answer, Sum, Values};
 
-/// What to make of it.
+/// The judgement of an aggregate.
 pub enum Judgement {
-    /// It is what the values come to.
+    /// The aggregate matches the values.
     Same,
-    /// It is not, for a reason that holds for all arrays.
+    /// The aggregate is wrong for a known reason that applies to all arrays.
     Known(&'static str),
     Wrong,
 }
 
-/// Judges a result of the library's over some values.
+/// Judges an aggregate that the library computed over some values.
 pub fn judge(values: &Values, function: AggregateFunction, theirs: &Answer) -> Judgement {
     if values.are_same(function, &values.answer(function), theirs) {
         return Judgement::Same;
