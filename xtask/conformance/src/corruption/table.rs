@@ -60,7 +60,7 @@ impl fmt::Display for Table {
         writeln!(f, "{} alterations; {} of fixtures that the library cannot read", all.made, all.left_out)?;
         writeln!(
             f,
-            "| what the alteration changes | made | `tdb verify` finds | our reader: error | silent | the library: error | silent | crash | timeout | memory | as before |"
+            "| what the alteration changes | made | `tdb verify` finds | our reader: error | silent | the library: error | silent | crash | no end | memory | as before |"
         )?;
         writeln!(f, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
         let rows = self.rows.iter().map(|(class, row)| (class.text(), row));
