@@ -36,7 +36,7 @@ fn floats(filters: Vec<Filter>) -> Attribute {
     Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(filters))
 }
 
-/// Returns values that compress to about half of their size, like measurements.
+/// Returns values with a compression ratio of about two, like measurements.
 fn measurements(rows: u64) -> Cells {
     let mut state = 1u64;
     let values = (0..rows * SIDE).flat_map(|cell| {

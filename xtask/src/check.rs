@@ -34,8 +34,8 @@ enum Only {
     Prose(prose::Arguments),
 }
 
-/// Crates that are meant to be used alone, with their maximum number of external packages.
-/// Build-time macros do not count.
+/// Crates for separate use, with the maximum number of external packages. Build-time macros do not
+/// count.
 const BUDGETS: [(&str, usize); 30] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
@@ -165,14 +165,14 @@ fn builds() -> Result {
     cargo(&workspace(), &alone).map(drop)
 }
 
-/// Returns all codecs except one. Without `webp`, also leaves out `webp-lossy`, which requires it.
+/// Returns all codecs except one. Without `webp`, also leaves out the dependent codec `webp-lossy`.
 fn all_but(codec: &str) -> String {
     let others: Vec<&str> = CODECS.into_iter().filter(|other| !other.starts_with(codec)).collect();
     others.join(",")
 }
 
-/// Checks several packages in one build, which shares their dependencies. None of these packages
-/// may enable a feature that another package must lack.
+/// Checks several packages in one build with shared dependencies. None of the packages may enable a
+/// feature that another package must lack.
 fn check(packages: &[&str], features: &str) -> Result {
     let mut arguments = vec!["check", "--no-default-features", "--features", features];
     arguments.extend(packages.iter().flat_map(|package| ["--package", package]));
@@ -185,7 +185,7 @@ fn without_warnings(arguments: &[&str]) -> Result {
     if warnings.is_empty() { Ok(()) } else { Err(format!("cargo {}:\n{warnings}", arguments.join(" ")).into()) }
 }
 
-/// Checks that no C compiler is needed without `zstd`, and that the default features include
+/// Checks that builds without `zstd` need no C compiler, and that the default features include
 /// `zstd`.
 fn pure_rust() -> Result {
     for package in CRATES_OF_CELLS {
@@ -208,10 +208,10 @@ fn pure_rust() -> Result {
     Ok(())
 }
 
-/// Builds the command without some codecs. Reads that need a missing codec must fail with an error
-/// that names the feature.
+/// Builds the command without some codecs. Reads with a missing codec must fail with an error that
+/// names the feature.
 ///
-/// The command is built in the target folder of the tests, which need the same dependencies.
+/// The build uses the target folder of the tests, which have the same dependencies.
 fn without_features() -> Result {
     for (features, expected) in [
         ("zlib,zstd", [("sparse-2d", None), ("sparse-encrypted", Some("aes")), ("dense-webp-lossless", Some("webp"))]),
@@ -224,7 +224,8 @@ fn without_features() -> Result {
         let command = executable(&told).ok_or("cargo built no command")?;
         let read = |(fixture, missing)| read(&command, &format!("v22-by-2.30.0-{fixture}"), missing);
         let result = expected.into_iter().try_for_each(read);
-        // Removes the incomplete command, so that nobody uses it. The next build recreates it.
+        // Removes the incomplete command to prevent accidental use. The next build recreates the
+        // command.
         std::fs::remove_file(&command)?;
         result?;
     }

@@ -1,4 +1,4 @@
-//! The arrays in `fixtures/`: the recipes that create them, and checks against the manifest.
+//! The arrays in `fixtures/`: recipes, and checks against the manifest.
 
 mod ask;
 mod bench;
@@ -241,8 +241,7 @@ fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be created", failures.len()).into()) }
 }
 
-/// Runs the recipe only for its questions, and reads the existing array with them. Skips converted
-/// arrays, which were read when they were created.
+/// Runs the recipe only for the questions, and reads the existing array. Skips converted arrays.
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();

@@ -1,5 +1,5 @@
-//! The fuzz targets of all crates in both workspaces. Each crate that parses has a folder `fuzz`,
-//! which is a separate workspace.
+//! The fuzz targets of all crates in both workspaces. Each parsing crate has a folder `fuzz` with a
+//! separate workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct Arguments {
 /// A fuzz target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    /// The crate that it tests.
+    /// The tested crate.
     package: String,
     name: String,
 }
@@ -156,7 +156,7 @@ fn text(path: &Path) -> Result<&str> {
     Ok(path.to_str().ok_or("a path that is not UTF-8")?)
 }
 
-/// Copies the workspace's lockfile, so that dependencies have the same versions. The copy is not
+/// Copies the workspace's lockfile to get the same versions of dependencies. The copy is not
 /// committed.
 fn lock(package: &str) -> Result {
     let (folder, of_workspace) = found(package);

@@ -81,7 +81,8 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
 
 /// Builds an attribute.
 pub(crate) fn attribute(spec: &AttributeSpec) -> Attribute {
-    // The library is not given a count of one value, so that `any` stays variable-sized.
+    // A count of one value is not passed to the library. Cells of datatype `any` stay
+    // variable-sized.
     let number = spec.cell_val_num.filter(|number| spec.datatype != Datatype::Any || *number != 1);
     let number = number.and_then(NonZeroU32::new).map_or(CellValNum::Var, CellValNum::Fixed);
     let mut attribute = Attribute::new(spec.name.as_str(), spec.datatype).with_cell_val_num(number);

@@ -1,4 +1,4 @@
-//! A case as plain data, so that it can be shrunk: an array, its history, and questions about it.
+//! A case as plain data, ready for shrinking: an array, the history of the array, and questions.
 
 use tdb_types::Layout;
 

@@ -21,8 +21,8 @@ pub enum Settled {
     Nothing,
 }
 
-/// Returns the first difference, or `None` if there is none. Compares only as many columns of
-/// `theirs` as `ours` has.
+/// Returns the first difference, or `None`. Compares only as many columns of `theirs` as `ours`
+/// has.
 pub fn difference(theirs: &ReadResult, ours: &Reading, settled: &Settled) -> Option<String> {
     if theirs.columns.len() < ours.columns.len() && theirs.cells + ours.cells > 0 {
         let names =

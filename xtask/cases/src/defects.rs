@@ -1,6 +1,6 @@
-//! Known defects of the reference library that the generator cannot avoid.
+//! Known defects of the reference library that affect generated cases.
 //!
-//! `docs/internals/conformance.md` lists these defects, and those that the generator avoids.
+//! `docs/internals/conformance.md` lists these defects, and the defects that the generator avoids.
 
 mod aggregates;
 mod pieces;
@@ -33,7 +33,7 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("no current buffer") && case.encrypted && writes_empty_cells(case) {
         return Some("cannot read encrypted empty tiles that went through other filters first");
     }
-    // Writes that are split into several fragments also consolidate their commits.
+    // Writes of several fragments also consolidate their commits.
     let gathers = |step: &&Step| match step {
         Step::Consolidate(mode) => *mode == "commits",
         Step::Write(write) => write.layout == Layout::GlobalOrder,
@@ -139,7 +139,7 @@ pub fn repeats_times(case: &Case) -> bool {
 }
 
 /// Overlapping ranges of unordered reads. The library merges ranges before the search, except
-/// ranges after one that ends at the maximum of the datatype.
+/// ranges after a range up to the maximum of the datatype.
 fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static str> {
     let is_unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
     let is_left = |ranges: &RangesSpec| {
@@ -181,8 +181,7 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
         .then_some("treats unsorted strings as sorted, and compares them only up to a zero byte")
 }
 
-/// Returns how `reader` misreads an array that these releases wrote. Returns `None` if no defect is
-/// known.
+/// Returns how `reader` misreads an array by these releases. Returns `None` if no defect is known.
 pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: Release) -> Option<&'static str> {
     writers
         .iter()
@@ -191,8 +190,8 @@ pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: R
 }
 
 /// Unordered reads with overlapping or unsorted ranges, of arrays with all coordinates in one file.
-/// The library returns a cell once for each range that contains it, or never, or refuses the read.
-/// Release 2.30.0 returns each cell once.
+/// The library returns a cell once per matching range, or never, or refuses the read. Release
+/// 2.30.0 returns each cell once.
 fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) -> Option<&'static str> {
     let apart = |ranges: &RangesSpec| {
         let datatype = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?.datatype;

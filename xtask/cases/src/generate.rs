@@ -1,5 +1,5 @@
-//! Generates random cases. A case depends only on its random numbers, and is complete before
-//! anything runs.
+//! Generates random cases. A case depends only on the random numbers of a seed, and is complete
+//! before anything runs.
 
 mod aggregates;
 mod axis;
@@ -94,7 +94,7 @@ fn make(random: &mut Random) -> (Case, Vec<Axis>) {
     (Case { array, steps, questions, encrypted, disordered: false, repeated: false }, axes)
 }
 
-/// An array and its history so far.
+/// An array and the history so far.
 struct History<'a> {
     array: &'a ArraySpec,
     axes: &'a [Axis],

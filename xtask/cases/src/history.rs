@@ -1,4 +1,5 @@
-//! The history of an array, as operations by both sides. Plain data, so that it can be shrunk.
+//! The history of an array, as operations by both sides. The history is plain data, ready for
+//! shrinking.
 
 use tdb_reference::model::{ArraySpec, MetadataEntry};
 use tdb_types::FormatVersion;
@@ -89,8 +90,8 @@ pub struct Join {
 }
 
 impl History {
-    /// Returns the array with its writes, evolutions and deletes, by which known defects are
-    /// recognized.
+    /// Returns the array with all writes, evolutions and deletes, for the recognition of known
+    /// defects.
     pub fn case(&self) -> Case {
         let steps = self.turns.iter().filter_map(|turn| match &turn.deed {
             Deed::Step(step) => Some(step.clone()),
@@ -108,7 +109,7 @@ impl History {
 }
 
 impl Deed {
-    /// Returns the timestamp of the operation, if it has one.
+    /// Returns the timestamp of the operation, if any.
     pub fn time(&self) -> Option<u64> {
         match self {
             Self::Step(Step::Write(write)) => write.timestamp,

@@ -93,7 +93,7 @@ pub fn can_make_tiles(case: &Case, release: Release) -> bool {
     !overhang::is_beyond(&case.array) || !(negative || overhang::is_written(case))
 }
 
-/// `true` if release 2.30.0 can read the footers that it consolidates. It cannot for format 11.
+/// `true` if release 2.30.0 can read the footers after consolidation. Format 11 is not readable.
 pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
     let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
     release.format != 11 || !joins
@@ -146,8 +146,8 @@ fn can_have(case: &Case, release: Release) -> bool {
     combined && ordered && duplicates && evolves && named && !damaged && extended
 }
 
-/// `true` if releases before 2.0 accept the tile extent. For domains that start below zero, they
-/// compute a wrong end of the last tile.
+/// `true` if releases before 2.0 accept the tile extent. These releases compute a wrong end of the
+/// last tile if the domain starts below zero.
 fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     let physical = dimension.datatype.physical();
     let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, physical.is_float()) else {

@@ -55,8 +55,7 @@ pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<
             let max_fragment_size = manner.max_fragment_size.filter(|_| !whole);
             write(uri, case, spec, Manner { max_fragment_size, ..manner })?;
             if spec.timestamp.is_none() {
-                // Files that different libraries write within one millisecond have no defined
-                // order.
+                // Files of different libraries have no defined order within one millisecond.
                 thread::sleep(Duration::from_millis(2));
             }
             Ok(())
@@ -151,7 +150,7 @@ fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query
     select::select(array, query, spec, selection)
 }
 
-/// Checks that a batch fulfills the guarantees of its documentation.
+/// Checks the documented guarantees of a batch.
 fn check(batch: &Batch) -> Result<(), String> {
     if batch.is_empty() {
         return Err("a batch without cells".to_owned());

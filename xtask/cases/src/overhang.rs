@@ -1,9 +1,8 @@
 //! Dense arrays whose last tile ends at or beyond the end of the datatype.
 //!
-//! The library creates these arrays, but can neither read nor write cells of that tile. It computes
-//! coordinates that wrap around, and crashes or never terminates. The expected cells therefore come
-//! from a wide array, which the library writes with the same cells at 64-bit coordinates that count
-//! from 0.
+//! The library creates these arrays, but can neither read nor write cells of the last tile.
+//! Coordinates wrap around, and the library crashes or never terminates. The expected cells come
+//! from a wide array by the library, with the same cells at 64-bit coordinates from 0 on.
 
 use tdb_types::{ArrayType, Datatype};
 

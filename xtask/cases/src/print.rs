@@ -13,7 +13,7 @@ use tdb_reference::model::{AttributeSpec, Bytes, Column, Pipeline, QuerySpec, Wr
 /// Maximum number of cells to print per write.
 const SHOWN_CELLS: usize = 24;
 
-/// Formats a case with one of its questions, or all of them.
+/// Formats a case with one question, or with all questions.
 pub fn case(case: &Case, only: Option<usize>) -> String {
     let mut text = array(case);
     for one in &case.steps {

@@ -16,8 +16,8 @@ use tdb_reference::{Error, Reference, Result};
 /// Approximate maximum number of batches of the second read.
 const MOST_BATCHES: usize = 100;
 
-/// Reads with the library, and retries once if it crashes, as it sometimes does. The second value
-/// is `true` if it crashed.
+/// Reads with the library, and retries once after a crash. The second value is `true` after a
+/// crash.
 pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
     match reference.read(uri, query) {
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
@@ -32,8 +32,8 @@ fn needs_coordinates(case: &Case, question: &Question) -> bool {
     case.array.array_type == ArrayType::Sparse && (ordered || ties)
 }
 
-/// Returns the question for the library. Some cells may have equal coordinates in one fragment.
-/// Then a row- or column-major read of several fragments returns only one of them, so the layout
+/// Returns the question for the library. Some cells may have equal coordinates in one fragment. A
+/// row- or column-major read of several fragments returns only one of these cells, and therefore
 /// becomes unordered.
 pub fn asked(case: &Case, question: &Question) -> Question {
     let mut asked = question.clone();
@@ -59,7 +59,7 @@ pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     if case.array.array_type == ArrayType::Dense
         && let Some(current) = &case.array.current_domain
     {
-        // If a dimension has no range, tdb reads its current domain, and the library its whole
+        // For a dimension without a range, tdb reads the current domain, and the library the whole
         // domain.
         for (dimension, ends) in case.array.dimensions.iter().zip(current) {
             if query.ranges.iter().all(|ranges| ranges.dimension != dimension.name) {

@@ -13,8 +13,8 @@ pub struct Selection {
     pub forms: Vec<Form>,
     /// The points, which may be an empty list. Each point has a coordinate for each dimension.
     pub points: Option<Vec<Vec<Bytes>>>,
-    /// The boxes, which may be an empty list. For each dimension, a box has intervals whose
-    /// intersection is its side.
+    /// The boxes, possibly an empty list. A side of a box is the intersection of the intervals
+    /// along a dimension.
     pub boxes: Option<Vec<Vec<Vec<Interval>>>>,
     /// A point outside of the domain, which tdb must refuse.
     pub outside: Option<Vec<Bytes>>,

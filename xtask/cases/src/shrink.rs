@@ -1,4 +1,4 @@
-//! Shrinks a failing case so that a person can read it.
+//! Shrinks a failing case for human readers.
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
@@ -39,7 +39,7 @@ pub fn shrink(case: Case, failure: Failure, mut fails: impl FnMut(&Case) -> Opti
     }
 }
 
-/// Returns cases that are simpler in one respect, with the largest simplifications first.
+/// Returns cases with one simplification each, largest simplifications first.
 pub fn smaller_cases(case: &Case) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |change: &dyn Fn(&mut Case) -> Option<()>| {

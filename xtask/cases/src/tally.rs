@@ -49,7 +49,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a case that did not fail, with its counters. `excused` is the label of excuses.
+    /// Counts a successful case with its counters. `excused` is the label of excuses.
     pub fn settle(&mut self, verdict: Verdict, counts: &Counts, excused: &str) {
         match verdict {
             Verdict::Agreed { reads, cells, excuses } => {

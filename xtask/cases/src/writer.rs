@@ -1,4 +1,4 @@
-//! The writers of arrays: one release, or several one after the other.
+//! The writers of arrays: one release, or several releases in sequence.
 
 use std::thread;
 use std::time::Duration;
@@ -30,7 +30,8 @@ pub fn start(library: &str) -> Result<Reference> {
     Ok(reference)
 }
 
-/// The process of an older release, and those of newer releases that also write to its arrays.
+/// The process of an older release, and the processes of newer releases that also write to the
+/// arrays.
 pub struct Writer {
     pub release: Release,
     pub reference: Reference,

@@ -24,7 +24,7 @@ use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
 
 /// Computes a question's aggregates on both sides and returns the first difference, if any. The
-/// library computes them with `query`, which reads `cells` cells.
+/// library runs `query`, a read of `cells` cells.
 ///
 /// # Errors
 /// Fails if the library's process cannot be started.
@@ -44,8 +44,7 @@ pub fn compare(
 }
 
 /// Compares the aggregates of a question with points or boxes. `judged` is an equivalent question
-/// that the library supports, with the number of its cells. If it is `None`, only tdb's aggregates
-/// are checked.
+/// for the library, with the number of cells. Without `judged`, checks only tdb's aggregates.
 ///
 /// # Errors
 /// Fails if the library's process cannot be started.

@@ -40,8 +40,8 @@ pub struct Files {
     /// Number of data files whose differences a filter permits.
     free: u64,
     metadata: (u64, u64),
-    /// Number of metadata files that differ only in compressed sizes and in statistics that the
-    /// library gets wrong.
+    /// Number of metadata files with differences only in compressed sizes, or in statistics that
+    /// the library gets wrong.
     explained: u64,
     /// The loss of lossy images, compared with the original pixels.
     loss: pixels::Loss,
@@ -320,8 +320,8 @@ fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>)
     Some(Metadata { file, schema: Arc::clone(fragment.schema()) })
 }
 
-/// Returns the first difference that is neither in a compressed size nor in a statistic that the
-/// library is known to get wrong.
+/// Returns the first difference apart from compressed sizes and known wrong statistics of the
+/// library.
 fn unexplained(expected: &Metadata, got: &Metadata) -> Option<String> {
     let (theirs, ours) = (&expected.file, &got.file);
     // The MBRs of dense fragments depend on the domain.
@@ -363,7 +363,7 @@ fn raw(statistics: &TileStatistics, tile: u64) -> Raw<'_> {
 
 /// Returns the name of a statistic that differs although the library's value can be trusted.
 fn other_statistic(known: &ValueStatistics<'_>, [theirs, ours]: [Raw<'_>; 2]) -> Option<&'static str> {
-    // If there are several NaNs, the compiler determines which NaN the sum becomes.
+    // For several NaNs, the compiler determines which NaN the sum becomes.
     let is_nan = |bits: Option<u64>| bits.is_some_and(|bits| f64::from_bits(bits).is_nan());
     let of_nans = matches!(known.sum.stored(), Some(Sum::F64(_))) && is_nan(theirs.1[0]) && is_nan(ours.1[0]);
     let values = [

@@ -168,11 +168,11 @@ impl Sides<'_> {
         [by_library, own]
     }
 
-    /// Runs a step on both sides, and fails if only one side refuses it.
+    /// Runs a step on both sides, and fails if only one side succeeds.
     fn both_carry_out(&mut self, step: &Step, counts: &mut Counts) -> Result<(), End> {
         match self.carry_out(step) {
             [Ok(()), Ok(())] => Ok(()),
-            // A step that the library cannot apply to its own array cannot be compared.
+            // No comparison is possible after the library refuses the step for its own array.
             [Err(_), Err(_)] => {
                 counts.add(REFUSED, 1);
                 Err(End::Verdict(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() }))
@@ -212,8 +212,8 @@ impl Sides<'_> {
         let mut cells = 0;
         for (index, question) in before.questions.iter().enumerate() {
             let failed = |detail| Failure { question: Some(index), ..Failure::new(Kind::Changed, detail) };
-            // All schemas are newer than the time range of questions about the past, so that the
-            // first schema applies.
+            // All schemas are newer than the time range of questions about the past. The first
+            // schema applies.
             let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
             let case = if is_past { before } else { after };
             let query = with_coordinates(case, question);
@@ -221,7 +221,7 @@ impl Sides<'_> {
             let got = read_again(self.on_ours(), &ours, &query).0;
             let (expected, got) = match (expected, got) {
                 (Ok(expected), Ok(got)) => (expected, got),
-                // Messages contain paths, so they are not compared.
+                // Messages contain paths, and are not compared.
                 (Err(_), Err(_)) => {
                     counts.add(REFUSED, 1);
                     continue;
@@ -295,7 +295,7 @@ fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
     }
 }
 
-/// `true` if the library is known to fail on tdb's array with a step that it applied to its own.
+/// `true` if the library is known to fail on tdb's array after it succeeded on its own array.
 fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
     let ours = matches!(step, Step::Evolve(_) | Step::Delete(..));
     !ours && (defects::explanation(case, None, error).is_some() || error.contains("was stopped after"))
@@ -360,7 +360,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
         let name = random.percent(70).then_some(name);
         open.change().add(uri, !absolute, name.as_deref()).commit().map_err(ours)?;
     }
-    // Each side continues with the files that the other side wrote.
+    // Each side continues with the files of the other side.
     let group = Group::open(&path).map_err(ours)?;
     let gone = group.members().first().map(|member| member.key().to_owned());
     if let Some(gone) = gone.filter(|_| random.percent(50)) {
@@ -372,7 +372,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     let put = entries(random);
     let job = Job::ChangeGroup { uri: uri.clone(), add: vec![by_library], remove: Vec::new(), put, delete: Vec::new() };
     reference.done(job).map_err(|error| error.to_string())?;
-    // Files that different libraries write within one millisecond have no defined order.
+    // Files of different libraries have no defined order within one millisecond.
     std::thread::sleep(std::time::Duration::from_millis(2));
     let entry = MetadataEntry { key: "k0".into(), datatype: Datatype::Int8, count: 1, value: Bytes(vec![7]) };
     let group = Group::open(&path).map_err(ours)?;

@@ -95,7 +95,7 @@ enum What {
     Releases {
         #[command(flatten)]
         only: Only,
-        /// Append to the arrays with newer releases, one after the other
+        /// Append to the arrays with newer releases in sequence
         #[arg(long)]
         append: bool,
     },
@@ -152,7 +152,7 @@ pub struct CaseArguments {
     /// Stop after this many failures
     #[arg(long, global = true, default_value_t = 5)]
     failures: u64,
-    /// Print failing cases without shrinking them, which is faster
+    /// Print failing cases without shrinking, which is faster
     #[arg(long, global = true)]
     no_shrink: bool,
     /// Fail a case and end the run if the case takes longer than this many seconds
@@ -172,7 +172,7 @@ impl CaseArguments {
         }
     }
 
-    /// Returns the options that pass these arguments to another program.
+    /// Returns equivalent options for another program.
     pub fn options(&self) -> Vec<String> {
         let numbers = [("--cases", self.cases), ("--case", self.case), ("--jobs", self.jobs.map(|jobs| jobs as u64))];
         let given = numbers.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -256,7 +256,7 @@ fn summed_up(tally: &Tally, lines: &[String], started: Instant) -> Result<(), Bo
     if tally.failed > 0 { Err(format!("{} cases failed", tally.failed).into()) } else { Ok(()) }
 }
 
-/// The tally of a run, and the function that formats the counters of its kind.
+/// The tally of a run, and a function that formats the counters.
 type Outcome = (Tally, fn(&Counts) -> Vec<String>);
 
 fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {

@@ -24,7 +24,7 @@ use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
 use tdb_types::{FormatVersion, Layout, Limits};
 
-/// One in `MUTATED` cases is invalid, or nearly so.
+/// One in `MUTATED` cases is invalid or nearly invalid.
 const MUTATED: u64 = 2;
 
 /// Names of counters.
@@ -39,7 +39,7 @@ pub struct Create {
     pub seed: u64,
 }
 
-/// A schema, and the mutation that makes it invalid or nearly so.
+/// A schema, and a mutation that makes the schema invalid or nearly invalid.
 #[derive(Clone)]
 pub struct CreateCase {
     /// The case, without steps and questions.
@@ -161,8 +161,8 @@ fn excused(reason: &str) -> Result<Verdict, String> {
     Ok(Verdict::Excused(reason.to_owned()))
 }
 
-/// `true` if the library refuses an extent that it would choose itself: an extent of more than half
-/// of a signed type.
+/// `true` if the library refuses an extent of more than half of a signed type, although the library
+/// would choose this extent itself.
 fn is_harsh(error: &str) -> bool {
     let negative = error.contains("Tile extent -") && error.contains("exceeds range on dimension domain");
     // The library also refuses the extent 0 of a domain of a single float, although it stores 0 if

@@ -20,9 +20,9 @@ use tdb_types::FormatVersion;
 
 use super::{aggregates, facts, selected};
 
-/// Runs a case in a new folder below `folder`. The writer creates the array. Without a writer, the
-/// release that reads creates it. If cells are not in global order, the library returns them in
-/// stored order. It is then asked about an array with the same cells in order.
+/// Runs a case in a new folder below `folder`. The writer creates the array, or else the reading
+/// release does. If cells are not in global order, the library returns stored order. The comparison
+/// then uses a second array with the same cells in order.
 ///
 /// # Errors
 /// Fails if the folder cannot be created or the library's process cannot be started.
@@ -40,8 +40,8 @@ pub fn examine(
     }
     let place = Place::new(folder)?;
     let [uri, in_order] = ["array", "in order"].map(|name| place.uri(name));
-    // Schemas of older versions hold less, so these are not compared completely. The fixtures cover
-    // them.
+    // Schemas of older versions hold less and are not compared completely. The fixtures cover these
+    // schemas.
     let whole_schema = writer.is_none();
     let sorted = case.sorted();
     for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &in_order)] {
@@ -75,8 +75,8 @@ pub fn examine(
     }
 }
 
-/// Runs all questions. The library reads the first array, and tdb the second. Reads that the
-/// library cannot do on the array itself use the wide array.
+/// Runs all questions. The library reads the first array, and tdb the second. If the library cannot
+/// read the array itself, the wide array is used.
 pub fn compare_questions(
     case: &Case,
     releases: &[Release],
@@ -187,8 +187,8 @@ fn fails_by_itself<T>(case: &Case, index: usize, uri: &str, unasked: bool) -> Op
 }
 
 /// Compares reads of an array whose last tile ends at or beyond the end of the datatype. tdb must
-/// read the cells that the library reads from the wide array. So must the library, where it does
-/// not crash.
+/// read the same cells as the library reads from the wide array. The library must read the same
+/// cells too, unless it crashes.
 fn compare_with_wide(
     wide: &WideArray,
     case: &Case,
@@ -241,8 +241,8 @@ fn compare_with_wide(
     }
 }
 
-/// Returns the library's defect that explains different cells, or `None`. The library must return
-/// tdb's cells if it is asked in a way that avoids the defect.
+/// Returns the library's defect that explains different cells, or `None`. A question that avoids
+/// the defect must return tdb's cells.
 pub fn misread(
     case: &Case,
     question: &Question,

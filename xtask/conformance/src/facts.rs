@@ -140,8 +140,7 @@ fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends
     (key(low), Bound::Included(key(high)))
 }
 
-/// Returns the first difference between the fragments that the library lists and those that tdb
-/// lists.
+/// Returns the first difference between the fragment lists of the library and tdb.
 pub fn fragment_difference(theirs: &[FragmentSummary], array: &Array) -> Option<String> {
     fragment_facts(theirs, array).err()
 }

@@ -31,13 +31,13 @@ const REINTERPRETED: [Datatype; 7] = [Int8, Int16, Int32, Int64, UInt8, UInt16, 
 
 /// Names of counters.
 const BOTH: &str = "tiles filtered by both sides and read by both";
-/// Tiles that the library writes but does not always read right, and those of them that tdb reads
-/// right.
+/// Tiles by the library that the library itself does not always read right, and tiles among these
+/// that tdb reads right.
 const UNREAD: &str = "tiles that the library wrote but doesn't always read";
 const UNREAD_BUT_OURS: &str = "tiles that only tdb always reads";
-/// Tiles with values that the library lost. tdb refuses to read these tiles.
+/// Tiles with values that the library lost. tdb refuses to read such tiles.
 const LOST: &str = "tiles with values lost";
-/// Tiles that the library writes but that cannot be read back. tdb refuses to write them.
+/// Tiles by the library that nobody can read back. tdb refuses to write such tiles.
 const PARTIAL: &str = "tiles refused by us because the library loses bytes";
 const REFUSED: &str = "tiles refused by both";
 /// Tiles that only tdb writes, and both sides read.

@@ -1,9 +1,9 @@
-//! Arrays in the formats of older releases, written by tdb, and read by those releases and the
+//! Arrays in the formats of older releases, written by tdb, and read by the older releases and the
 //! newest.
 //!
-//! Each array is written twice: once with tdb as one of its writers, and once with the newest
-//! release instead of tdb. The newest release must read the same from both. The older release must
-//! too, as far as it reads arrays of the newest release.
+//! Each array is written twice: once with tdb as a writer, and once with the newest release instead
+//! of tdb. The newest release must read the same from both arrays. So must the older release, as
+//! far as it reads arrays of the newest release.
 
 mod counted;
 mod labels;
@@ -77,7 +77,7 @@ impl CaseKind for OldFormat {
         Sides::start(self.older)
     }
 
-    /// Generates a case that the release can run. Returns `None` if there is no such case.
+    /// Generates a case for the release. Returns `None` if the case needs unsupported features.
     fn case(&self, index: u64) -> Option<Case> {
         let mut case = limits::fit(generate::case(seed_of(self.seed, index)), self.older)?;
         if Share::of(index) != Share::All && !limits::footers_can_be_joined(&case, self.older) {

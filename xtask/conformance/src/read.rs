@@ -17,11 +17,11 @@ use super::examine::examine;
 
 /// In the short form, tdb also writes one in `WRITTEN` cases.
 const WRITTEN: u64 = 10;
-/// tdb writes one in `OLDER` of its cases in an older format. In the short form, all of them.
+/// One in `OLDER` cases by tdb is written in an older format. In the short form, all cases are.
 const OLDER: u64 = 5;
-/// One in `DISORDERED` cases that tdb does not write has cells out of global order.
+/// One in `DISORDERED` cases without tdb as a writer has cells out of global order.
 pub const DISORDERED: u64 = 7;
-/// One in `REPEATED` cases has cells of equal coordinates in one write.
+/// One in `REPEATED` cases has a write with equal coordinates.
 const REPEATED: u64 = 6;
 /// One in `SIMULTANEOUS` cases has writes with the same timestamp.
 const SIMULTANEOUS: u64 = 5;
@@ -45,7 +45,7 @@ pub struct Read {
     pub names_files: bool,
 }
 
-/// An array, and the format version in which tdb writes it, if it does.
+/// An array, and the format version of tdb's copy, if tdb writes one.
 #[derive(Clone)]
 pub struct ReadCase {
     case: Case,

@@ -50,7 +50,7 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Arrays that one release writes, within its limits. Newer releases may then write to them.
+/// Arrays by one release, within the release's limits. Newer releases may append.
 struct OfRelease {
     seed: u64,
     writer: Release,
@@ -113,12 +113,11 @@ impl CaseKind for OfRelease {
     }
 }
 
-/// Returns the newer releases that write to a release's arrays: one halfway to the newest, and the
-/// newest.
+/// Returns the newer releases that append to a release's arrays: a release halfway to the newest,
+/// and the newest.
 ///
-/// Releases from 2.17 on cannot read coordinates that releases 2.0 to 2.16 wrote into an array of a
-/// release before 2.0, and vice versa. Only the last release before 2.17 writes to such arrays and
-/// reads them.
+/// Releases from 2.17 on cannot read coordinates of releases 2.0 to 2.16 in an array of a release
+/// before 2.0, and vice versa. Only the last release before 2.17 appends to and reads such arrays.
 fn later_writers(writer: Release) -> Vec<Release> {
     if !writer.can(Ability::OwnDimensions) {
         return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();

@@ -1,7 +1,7 @@
 //! Compares reads of points, boxes and open-ended ranges on both sides.
 //!
-//! tdb's result is also compared with all cells of its array, from which a plain evaluator selects
-//! the cells of the question.
+//! A plain evaluator also selects the cells of the question from all cells of tdb's array, and
+//! tdb's result must be the same.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -95,8 +95,7 @@ fn panicked() -> Failure {
     Failure::new(Kind::OurPanic, "our reader panicked".to_owned())
 }
 
-/// Compares tdb's result for a selection with the cells that a plain evaluator selects from all
-/// cells that tdb reads.
+/// Compares tdb's result for a selection with a plain evaluator's selection from all cells.
 ///
 /// # Errors
 /// Fails if the results differ or if tdb refuses the question.
@@ -134,7 +133,7 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     Ok(())
 }
 
-/// Returns the fields of the question, followed by the dimensions that are not among them.
+/// Returns the fields of the question, followed by the remaining dimensions.
 fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     let mut fields = question.query.fields.clone();
     if fields.is_empty() {
@@ -152,7 +151,7 @@ fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     fields
 }
 
-/// The cells that the library read, or why it did not read them.
+/// The library's cells, or the reason for a skipped read.
 enum Answer<T> {
     Read(T),
     Excused(String),
@@ -206,9 +205,9 @@ impl Judged {
 
 type TheirCells = (ReadResult, Option<Judged>);
 
-/// Reads the cells of a question with the library. Reads each box separately. If there are too many
-/// boxes, or the library misreads one, a plain evaluator selects the cells from all cells. For a
-/// single box, the library's question is returned too.
+/// Reads the cells of a question with the library, box by box. For too many boxes, or after a
+/// misread box, a plain evaluator selects the cells from all cells. For a single box, also returns
+/// the library's question.
 fn their_cells(
     case: &Case,
     index: usize,
@@ -259,8 +258,8 @@ fn places(case: &Case, cells: &ReadResult) -> Vec<Place> {
     coordinates(case, cells).into_iter().map(place).collect()
 }
 
-/// Merges the cells of all parts, each once. Parts that contain the same coordinates must have all
-/// of their cells.
+/// Merges the cells of all parts without repetitions. Parts with the same coordinates must contain
+/// the same number of cells.
 fn join(case: &Case, parts: &[ReadResult]) -> std::result::Result<ReadResult, String> {
     let mut known: HashMap<Place, usize> = HashMap::new();
     let mut all: Option<ReadResult> = None;

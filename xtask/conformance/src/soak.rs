@@ -1,10 +1,10 @@
 //! Concurrent writers, readers, deletes and maintenance of both libraries. Every reader must see a
 //! committed state.
 //!
-//! Each write covers the same cells with a serial number that determines its timestamp. A read that
-//! mixes two states sees two numbers, or too few cells. Both sides maintain the array alternately:
-//! the library takes no lock, and files that one job consolidates while another removes them would
-//! be lost.
+//! All cells of a write have the same serial number, which determines the timestamp. A read of
+//! mixed states sees two numbers, or too few cells. Both sides maintain the array alternately,
+//! because the library takes no lock. Concurrent jobs could remove files while other jobs
+//! consolidate them.
 
 use std::error::Error;
 use std::path::Path;
@@ -260,7 +260,7 @@ impl Soak<'_> {
         Ok(Some([values(0), values(1)]))
     }
 
-    /// Writes metadata, whose files grow after they have their names.
+    /// Writes metadata. Metadata files grow under their final names.
     fn describe_on(&self, mut reference: Reference) -> Result<(), Box<dyn Error>> {
         for number in 0_i32.. {
             if !self.goes_on() {

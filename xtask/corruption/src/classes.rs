@@ -39,7 +39,7 @@ pub enum Class {
     Structure,
     /// Array metadata, commits, other files.
     Commits,
-    /// A group or one of its members cannot be read.
+    /// A group or a member cannot be read.
     GroupLost,
     /// A group has other members, or a member is missing.
     Members,

@@ -14,7 +14,7 @@ pub struct Damage {
     pub what: String,
     /// Paths and new contents of the files. `None` for deleted files.
     pub files: Vec<(String, Option<Vec<u8>>)>,
-    /// `true` if `path` is a folder that is deleted with all its files.
+    /// `true` if `path` is a folder, deleted with all files.
     pub is_folder: bool,
 }
 

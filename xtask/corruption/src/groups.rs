@@ -31,8 +31,7 @@ fn other_details(subject: &Subject, rng: &mut SplitMix64) -> Option<Damage> {
     let prefix = format!("{GROUP_FOLDER}/");
     let files: Vec<_> = subject.files().iter().filter(|(path, _)| path.starts_with(&prefix)).collect();
     let (path, bytes) = files.get(rng.below(files.len().max(1)))?;
-    // Details of encrypted groups cannot be decoded without the key, so nobody without the key can
-    // damage them like this.
+    // Nobody can decode or rewrite the details of encrypted groups without the key.
     let mut details = GroupDetails::parse_file(bytes, &mut GenericTileDecoder::new(Limits::SMALL), None).ok()?;
     let index = rng.below(details.members.len().max(1));
     let member = details.members.get_mut(index)?;

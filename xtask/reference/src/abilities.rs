@@ -1,7 +1,7 @@
 //! The abilities of each release of the reference library.
 //!
-//! The C interface detects a missing function by its symbol, and a job that needs the function
-//! fails with its name. Recipes and generated cases need the abilities in advance.
+//! The C interface detects a missing function by symbol, and a job fails with the name of the
+//! function. Recipes and generated cases need the abilities in advance.
 
 use super::releases::Release;
 

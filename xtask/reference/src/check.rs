@@ -36,7 +36,7 @@ pub fn check(release: &str) -> Result<(), Box<dyn StdError>> {
     let mut newest = Reference::start(NEWEST)?;
     sparse(&mut reference, &mut newest)?;
     dense(&mut reference, &mut newest)?;
-    // Release 2.2.2 does not read back the nulls that it writes.
+    // Release 2.2.2 does not read back nulls.
     if !known.can(Ability::Nullable) || release == "2.2.2" {
         return Ok(());
     }

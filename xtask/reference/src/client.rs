@@ -68,7 +68,7 @@ impl Reference {
         &mut self.config
     }
 
-    /// Sets the timeout of jobs. A job that exceeds it fails, and the process is killed.
+    /// Sets the timeout of jobs. After a timeout the job fails, and the process is killed.
     pub fn patience(&mut self, patience: Duration) {
         self.patience = patience;
         self.process = None;
@@ -148,7 +148,7 @@ macro_rules! expect {
     };
 }
 
-/// Jobs as methods. Their errors are those of [`Reference::run`].
+/// Jobs as methods, with the errors of [`Reference::run`].
 #[allow(clippy::missing_errors_doc)]
 impl Reference {
     pub fn version(&mut self) -> Result<String> {
@@ -230,7 +230,7 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
-    /// Runs [one query after the other](QuerySpec::one_by_one) on an array that is opened once.
+    /// Runs [the queries in sequence](QuerySpec::one_by_one) on an open array.
     pub fn time_reads_one_by_one(&mut self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats };
         expect!(self.run(&job), Outcome::Timed(timed) => timed)

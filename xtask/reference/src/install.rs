@@ -16,8 +16,8 @@ const PLATFORMS: [&str; 4] = ["manylinux_2_28", "manylinux2014", "manylinux2010"
 
 /// Returns the path of the release's shared library. Downloads the release if needed.
 ///
-/// Several processes may install a release at the same time. Each unpacks it to a temporary folder,
-/// and the first to finish renames its folder atomically.
+/// Several processes may install a release at the same time. Each process unpacks the release to a
+/// temporary folder. The first process to finish renames the folder atomically.
 pub fn install(release: Release) -> Result<PathBuf> {
     let cache = cache_folder();
     let home = cache.join(release.library);

@@ -1,9 +1,8 @@
-//! Arrays, cells and queries as plain data, independent of the library that writes or reads them.
-//! Fixtures, comparisons and messages to the process with the reference library consist of these
-//! types.
+//! Arrays, cells and queries as plain data, independent of any library. Fixtures, comparisons and
+//! messages to the process with the reference library consist of these types.
 //!
-//! Coordinates and fill values are [`Bytes`] in the format's little-endian encoding, because their
-//! datatype is only known at run time. The `build` module creates them from Rust values.
+//! Coordinates and fill values are [`Bytes`] in the format's little-endian encoding, because the
+//! datatype is only known at run time. The `build` module creates such bytes from Rust values.
 
 mod aggregate;
 mod array;

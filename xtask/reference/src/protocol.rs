@@ -120,7 +120,7 @@ pub enum Job {
         spec: QuerySpec,
         room: usize,
     },
-    /// Runs [one query after the other](QuerySpec::one_by_one) on an open array, and times them.
+    /// Runs [the queries in sequence](QuerySpec::one_by_one) on an open array, timed.
     TimeReadsOneByOne {
         uri: String,
         spec: QuerySpec,
@@ -259,7 +259,7 @@ pub struct GroupDescription {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimedReads {
     pub cells: usize,
-    /// Size in bytes of values, offsets (8 bytes each, one more than there are cells) and validity.
+    /// Size in bytes of values, offsets (8 bytes each, with the end of the last cell) and validity.
     pub bytes: u64,
     /// SHA-256 of the columns in the order of the fields. For each column: the values, then the
     /// offsets of variable-size cells as little-endian `u64` with the end of the last cell, then

@@ -3,7 +3,7 @@
 use std::env;
 use std::process::{Command, ExitCode, Stdio};
 
-/// Exit code of a worker process that cannot load its release.
+/// Exit code of a worker process without a release.
 const REFUSED: u8 = 3;
 
 fn main() -> ExitCode {

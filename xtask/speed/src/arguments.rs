@@ -15,7 +15,7 @@ pub struct Arguments {
     /// Run only cases whose names contain this text
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// Runs per case, of which the median counts; runs that take seconds are done twice
+    /// Runs per case; the median counts, and runs of several seconds are done twice
     #[arg(long, default_value_t = 5)]
     pub(crate) repeats: usize,
     /// Size of the arrays, relative to those of the documented figures

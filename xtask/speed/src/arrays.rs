@@ -88,7 +88,7 @@ pub fn ensure(reference: &mut Reference, folder: &Path, array: &SpeedArray) -> R
     if path.exists() {
         return Ok(uri);
     }
-    // The array is renamed when it is complete, so that an interrupted run leaves no partial array.
+    // The array is renamed when complete. An interrupted run leaves no partial array.
     let making = folder.canonicalize()?.join(format!("{}.making", array.name));
     let _ = fs::remove_dir_all(&making);
     let making_uri = making.to_str().ok_or("the arrays' folder is not UTF-8")?.to_owned();
@@ -151,7 +151,7 @@ pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray
 }
 
 /// Returns a square of doubles with `layers` fragments. Each fragment covers a band two steps wide,
-/// which overlaps its neighbors.
+/// and overlaps the neighboring bands.
 pub fn layered(side: u64, layers: u64) -> SpeedArray {
     let name = if layers == 8 { "layered".to_owned() } else { format!("layered-{layers}") };
     let mut array = dense(&name, side, []);
@@ -223,8 +223,8 @@ pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline
         timestamp: Some(1_700_000_000_000 + fragment),
         cells: cells / fragments,
         columns: vec![
-            // Different seeds shift the points, so that fragments share some coordinates that the
-            // reader must deduplicate.
+            // Different seeds shift the points. Fragments share some coordinates, which the reader
+            // must deduplicate.
             ("y".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 0 }),
             ("x".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 1 }),
             ("a".to_owned(), Rule::Wave { seed: fragment }),

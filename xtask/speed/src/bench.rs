@@ -13,7 +13,7 @@ use crate::{arrays, limits, workloads};
 /// together must finish within minutes.
 const LONG: f64 = 2.0;
 
-/// Measures the workloads. Prints the table, the means, and the rows that miss their targets.
+/// Measures the workloads. Prints the table, the means, and the rows below their targets.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut workloads = workloads::all(arguments.scale, &arguments.groups);
     workloads.retain(|workload| arguments.only.as_ref().is_none_or(|only| workload.name().contains(only)));
@@ -50,7 +50,7 @@ fn measure(workload: &mut dyn Workload, bench: &mut Bench, repeats: usize) -> Re
     workload.prepare(bench)?;
     let all = limits::threads();
     let (mut theirs, mut ours) = (<[Side; 2]>::default(), <[Side; 2]>::default());
-    // Two rounds, so that other load on the machine affects both sides.
+    // Two rounds expose both sides to the same other load on the machine.
     for turn in 0..2_usize.min(repeats) {
         let repeats = |side: &Side| match turn {
             0 => 1,

@@ -1,15 +1,15 @@
 //! Counts the instructions of key paths with callgrind, and compares them with the counts in the
 //! repository.
 //!
-//! Counts do not depend on the speed or load of the machine, so a change of a few percent is not
-//! noise. They depend on compilers and the C library. The record contains these versions, and
-//! nothing is compared on other versions.
+//! Counts do not depend on the speed or load of the machine. A change of a few percent is not
+//! noise. Counts depend on compilers and the C library. The record contains these versions, and
+//! other versions are not compared.
 //!
 //! Each path runs twice in a separate process with one thread: first uncounted, then counted. The
 //! first run excludes one-time work of the process: symbol lookup, memory requests of the
 //! allocator, detection of processor features. Callgrind counts while `counted_part` is on the
-//! stack. Subtracting a run without the work would not need a function name. It would take twice as
-//! long, and process startup costs more than some paths.
+//! stack. Subtracting a run without the work would not need a function name. But it would take
+//! twice as long, and process startup costs more than some paths.
 
 mod callgrind;
 mod filters;
@@ -41,8 +41,8 @@ pub enum Counted {
     Unoptimised,
 }
 
-/// Returns the path of the record. It is stored next to the sources, so that a commit changes code
-/// and counts together.
+/// Returns the path of the record. The record is stored next to the sources, because a commit must
+/// change code and counts together.
 fn record_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.txt")
 }

@@ -7,6 +7,6 @@ use std::hint::black_box;
 #[inline(never)]
 pub fn counted_part<T>(work: &mut dyn FnMut() -> T) -> T {
     let outcome = work();
-    // Some work after the call, so that the compiler does not turn it into a tail call.
+    // Work after the call, to prevent a tail call.
     black_box(outcome)
 }

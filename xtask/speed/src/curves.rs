@@ -1,8 +1,8 @@
 //! Measures and draws how tdb's time and memory grow with cells, tiles, fragments, attributes,
 //! ranges and threads.
 //!
-//! Each point is measured in a separate process by its CPU time, so that other load matters little.
-//! The shortest of several runs counts. Memory is the peak minus the usage before.
+//! Each point is the CPU time of a separate process, which depends little on other load. The
+//! shortest of several runs counts. Memory is the peak minus the usage before.
 
 mod chart;
 mod scale;

@@ -1,9 +1,9 @@
 //! Benchmarks of tdb and the reference library.
 //!
 //! Both sides do the same work on the same arrays in separate processes. They run alternately, with
-//! one thread and with all threads, and open the array again for each run. A digest shows that both
-//! read the same cells. The table also contains the limits of the machine: speed of memory copies,
-//! page cache, new files, and codecs.
+//! one thread and with all threads, and open the array again for each run. A digest verifies that
+//! both sides read the same cells. The table also contains the limits of the machine: speed of
+//! memory copies, page cache, new files, and codecs.
 
 mod arguments;
 mod arrays;

@@ -31,8 +31,8 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns the median speed of five runs over `bytes` bytes, by CPU time. CPU time is what tdb is
-/// compared by, and depends less on other load.
+/// Returns the median speed of five runs over `bytes` bytes, by CPU time. Comparisons with limits
+/// use CPU time, because it depends less on other load.
 fn speed(bytes: usize, mut run: impl FnMut()) -> f64 {
     run();
     let mut seconds: Vec<f64> = (0..5)

@@ -14,7 +14,7 @@ use super::outcome::Result;
 use super::task::{Request, Task};
 pub use writes::columns_in_global_order;
 
-/// Runs a task in a new process of this program, so that the peak memory is that of the task.
+/// Runs a task in a new process of this program, which measures the peak memory of the task.
 pub fn spawn(request: &Request) -> Result<TimedReads> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("speed-worker").stdin(Stdio::piped()).stdout(Stdio::piped());

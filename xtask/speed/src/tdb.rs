@@ -1,5 +1,5 @@
-//! Runs this program as the command `tdb`, so that the measured command has the same build settings
-//! and needs no separate build.
+//! Runs this program as the command `tdb`. The measured command has the same build settings and
+//! needs no separate build.
 
 use std::process::ExitCode;
 

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use super::Result;
 use modules::{Imports, Modules};
 
-/// Known cycles, by the folder of the crate. Remove them, and do not add others.
+/// Known cycles, by the folder of the crate. Remove cycles from this list, and never add any.
 const KNOWN: &[(&str, &[&str])] = &[
-    // An array caches its loaded parts, and loading them requires the array.
+    // An array caches loaded parts, and loading requires the array.
     ("crates/tdb-snapshot/src", &["snapshot.rs", "snapshot/deletes.rs", "snapshot/fragments.rs"]),
 ];
 
@@ -39,7 +39,7 @@ pub(super) fn check(repository: &Path) -> Result {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// Describes cycles that are not listed as known, and listed cycles that no longer exist.
+/// Describes unknown cycles, and listed cycles that no longer exist.
 fn unexpected(name: &str, what: &str, imports: &Imports, known: &[(&str, &[&str])]) -> Vec<String> {
     let known: Vec<_> = known.iter().filter(|(of, _)| *of == name).map(|(_, circle)| circle).collect();
     let circles = circles(imports);

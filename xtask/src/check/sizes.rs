@@ -1,4 +1,4 @@
-//! Sizes of crates. A crate that is too large for one engineer to know must be divided.
+//! Sizes of crates. Divide a crate that is too large for one engineer to know.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::{Result, circles};
 /// Maximum number of lines of the `.rs` files in a crate's `src` folder.
 const MOST_LINES: usize = 10_000;
 
-/// Crates above the limit. Divide them, and do not add others.
+/// Crates above the limit. Divide these crates, and never add any.
 const ABOVE: &[&str] = &[];
 
 /// Fails for crates above the limit, and for exceptions that are no longer needed.

@@ -7,8 +7,8 @@ use tdb_speed::count::{self, Counted};
 use super::report::Outcome;
 use crate::cargo::show;
 
-/// Counts and compares. Prints a prominent message if nothing can be compared, so that a disabled
-/// check does not look like a passed one.
+/// Counts and compares. Prints a prominent message if no comparison is possible, because a disabled
+/// check must not look like a passed check.
 pub fn run() -> Outcome {
     if !has_valgrind() {
         install_valgrind();

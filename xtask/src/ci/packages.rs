@@ -29,10 +29,9 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// Packages each published crate, and builds it from its package and the packages of its
-/// dependencies.
+/// Packages each published crate, and builds the crate from the packages.
 ///
-/// Works offline, because the dependencies have been downloaded for the tests.
+/// Works offline, because the tests have downloaded the dependencies.
 pub fn run() -> Outcome {
     if cargo(&workspace(), &["tree", "--workspace", "--offline"]).is_err() {
         return Outcome::Skipped("sources of dependencies: `cargo fetch`".to_owned());

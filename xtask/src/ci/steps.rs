@@ -164,7 +164,7 @@ fn oldest_rust() -> Outcome {
     match toolchain(&rustup(&["toolchain", "list"]), version) {
         Some(toolchain) => {
             let target = workspace().join("target/msrv");
-            // A separate target folder, so that this compiler does not overwrite the files of the
+            // A separate target folder, because this compiler would overwrite the files of the
             // default compiler.
             let target = target.to_string_lossy();
             show_with(&toolchain, &["check", "--target-dir", &target], &[]).into()
@@ -203,8 +203,7 @@ fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
     arguments
 }
 
-/// Runs the browser tests with a required Chromium. The other tests use Chromium only if it is
-/// installed.
+/// Runs the browser tests with a required Chromium. In the other tests, Chromium is optional.
 fn browser() -> Outcome {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let folders: Vec<_> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();

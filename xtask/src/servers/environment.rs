@@ -11,9 +11,9 @@ use crate::Result;
 /// Environment variables with their values.
 pub type Variables = Vec<(&'static str, String)>;
 
-/// Returns the environment variables for servers and their ports.
+/// Returns the environment variables for servers and ports.
 ///
-/// `AWS_ENDPOINT_URL` supports only one S3 server, so each S3 server gets an AWS profile.
+/// `AWS_ENDPOINT_URL` supports only one S3 server. Therefore each S3 server gets an AWS profile.
 pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
     let [config, credentials] = ["aws-config", "aws-credentials"].map(|name| folder().join(name));
     fs::write(&config, profiles(servers, true))?;

@@ -11,7 +11,7 @@ const FOLDER_VARIABLE: &str = "TDB_SERVERS_DIR";
 /// Returns the folder of all servers.
 pub fn folder() -> PathBuf {
     let folder = env::var_os(FOLDER_VARIABLE).map_or_else(|| workspace().join("target/servers"), PathBuf::from);
-    // Servers run in other working directories, so the path must be absolute.
+    // Servers run in other working directories and need an absolute path.
     path::absolute(&folder).unwrap_or(folder)
 }
 

@@ -55,8 +55,8 @@ pub fn start(server: Server, first: u16) -> Result {
     let mut command = server.command(first)?;
     let output = File::create(log(server))?;
     command.stdin(Stdio::null()).stderr(output.try_clone()?).stdout(output);
-    // A separate process group, which ends together with the processes that it starts, but does not
-    // end with this program.
+    // A separate process group, which ends together with all child processes, but not with this
+    // program.
     let mut child = command.process_group(0).spawn()?;
     fs::write(note(server), format!("{} {first}", child.id()))?;
     let began = Instant::now();

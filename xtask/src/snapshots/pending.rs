@@ -1,4 +1,4 @@
-//! Files that tests write for snapshots that differ.
+//! Files that tests write for differing snapshots.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ impl Pending {
         self.0.with_extension("")
     }
 
-    /// Returns the difference from the stored text, which is empty if nothing is stored.
+    /// Returns the difference from the stored text. Without a stored snapshot, the stored text is
+    /// empty.
     pub fn difference(&self) -> Result<String> {
         let stored = self.stored();
         let stored = if stored.exists() { fs::read_to_string(stored)? } else { String::new() };

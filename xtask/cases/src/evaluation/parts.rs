@@ -1,4 +1,4 @@
-//! Converts points and boxes to subarrays, which the library reads one by one.
+//! Converts points and boxes to subarrays for separate reads by the library.
 
 use tdb_types::Datatype;
 
@@ -7,7 +7,7 @@ use crate::scalars::order_of;
 use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, DimensionSpec, RangesSpec};
 
-/// Maximum number of subarrays that the library reads one by one.
+/// Maximum number of subarrays for separate reads.
 const MOST: usize = 40;
 
 /// The side of a subarray along a dimension: a range, or `None` for the whole domain.

@@ -16,7 +16,7 @@ const FUNCTIONS: [AggregateFunction; 5] = [
     AggregateFunction::NullCount,
 ];
 
-/// Gives each question a random subset of the aggregates that its fields support.
+/// Gives each question a random subset of the supported aggregates.
 pub fn ask(random: &mut Random, case: &mut Case) {
     let attributes = case.final_attributes();
     // Time travel may select an older schema with other attributes.

@@ -12,7 +12,7 @@ use tdb_reference::model::{Bytes, DimensionSpec};
 #[derive(Clone, Debug)]
 pub struct Axis {
     pub spec: DimensionSpec,
-    /// For integers: the bounds of the current domain, or of the domain if there is none.
+    /// For integers: the bounds of the current domain, or else of the domain.
     pub low: i128,
     pub high: i128,
     pub extent: i128,
@@ -53,8 +53,8 @@ pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize)
     integer_axis(random, name, datatype, (low, low + size - 1, extent), false)
 }
 
-/// Generates a dimension whose domain ends at the maximum of the datatype. Its last tile ends there
-/// or beyond.
+/// Generates a dimension whose domain ends at the maximum of the datatype. The last tile ends at
+/// this maximum or beyond.
 fn dense_to_the_end(
     random: &mut Random,
     name: String,
@@ -231,7 +231,8 @@ impl Axis {
         (low, high)
     }
 
-    /// Generates a coordinate: that of a cell, a bound of the domain, or any other.
+    /// Generates a coordinate: the coordinate of a cell, a bound of the domain, or an arbitrary
+    /// value.
     pub fn range_end(&self, random: &mut Random) -> Bytes {
         let datatype = self.spec.datatype;
         let is_integer = self.spec.domain.is_some() && !datatype.is_float();

@@ -43,7 +43,7 @@ pub fn column(random: &mut Random, attribute: &AttributeSpec, cells: usize, full
     Column { name: attribute.name.clone(), values: Bytes(values), offsets, validity }
 }
 
-/// Generates single nulls or runs of nulls, so that some tiles contain only nulls.
+/// Generates single nulls or runs of nulls. Some tiles contain only nulls.
 fn validity(random: &mut Random, cells: usize) -> Bytes {
     let (nulls, run) = (*random.pick(&[0, 10, 50, 100]), *random.pick(&[1, 1, 10, 100]));
     let mut validity = Vec::with_capacity(cells);
@@ -96,7 +96,7 @@ impl Source {
             may_be_huge: filters.filters.is_empty(),
             longest: *random.pick(&[1, 4, 4, 30]),
         };
-        // All fragments use the same constant, so that merged cells are constant too.
+        // All fragments use the same constant, because merged cells must be constant too.
         source.run = vec![b'7'; source.datatype.size()];
         if attribute.datatype.is_float() || attribute.datatype == Datatype::Bool {
             source.run = vec![0; source.datatype.size()];

@@ -1,7 +1,7 @@
 //! Random filter pipelines that the library accepts, writes, and reads back.
 //!
-//! The library writes some combinations but cannot read them, or crashes. [`Stage`] excludes these
-//! combinations, and `docs/internals/conformance.md` lists them.
+//! The library cannot read some combinations, or crashes. [`Stage`] excludes these combinations,
+//! and `docs/internals/conformance.md` lists them.
 
 use tdb_types::Datatype;
 
@@ -216,7 +216,7 @@ pub fn needs_bytes(pipeline: &Pipeline) -> bool {
     })
 }
 
-/// `true` if the cells must be small numbers, so that differences do not overflow.
+/// `true` if the cells must be small numbers to prevent an overflow of differences.
 pub fn needs_small_steps(pipeline: &Pipeline) -> bool {
     pipeline.filters.iter().any(|filter| matches!(filter, FilterSpec::DoubleDelta { .. }))
 }

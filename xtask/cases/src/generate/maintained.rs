@@ -57,8 +57,8 @@ pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
     Some(Maintained { array: case.array, encrypted: case.encrypted, version, creator, turns })
 }
 
-/// Restores features that the first releases lack, but the newest release writes for them:
-/// timestamps of writes, and anonymous attributes.
+/// Restores features that the newest release adds for the first releases: timestamps of writes, and
+/// anonymous attributes.
 fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
     let times: Vec<Option<u64>> = whole.writes().map(|write| write.timestamp).collect();
     let is_anonymous = case.array.attributes.iter().any(|attribute| attribute.name.is_empty());
@@ -177,7 +177,7 @@ fn keep_fill_values(attribute: &mut AttributeSpec) {
     attribute.filters.filters.retain(|filter| !matches!(filter, FilterSpec::ScaleFloat { .. }));
 }
 
-/// Returns the attributes with these names, as they were before they were dropped.
+/// Returns the attributes with these names in their state before the drop.
 fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
     let added = steps.iter().flat_map(|step| match step {
         Step::Evolve(evolution) => evolution.add_attributes.clone(),
@@ -267,7 +267,7 @@ fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repea
         3 => join.max_fragment_size = Some(*random.pick(&[500, 2000, 20_000])),
         _ => {}
     }
-    // Dense cells have no coordinates that show which of them were written at the same time.
+    // Dense cells have no coordinates, which would show equal write times.
     if is_dense && repeats {
         join.max_fragment_size = None;
     }

@@ -9,7 +9,7 @@ use super::axis::Axis;
 use crate::scalars::order_of;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, QuerySpec, RangesSpec};
 
-/// Generates a read of an array with these attributes and these timestamps of changes.
+/// Generates a read of an array with the given attributes and timestamps of changes.
 pub fn question(
     random: &mut Random,
     array: &ArraySpec,
@@ -83,7 +83,7 @@ fn axis_ranges(random: &mut Random, axis: &Axis, layout: Layout) -> Option<Range
     Some(RangesSpec { dimension: axis.spec.name.clone(), ranges })
 }
 
-/// Sorts ranges, and removes ranges that overlap others.
+/// Sorts ranges, and removes overlapping ranges.
 pub fn make_disjoint(axis: &Axis, ranges: &mut RangesSpec) {
     let order = |bytes: &Bytes| order_of(axis.spec.datatype, bytes);
     ranges.ranges.sort_by_cached_key(|(low, _)| order(low));

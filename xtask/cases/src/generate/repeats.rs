@@ -1,4 +1,4 @@
-//! Cells with equal coordinates in one fragment of an array that does not allow duplicates.
+//! Cells with equal coordinates in one fragment of an array without duplicates.
 
 use tdb_types::{ArrayType, Layout};
 
@@ -6,8 +6,7 @@ use super::super::case::{Case, Step};
 use super::super::random::Random;
 use tdb_reference::model::{DimensionSpec, WriteSpec};
 
-/// Replaces the coordinates of some cells by those of other cells. Leaves the case unchanged if
-/// this is not possible.
+/// Replaces the coordinates of some cells by those of other cells, if possible.
 pub fn repeat(random: &mut Random, case: &mut Case) {
     // A consolidation of such fragments depends on defects of the library.
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));

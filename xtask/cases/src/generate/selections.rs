@@ -256,8 +256,8 @@ fn narrow(random: &mut Random, axis: &Axis) -> (Bytes, Bytes) {
     (axis.pool[first].clone(), axis.pool[last].clone())
 }
 
-/// Returns a point with one coordinate outside of the (current) domain, or `None` if the datatype
-/// has no such value.
+/// Returns a point with one coordinate outside of the (current) domain. Returns `None` if the
+/// domain covers the datatype.
 fn outside(random: &mut Random, axes: &[Axis]) -> Option<Vec<Bytes>> {
     let mut beyond = Vec::new();
     for (index, axis) in axes.iter().enumerate() {

@@ -3,9 +3,9 @@
 use super::super::random::Random;
 use tdb_reference::model::Bytes;
 
-/// Generates a string for a dimension, sometimes empty or with zero bytes. Uses ASCII without its
+/// Generates a string for a dimension, sometimes empty or with zero bytes. Uses ASCII without the
 /// last character. The library compares other bytes sometimes as signed and sometimes as unsigned,
-/// and ends dimensions at that character.
+/// and ends dimensions at the last ASCII character.
 pub fn string(random: &mut Random) -> Bytes {
     let length = match random.below(10) {
         0 => 0,

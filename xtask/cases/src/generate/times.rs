@@ -7,8 +7,8 @@ use super::super::random::Random;
 /// Timestamp of the first write. Each further step follows ten milliseconds later.
 pub(super) const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 
-/// Gives some writes the timestamp of the previous write, as some programs do. The random fragment
-/// names decide which write wins, so both sides must read the same array.
+/// Gives some writes the timestamp of the previous write. The random fragment names decide which
+/// write wins, and both sides must read the same array.
 pub(super) fn repeat(random: &mut Random, case: &mut Case) {
     if overhang::is_beyond(&case.array) {
         return;

@@ -59,7 +59,7 @@ fn dense_place(random: &mut Random, axes: &[Axis]) -> (Layout, Vec<(i128, i128)>
     (*random.pick(&[Layout::RowMajor, Layout::ColMajor]), ranges)
 }
 
-/// Returns a subarray of complete tiles in the domain, or `None` if there are no such tiles.
+/// Returns a subarray of complete tiles in the domain, or `None` if no tile is complete.
 fn whole_tiles(random: &mut Random, axes: &[Axis]) -> Option<Vec<(i128, i128)>> {
     let place = |axis: &Axis, random: &mut Random| {
         let physical = axis.spec.datatype.physical();

@@ -80,7 +80,7 @@ fn can_consolidate(release: Release, mode: &str, dense: bool, has_nulls: bool) -
         // 2.3, nullable cells are not supported.
         "fragments" => (!dense || release.numbers() >= [2, 1, 0]) && (!has_nulls || release.numbers() >= [2, 3, 0]),
         "fragment_meta" => release.can(Ability::Vacuum),
-        // After a consolidation of fragments these modes leave arrays that 2.30.0 cannot open.
+        // Release 2.30.0 cannot open arrays after these modes follow a consolidation of fragments.
         _ => release.can(Ability::CurrentDomains),
     }
 }

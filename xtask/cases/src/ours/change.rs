@@ -84,7 +84,7 @@ pub fn condition_of(condition: &model::Condition) -> Condition {
     }
 }
 
-/// Returns the field and its values if the condition combines comparisons of one field with the
+/// Returns the field and the values of a condition that combines comparisons of one field with the
 /// same operator.
 fn set_of(condition: &model::Condition, comparison: Comparison) -> Option<(&str, Vec<&[u8]>)> {
     match condition {

@@ -10,7 +10,7 @@ use crate::verdict::{Failure, Verdict};
 
 /// A kind of case.
 pub trait CaseKind: Send + Sync + 'static {
-    /// A case, which depends only on its index, so that it can run again.
+    /// A case, reproducible from its index.
     type Case: Clone;
     /// The processes of the libraries. Each thread starts its own processes.
     type Sides;
@@ -24,7 +24,7 @@ pub trait CaseKind: Send + Sync + 'static {
     /// Fails if a release cannot be downloaded.
     fn start(&self) -> Result<Self::Sides>;
 
-    /// Generates the case of an index. Returns `None` if there is no such case.
+    /// Generates the case of an index. Returns `None` if the kind has no case for this index.
     fn case(&self, index: u64) -> Option<Self::Case>;
 
     /// Runs a case below `folder`. `counts` are added to the tally if the case does not fail.
@@ -41,8 +41,8 @@ pub trait CaseKind: Send + Sync + 'static {
         counts: &mut Counts,
     ) -> Result<Verdict>;
 
-    /// Returns the smallest case found that fails in the same way, which may be the case itself.
-    /// `fails` runs a case and returns its failure.
+    /// Returns the smallest case found with the same failure, or the case itself. `fails` runs a
+    /// case and returns the failure.
     fn shrink(
         &self,
         case: Self::Case,
@@ -50,7 +50,7 @@ pub trait CaseKind: Send + Sync + 'static {
         fails: &mut dyn FnMut(&Self::Case) -> Option<Failure>,
     ) -> (Self::Case, Failure);
 
-    /// Formats the case as readable text, with one of its questions or all.
+    /// Formats the case as readable text, with one question or all.
     fn print(&self, case: &Self::Case, index: u64, question: Option<usize>) -> String;
 
     /// Returns the label of the kind's excuses in the summary.

@@ -6,7 +6,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     pub(super) index: u64,
-    /// Start of the case, or of the smaller case that replaces it.
+    /// Start of the case, or of a smaller case during shrinking.
     pub(super) began: Instant,
     /// `true` if the case has been generated.
     pub(super) is_made: bool,

@@ -36,8 +36,8 @@ pub struct Settings {
     pub failures: u64,
     /// `true` if failing cases are shrunk.
     pub shrinks: bool,
-    /// Timeout of a case. A timeout is a failure, after which no further case starts: the thread
-    /// cannot be stopped, and takes memory and time from others.
+    /// Timeout of a case. A timeout is a failure, and no further case starts: the thread cannot be
+    /// stopped, and takes memory and time from other threads.
     pub patience: Duration,
     /// `true` if each case is printed before it runs.
     pub prints: bool,

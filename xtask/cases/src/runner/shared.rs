@@ -59,8 +59,8 @@ impl State {
             Amount::Compared { count, .. } => {
                 let running = self.running.iter().flatten().count() as u64;
                 match self.tally.compared() {
-                    // Starts only cases that are certainly needed, so that the set of cases does
-                    // not depend on timing.
+                    // Starts only cases that are certainly needed. The set of cases must not depend
+                    // on timing.
                     compared if compared + running < *count => More::Yes,
                     _ if running > 0 => More::Perhaps,
                     _ => More::No,
@@ -190,7 +190,7 @@ impl<K: CaseKind> Shared<K> {
         self.changed.notify_all();
     }
 
-    /// Starts the time of a case, or of a smaller case that replaces it.
+    /// Starts the time of a case, or of a smaller case during shrinking.
     fn begin(&self, job: usize) {
         let mut state = self.state();
         state.unfit = 0;
@@ -224,7 +224,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// Counts a case, and prints it if it failed.
+    /// Counts a case, and prints failed cases.
     fn settle(
         &self,
         job: usize,

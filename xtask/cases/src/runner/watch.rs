@@ -13,8 +13,8 @@ use crate::verdict::{Failure, Kind};
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl<K: CaseKind> Shared<K> {
-    /// Waits until all threads are done, except threads whose case has timed out. Such a case
-    /// fails, and its thread is abandoned.
+    /// Waits until all threads are done. Cases that time out fail, and the runner abandons their
+    /// threads.
     pub(super) fn watch(&self, threads: &[JoinHandle<()>]) {
         let patience = self.settings.patience;
         let mut state = self.state();

@@ -89,8 +89,8 @@ impl Values {
         function == AggregateFunction::Mean && is_whole && (least..=most).contains(&count.round())
     }
 
-    /// `true` if a number is the minimum or maximum of its type, which is where the library starts
-    /// its search.
+    /// `true` if a number is the minimum or maximum of the datatype. The library's search starts
+    /// with this value.
     fn is_end(&self, value: &[u8]) -> bool {
         let physical = self.kind.datatype.physical();
         self.kind.number(value).is_some_and(|number| match number.to_integer() {

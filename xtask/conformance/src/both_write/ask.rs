@@ -17,7 +17,7 @@ use crate::examine::misread;
 /// The outcome of a question about both arrays.
 #[derive(Debug)]
 pub enum Answer {
-    /// The library reads the same cells from both arrays, and tdb reads them from its array.
+    /// The library reads the same cells from both arrays, and so does tdb from tdb's array.
     Same(ReadResult),
     Excused(String),
     /// The library timed out, and other questions would time out too.
@@ -25,8 +25,8 @@ pub enum Answer {
     Failed(Failure),
 }
 
-/// Reads both arrays with the library, and tdb's array with tdb. `releases` are the releases that
-/// wrote the arrays, if older ones did.
+/// Reads both arrays with the library, and tdb's array with tdb. `releases` are the older releases
+/// that wrote the arrays, if any.
 pub fn ask(
     case: &Case,
     index: usize,
@@ -61,7 +61,7 @@ pub fn ask(
     Ok(Answer::Failed(failure))
 }
 
-/// Reads both arrays with the library. If it fails on its own array, tdb's array is not read.
+/// Reads both arrays with the library. Skips tdb's array if the first read fails.
 fn read_both(reference: &mut Reference, [theirs, ours]: [&str; 2], query: &QuerySpec) -> Result<[ReadResult; 2]> {
     let expected = read_again(reference, theirs, query).0?;
     let got = read_again(reference, ours, query).0?;

@@ -1,8 +1,8 @@
-//! Arrays with images whose pixels an encoder changes: lossy images, and images with alpha, in
-//! which the library changes the colors of transparent pixels.
+//! Arrays with images whose pixels an encoder changes: lossy images, and images with alpha. The
+//! library changes the colors of transparent pixels.
 //!
-//! A third array, written by the library without the WebP filter, holds the original pixels. Both
-//! sides must read the same from tdb's array, and tdb's loss must be close to the library's.
+//! A third array by the library, without the WebP filter, holds the original pixels. Both sides
+//! must read the same from tdb's array, and tdb's loss must be close to the library's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -47,7 +47,7 @@ impl Loss {
     }
 }
 
-/// Returns the summary line about lossy images, or `None` if there were no such images.
+/// Returns the summary line about lossy images, or `None` if no image was lossy.
 pub fn line(counts: &Counts) -> Option<String> {
     let [theirs, ours, bytes] = [THEIRS, OURS, BYTES].map(|name| counts.get(name) as f64);
     (bytes > 0.0).then(|| {
@@ -59,8 +59,7 @@ pub fn line(counts: &Counts) -> Option<String> {
     })
 }
 
-/// Returns the case without WebP filters that change pixels. Returns `None` if there are no such
-/// filters.
+/// Returns the case without lossy WebP filters. Returns `None` if no WebP filter changes pixels.
 pub fn as_given(case: &Case) -> Option<Case> {
     let mut given = case.clone();
     let mut some = false;

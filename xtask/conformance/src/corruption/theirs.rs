@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Memory limit of the library in bytes. Undamaged fixtures take a few megabytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// The library, and the fixtures in a folder where it reads them.
+/// The library, and a folder with the fixtures.
 pub(super) struct Theirs {
     reference: Reference,
     /// Fixtures by name. `None` for a fixture that the library cannot read.
     sound: BTreeMap<&'static str, Option<Sound>>,
 }
 
-/// An undamaged fixture in a folder, and the digest of what the library reads from it.
+/// An undamaged fixture in a folder, and the digest of the library's reads.
 struct Sound {
     folder: PathBuf,
     question: Question,
@@ -41,7 +41,7 @@ struct Sound {
 /// Reads of a fixture by the library.
 enum Question {
     Array(Vec<QuerySpec>),
-    /// The members that are arrays or groups, by their paths below the group.
+    /// The members with arrays or groups, by path below the group.
     Group(Vec<(String, ObjectKind)>),
 }
 
@@ -149,7 +149,7 @@ impl Theirs {
         Ok(())
     }
 
-    /// Returns the members of a group that are stored in its folder.
+    /// Returns the members of a group that are inside of the group's folder.
     fn members(&mut self, uri: &str) -> Vec<(String, ObjectKind)> {
         let Ok(group) = self.reference.describe_group(uri) else { return Vec::new() };
         let inside = |member: GroupMember| {

@@ -1,11 +1,11 @@
-//! Mutations that make schemas invalid, or nearly so.
+//! Mutations to invalid or nearly invalid schemas.
 
 use tdb_cases::random::Random;
 use tdb_cases::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, LabelSpec, Pipeline};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-/// Mutates a property of the schema for which there are rules. Returns a name of the mutation.
+/// Mutates a property of the schema that is subject to rules. Returns a name of the mutation.
 pub(super) fn mutate(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
     match random.below(26) {
         0..=7 => domain(spec, random),

@@ -1,5 +1,5 @@
-//! Compares the time fields of cells in consolidated fragments: when a cell was written, when it
-//! was deleted, and by which condition.
+//! Compares the time fields of cells in consolidated fragments: time of the write, time of the
+//! delete, and the condition.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
         Ok(fragments.iter().filter(is_new).cloned().collect())
     };
     let (own, others) = (new(&ours)?, new(&theirs)?);
-    // Several fragments of one time cannot be paired by their names.
+    // Several fragments of one time cannot be paired by name.
     let times = |fragments: &[Fragment]| fragments.iter().map(Fragment::time).collect::<Vec<_>>();
     let is_ambiguous = times(&own).windows(2).any(|pair| pair[0] == pair[1]);
     if is_ambiguous || times(&own) != times(&others) {
@@ -91,8 +91,8 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
     Ok(excuse.map_or(Carried::Same(tiles), Carried::Excused))
 }
 
-/// `true` if two lists of condition files differ only in the order of files with the same time.
-/// Each side may order these as it likes.
+/// `true` if two lists of condition files differ only in the order of files with the same time,
+/// which is not defined.
 fn is_reordered_within_times(one: &[String], other: &[String]) -> bool {
     // Names end with an identifier and a version.
     let times = |names: &[String]| -> Vec<Option<String>> {

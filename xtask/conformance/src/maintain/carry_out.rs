@@ -14,7 +14,8 @@ use tdb_reference::{Job, Reference, Result};
 #[derive(Debug)]
 pub enum Done {
     Done,
-    /// tdb refused the operation, because it would lose data or the format lacks it.
+    /// tdb refused the operation, to prevent a loss of data or because the format lacks the
+    /// operation.
     Refused(String),
 }
 
@@ -32,8 +33,8 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
         Deed::Step(step) => {
             let case = history.case();
             let mut manner = Manner::by(chance);
-            // If there are more than sixteen fragments, the library keeps those of one time in no
-            // defined order.
+            // For more than sixteen fragments, the library has no defined order of fragments of one
+            // time.
             if repeats_times(&case) {
                 manner.max_fragment_size = None;
             }

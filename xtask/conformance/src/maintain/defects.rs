@@ -109,15 +109,15 @@ pub fn has_times(history: &History) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misread {
     pub why: &'static str,
-    /// Number of cells whose coordinates were written twice at one time.
+    /// Number of cells with two writes at one time.
     pub tied: u64,
-    /// Number of other cells, which the library has lost.
+    /// Number of other cells, lost by the library.
     pub lost: u64,
 }
 
-/// Returns why the reads of both sides in a window differ. Returns `None` if there is no known
-/// reason. Each differing cell must have coordinates that were written twice at one time in the
-/// window, or be missing only in the library's result.
+/// Returns why the reads of both sides in a window differ. Returns `None` if no reason is known.
+/// Each differing cell must have coordinates with two writes at one time in the window, or be
+/// missing only in the library's result.
 pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) -> Option<Misread> {
     let is_sparse = case.array.array_type == ArrayType::Sparse;
     if case.array.allows_dups || !ties.are_in(window) {
@@ -137,10 +137,9 @@ pub fn misread(case: &Case, ties: &Ties, window: Window, differing: &Differing) 
     Some(Misread { why, tied, lost })
 }
 
-/// Returns why a purge by the library makes older cells visible. Returns `None` if there is no
-/// known reason. The purge removes deleted cells, but keeps older cells of the same coordinates,
-/// which the deleted ones hid. This happens in fragments with times per cell, and in fragments that
-/// are not consolidated.
+/// Returns why a purge by the library makes older cells visible. Returns `None` if no reason is
+/// known. The purge removes deleted cells, but keeps older cells of the same coordinates. This
+/// happens in fragments with times per cell, and in fragments that are not consolidated.
 pub fn brings_back(
     history: &History,
     turn: &Turn,
@@ -174,27 +173,27 @@ fn purges_versions(history: &History, turn: &Turn) -> bool {
     matches!(&turn.deed, Deed::Join(join) if join.purge) && !is_dense(history) && !history.array.allows_dups
 }
 
-/// Returns why the library cannot read an array whose footers it has consolidated. Returns `None`
-/// if there is no known reason.
+/// Returns why the library cannot read an array after a consolidation of footers. Returns `None` if
+/// no reason is known.
 ///
 /// In format 11 the library writes each footer longer than the stored size, and then parses wrong
-/// bytes as names and counts. It runs out of memory, misses schemas, or fails in other ways. tdb
-/// leaves such footers out, so that any file of consolidated footers was written by the library.
+/// bytes as names and counts. The library runs out of memory, misses schemas, or fails in other
+/// ways. tdb leaves such footers out. A file of consolidated footers was therefore written by the
+/// library.
 pub fn misplaces_footers(history: &History, array: &Path) -> Option<&'static str> {
     let has_stray = history.version.has(Feature::TileStatistics) && !history.version.has(Feature::FragmentStatistics);
     (has_stray && !names_in(array, ".meta").is_empty())
         .then_some("cannot read footers of format 11 that it consolidated itself")
 }
 
-/// Returns why a sound array has this finding. Returns `None` if there is no known reason.
-/// `deleted` are time ranges whose fragments the library has deleted. If it deletes a consolidated
-/// fragment, it leaves the vacuum file and the source fragments.
+/// Returns why a sound array has this finding. Returns `None` if no reason is known. `deleted` are
+/// the time ranges of the library's fragment deletes. A delete of a consolidated fragment leaves
+/// the vacuum file and the source fragments.
 ///
-/// If coordinates were written twice at one time, either version may be visible. A later delete can
-/// remove one version and not the other. Then the consolidated fragment lacks cells that only the
-/// source fragments still show. `tdb verify` reports this although no byte was altered, because it
-/// cannot distinguish such cells from lost ones. A vacuum keeps the source fragments for the same
-/// reason.
+/// After two writes at one time, either version may be visible. A later delete can remove one
+/// version and not the other. Then the consolidated fragment lacks cells that only the source
+/// fragments still show. `tdb verify` reports this although no byte was altered, because lost cells
+/// would look the same. A vacuum keeps the source fragments for the same reason.
 pub fn left_behind(finding: &Finding, deleted: &[Window], ties: &Ties) -> Option<&'static str> {
     let name = TimestampedName::parse(file_name(&finding.file).strip_suffix(".vac")?)?;
     let window @ (first, last) = (name.start(), name.end());

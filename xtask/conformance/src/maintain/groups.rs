@@ -29,7 +29,7 @@ pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Cou
     let mut expected: BTreeMap<String, MetadataEntry> = BTreeMap::new();
     let turns = random.between(6, 16);
     for turn in 0..turns {
-        // Files that different libraries write within one millisecond have no defined order.
+        // Files of different libraries have no defined order within one millisecond.
         thread::sleep(Duration::from_millis(2));
         let is_ours = random.percent(50);
         let what = random.weighted(&[50, 25, 25]);

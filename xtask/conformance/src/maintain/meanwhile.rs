@@ -20,9 +20,9 @@ type Outcome = std::result::Result<Done, String>;
 /// Runs an operation with tdb. Maintenance runs at some moment of a verification or a read.
 ///
 /// # Errors
-/// Fails like [`carry_out::by_us`]. Also fails if the verification has a finding that it has
-/// neither before nor afterwards. A read must return the same cells as before, or fail because a
-/// file is gone.
+/// Fails like [`carry_out::by_us`]. Also fails if the verification has a finding that is absent
+/// before and afterwards. A read must return the same cells as before, or fail because a file is
+/// gone.
 pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome {
     let is_maintenance =
         matches!(turn.deed, Deed::Join(_) | Deed::Gather(..) | Deed::VacuumFragments | Deed::Vacuum(_));

@@ -44,8 +44,8 @@ struct Run<'a> {
     folder: &'a Path,
     windows: Vec<Window>,
     ties: Ties,
-    /// Number of excused cells: those written twice at one time, and those that the library has
-    /// lost with them.
+    /// Number of excused cells: cells with two writes at one time, and other cells that the library
+    /// lost.
     misread: (u64, u64),
     state: State,
     excuses: Vec<String>,
@@ -132,7 +132,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
     Ok(run.agreed())
 }
 
-/// Sets the time of the first schema to before all operations, so that evolved schemas are newer.
+/// Sets the time of the first schema to before all operations. Evolved schemas must be newer.
 pub fn date_schema(array: &Path, history: &History) -> Result<()> {
     let time = windows(history).first().map_or(1, |(_, end)| end.saturating_sub(1));
     let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
@@ -459,8 +459,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compares the times and conditions of cells in new fragments with those that the library
-    /// wrote.
+    /// Compares the times and conditions of cells in new fragments with the library's.
     fn compare_carried(
         &mut self,
         turn: &Turn,

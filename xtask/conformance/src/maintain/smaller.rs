@@ -32,7 +32,7 @@ pub fn shrink(
     }
 }
 
-/// Returns histories that are simpler in one respect, with the largest simplifications first.
+/// Returns histories with one simplification each, largest simplifications first.
 fn smaller_histories(history: &History) -> Vec<History> {
     let mut all = Vec::new();
     for index in (0..history.turns.len()).rev() {
@@ -83,7 +83,7 @@ fn with_steps_of(history: &History, case: Case) -> Option<History> {
             *step = next;
         }
     }
-    // Evolutions that change nothing can be removed.
+    // Removes evolutions without changes.
     let is_nothing =
         |evolution: &Evolution| *evolution == Evolution { timestamp: evolution.timestamp, ..Evolution::default() };
     smaller.turns.retain(|turn| !matches!(&turn.deed, Deed::Step(Step::Evolve(evolution)) if is_nothing(evolution)));

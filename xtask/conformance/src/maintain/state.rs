@@ -170,7 +170,7 @@ pub fn other_metadata(expected: &[MetadataEntry], got: &[MetadataEntry]) -> Opti
 /// Coordinates of the cells in which two reads differ.
 #[derive(Debug, Default)]
 pub struct Differing {
-    /// Coordinates of cells that only one read contains.
+    /// Coordinates of cells in only one of both reads.
     pub coordinates: HashSet<Vec<u8>>,
     /// Coordinates of which only the second read contains a cell.
     pub only_in_second: HashSet<Vec<u8>>,
@@ -253,8 +253,8 @@ impl Ties {
         self.0.values_mut().for_each(|times| times.retain(|time, _| is_there(time)));
     }
 
-    /// `true` if cells of these coordinates were written more than once at one time in a window.
-    /// The library then returns any of them, sometimes even if a newer cell follows.
+    /// `true` if cells with these coordinates were written more than once at one time in a window.
+    /// The library then returns any of these cells, sometimes even if a newer cell follows.
     pub fn are_at(&self, place: &[u8], (start, end): Window) -> bool {
         self.0.get(place).is_some_and(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
     }

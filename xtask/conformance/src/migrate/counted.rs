@@ -14,7 +14,7 @@ pub(super) const ALL_OTHERS: &str = "made without regard to the release";
 pub(super) const OLDER: &str = "times read by the release";
 /// Times at which the newest release read the new array.
 pub(super) const NEWEST: &str = "times read by 2.30.0";
-/// Times at which the newest release read the array that was migrated back.
+/// Times at which the newest release read the array after the migration back.
 pub(super) const BACK: &str = "times read after the way back";
-/// Times at which the release also misreads an array that it wrote.
+/// Times at which the release also misreads an array of its own.
 pub(super) const NEITHER: &str = "reads its own no better";

@@ -1,4 +1,4 @@
-//! The array before its migration, and the reads of the newest release from it.
+//! The array before the migration, and the newest release's reads.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) metadata: Vec<MetadataEntry>,
 }
 
-/// Creates the array by both sides alternately. Returns a verdict if one of them fails.
+/// Creates the array by both sides alternately. Returns a verdict if a side fails.
 pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
     let case = history.case();
     match history.creator {
@@ -114,7 +114,7 @@ impl Moment<'_> {
     }
 }
 
-/// Reads the array at each time with the newest release. Skips times at which it fails.
+/// Reads the array at each time with the newest release. Skips times with errors.
 pub(super) fn seen(history: &History, newest: &mut Reference, uri: &str) -> Vec<Seen> {
     let case = history.case();
     let view = |window: Window| {
@@ -126,8 +126,8 @@ pub(super) fn seen(history: &History, newest: &mut Reference, uri: &str) -> Vec<
     windows(history).into_iter().filter_map(view).collect()
 }
 
-/// Creates an array with the release itself and the writes up to `until`. Its reads show which
-/// cells the release gets wrong in its own arrays.
+/// Creates an array with the release itself and the writes up to `until`. Reads of this array show
+/// the release's own mistakes.
 pub(super) fn twin(
     history: &History,
     until: u64,

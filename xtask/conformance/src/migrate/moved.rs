@@ -1,4 +1,4 @@
-//! A case: an array with its history and the parameters of its migration, as plain data.
+//! A case as plain data: an array with a history, and the parameters of the migration.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};
 
 use crate::maintain;
 
-/// One in `ANY` arrays may use features that the release lacks.
+/// One in `ANY` arrays may use features beyond the release.
 const ANY: u64 = 5;
 
-/// One in `FLAT` arrays is migrated without its history.
+/// One in `FLAT` migrations drops the history.
 const FLAT: u64 = 7;
 
-/// Maximum length of a dimension that gets tiles of one coordinate.
+/// Maximum length of a dimension with tiles of one coordinate.
 const MOST_TILES: i128 = 500;
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(super) enum Change {
 }
 
 impl Moved {
-    /// Generates the case of a seed. Returns `None` if there is no such case.
+    /// Generates the case of a seed. Returns `None` if the seed has no case.
     pub(super) fn of(seed: u64, index: u64, release: Release) -> Option<Self> {
         let random = &mut Random::new(!seed);
         let fits = !index.is_multiple_of(ANY);

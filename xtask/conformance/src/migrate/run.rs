@@ -1,4 +1,4 @@
-//! Creates an array, migrates it, and reads it with the releases.
+//! Creates and migrates an array, and reads the result with the releases.
 
 use std::path::{Path, PathBuf};
 
@@ -251,16 +251,16 @@ impl Run<'_> {
         detail.map(|detail| Failure::new(Kind::Cells, detail))
     }
 
-    /// `true` if a read of the past differs only by purged cells. The migration copies the source
-    /// fragments of consolidated ones while they exist, so that purged cells reappear in the past.
+    /// `true` if a read of the past differs only by purged cells. The migration copies existing
+    /// source fragments of consolidated fragments, and purged cells reappear in the past.
     fn is_purged(&self, seen: &Seen, got: &ReadResult) -> bool {
         let purges = |deed: &Deed| matches!(deed, Deed::Join(join) if join.purge);
         let is_past = seen.window != NOW && self.moved.history.turns.iter().any(|turn| purges(&turn.deed));
         is_past && Differing::of(&self.case, got, &seen.cells).gained.is_empty()
     }
 
-    /// Returns why the release cannot be relied on: it misreads the same array if it or the newest
-    /// release wrote it.
+    /// Returns why the release is unreliable: the release misreads the same array even if tdb was
+    /// not a writer.
     fn its_own_is_no_better(&mut self, place: usize, window: Window) -> Option<String> {
         if self.is_cut(window) && self.release.numbers() < [2, 0, 0] {
             return Some("releases before 2.0 show fragments of a time range from its start on".to_owned());

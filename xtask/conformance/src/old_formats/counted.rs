@@ -1,9 +1,9 @@
 //! Names of counters, which are the column headings of the table.
 
-/// Arrays created by tdb whose files equal those of the release.
+/// Arrays created by tdb with the same files as the release's arrays.
 pub(super) const CREATED: &str = "made by ours";
 pub(super) const WRITES: &str = "writes by ours";
-/// Writes whose fragments have the formats 2 to 6. No release writes these formats for later ones.
+/// Writes of fragments in the formats 2 to 6. No release writes these formats for later releases.
 pub(super) const FIRST_FORMATS: &str = "in formats 2 to 6";
 /// Reads by the newest release.
 pub(super) const NEWEST: &str = "reads by 2.30.0";

@@ -36,7 +36,7 @@ pub(super) struct LabelReads {
     pub neither: u64,
 }
 
-/// Writes an array with labels twice, once with tdb as one of its writers. Reads both with both
+/// Writes an array with labels twice, once with tdb as a writer. Reads both arrays with both
 /// releases, and tdb's array with tdb.
 pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<LabelReads, Failure> {
     for side in [&mut sides.older, &mut sides.newest] {
@@ -58,8 +58,8 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
-/// A dense array of 32-bit integers that count up from zero in row-major order, and the lengths of
-/// its dimensions.
+/// A dense array of 32-bit integers in ascending row-major order from zero, and the lengths of the
+/// dimensions.
 #[derive(Debug)]
 struct Labelled {
     spec: ArraySpec,
@@ -106,7 +106,7 @@ impl Labelled {
         Self { spec, lengths, begun, starts }
     }
 
-    /// Returns one half of the cells, with the labels of their coordinates.
+    /// Returns one half of the cells, with the labels of the coordinates.
     fn half(&self, second: bool) -> Half<'_> {
         let first = if second { self.begun..self.lengths[0] } else { 0..self.begun };
         let others = self.lengths[1..].iter().map(|length| 0..*length);
@@ -127,7 +127,7 @@ impl Labelled {
             Datatype::Float64 => bytes_of([rank as f64 / 4.0 - 1.5]),
             Datatype::Float32 => bytes_of([rank as f32 * 1000.5]),
             Datatype::Int32 => bytes_of([rank as i32 * 3 - 20]),
-            // Strings of several lengths, whose order is that of their bytes.
+            // Strings of several lengths in byte order.
             Datatype::StringAscii => {
                 Bytes(format!("{:c<2}{}", (b'a' + rank as u8 / 10) as char, rank % 10).into_bytes())
             }
@@ -221,7 +221,7 @@ impl Half<'_> {
         spec
     }
 
-    /// Returns the write of one label to its array.
+    /// Returns the write of a label to the label array.
     fn values(&self, label: &LabelSpec, attribute: &str) -> WriteSpec {
         let dimension = label.dimension as usize;
         let column = self.labelled.labels_of(label, self.places[dimension].clone());

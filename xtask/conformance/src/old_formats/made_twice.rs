@@ -25,8 +25,8 @@ use crate::by_release::Sides;
 use crate::create;
 use crate::examine::compare_facts;
 
-/// The first format version whose new fragments keep the array's version, so that its release can
-/// read them.
+/// The first format version whose new fragments keep the array's version, which makes them readable
+/// for the array's release.
 const KEPT: u32 = 7;
 /// Number of times that the older release must read the newest release's array right before tdb's
 /// array is judged wrong.
@@ -134,8 +134,8 @@ impl Pair<'_> {
             match step {
                 // The newest release would write its own format.
                 _ if self.is_asked_for() => self.by_older(step, &theirs)?,
-                // The newest release would give the schema its own version, which the older one
-                // cannot read. tdb keeps the array's version.
+                // The newest release would write a schema of a newer version, which the older
+                // release cannot read. tdb keeps the array's version.
                 Step::Evolve(_) => self.by_older(step, &theirs)?,
                 _ => carry_out(step, &mut self.sides.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?,
             }
@@ -171,7 +171,7 @@ impl Pair<'_> {
         FormatVersion::new(self.sides.older.release().format).map_err(unknown)
     }
 
-    /// Creates both arrays, and compares their files if tdb created one of them.
+    /// Creates both arrays. Compares the files if tdb created an array.
     fn create(&mut self, share: Share) -> std::result::Result<(), End> {
         let older = &mut self.sides.older;
         let made = older.create(&self.theirs, &self.case.array);
@@ -196,8 +196,8 @@ impl Pair<'_> {
         carry_out(step, &mut self.sides.older, uri).map_err(|error| self.refused(uri, &error))
     }
 
-    /// Classifies a step that a library refuses. If it fails on an array that tdb has not touched,
-    /// nothing can be compared.
+    /// Classifies a step that a library refuses. After a failure on an array without tdb as a
+    /// writer, no comparison is possible.
     fn refused(&self, uri: &str, error: &Error) -> End {
         let known = defects::refusal(self.sides.older.release(), &error.to_string()).map(str::to_owned);
         match known.or_else(|| (uri == self.theirs).then(|| in_short(error))) {
@@ -206,7 +206,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Reads both arrays with the older release before fragments are added that it cannot read. In
+    /// Reads both arrays with the older release before fragments of other versions are added. In
     /// some cases also deletes a fragment and reads again.
     fn hand_over(&mut self) -> std::result::Result<(), End> {
         self.ask_older_about_both()?;
@@ -281,8 +281,8 @@ impl Pair<'_> {
         self.delete(times)
     }
 
-    /// Deletes fragments of a time range from each array: the newest release from its own, tdb from
-    /// its own. Returns `true` if tdb's array had such fragments.
+    /// Deletes fragments of a time range from each array: with the newest release from the
+    /// library's, with tdb from tdb's. Returns `true` if tdb's array had fragments in the range.
     fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
         let deleted = self.sides.newest.delete_fragments(&self.theirs, times[0]);
         deleted.map_err(|error| self.refused(&self.theirs, &error))?;
@@ -346,8 +346,8 @@ impl Pair<'_> {
         Ok(cells)
     }
 
-    /// Reads tdb's array with the older release, which must read the same if it reads the newest
-    /// release's array right.
+    /// Reads tdb's array with the older release. The read must succeed if the same release reads
+    /// the newest release's array right.
     fn ask_older(&mut self, index: usize, expected: &ReadResult) -> std::result::Result<(), End> {
         let query = with_coordinates(self.case, &self.case.questions[index]);
         let older = &mut self.sides.older;

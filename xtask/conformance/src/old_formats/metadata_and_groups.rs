@@ -26,9 +26,9 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
-/// Writes metadata to both arrays, with tdb to its own, and reads it with both releases. Skips
-/// reads with older releases without metadata. Returns how often the older release fails on the
-/// newest release's metadata too.
+/// Writes metadata to both arrays, with tdb to tdb's, and reads both with both releases. Skips
+/// older releases without metadata. Returns how often the older release also fails on the newest
+/// release's metadata.
 pub(super) fn metadata(
     case: &Case,
     index: u64,

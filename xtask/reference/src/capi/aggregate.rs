@@ -78,7 +78,7 @@ impl Context {
     fn apply(&self, query: &Handle, channel: &Handle, aggregate: &AggregateSpec) -> Result<()> {
         let output = c_string(&aggregate.to_string())?;
         let mut constant: Ptr = std::ptr::null_mut();
-        // The library owns this constant, so it is not freed.
+        // The library owns this constant. Do not free it.
         match aggregate.function {
             AggregateFunction::Count => call!(self, tiledb_aggregate_count_get(&mut constant)),
             AggregateFunction::Sum => call!(self, tiledb_channel_operator_sum_get(&mut constant)),

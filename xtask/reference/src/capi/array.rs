@@ -72,7 +72,7 @@ impl Context {
         self.open(uri, purpose, timestamp.map(|timestamp| (0, timestamp)))
     }
 
-    /// Opens an array between two timestamps, with the key if there is one.
+    /// Opens an array between two timestamps, with the key if any.
     fn open(&self, uri: &str, purpose: u32, timestamps: Option<(u64, u64)>) -> Result<Handle> {
         let symbols = &self.library().symbols;
         let handle = self.array(uri)?;
@@ -209,7 +209,7 @@ impl Context {
         field(name, datatype, cell_val_num, nullable != 0)
     }
 
-    /// Returns the dimension label with this name, or `None` if there is none.
+    /// Returns the dimension label with this name, or `None`.
     pub(super) fn label_field(&self, schema: Ptr, name: &str) -> Result<Option<Field>> {
         if self.library().symbols.tiledb_array_schema_has_dimension_label.is_none() {
             return Ok(None);

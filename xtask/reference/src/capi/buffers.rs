@@ -160,8 +160,8 @@ impl FieldBuffer {
         let before = column.values.len() as u64;
         column.values.0.extend_from_slice(self.data());
         if let Some(offsets) = &mut column.offsets {
-            // The first cell starts at the end of the previous submission, so its offset is in the
-            // column already.
+            // The first cell starts at the end of the previous submission. The column already
+            // contains this offset.
             offsets.extend(self.offsets().iter().skip(1).map(|offset| before + offset));
             if self.cells() > 0 {
                 offsets.push(column.values.len() as u64);

@@ -13,7 +13,7 @@ pub(crate) struct Context {
     library: &'static Library,
     handle: Handle,
     config: Handle,
-    /// The encryption key, for releases that take it as an argument.
+    /// The encryption key, for releases with a key argument.
     key: Option<Vec<u8>>,
 }
 

@@ -3,7 +3,7 @@
 use super::array::{COORDINATES, Fields};
 use crate::model::{Bytes, Cells, Column, ReadColumn};
 
-/// Interleaves the columns of all dimensions into one column, which comes first.
+/// Interleaves the columns of all dimensions into one column, and moves this column to the front.
 pub(super) fn combine(cells: &Cells, fields: &Fields) -> Cells {
     let dimensions: Vec<&Column> = fields
         .dimensions

@@ -18,7 +18,7 @@ enum Freeing {
 }
 
 impl Handle {
-    /// Takes ownership of a new object, with the function that frees it.
+    /// Takes ownership of a new object. `free` frees the object.
     pub(super) fn new(pointer: Ptr, free: Option<Free>) -> Result<Self> {
         match free {
             Some(free) if !pointer.is_null() => Ok(Self { pointer, freeing: Freeing::Alone(free) }),

@@ -1,5 +1,5 @@
-//! Metadata of arrays, and macros for metadata of groups, whose functions differ only in their
-//! names.
+//! Metadata of arrays, and macros for metadata of groups. The functions for groups differ only by
+//! name.
 
 use std::ptr;
 

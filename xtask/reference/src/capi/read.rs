@@ -24,8 +24,8 @@ impl Context {
     }
 
     /// Reads cells with buffers of initially `room` bytes. Sorted reads of millions of cells need
-    /// room for all cells. For small buffers, the library splits the subarray into so many parts
-    /// that they exhaust the memory.
+    /// room for all cells. For small buffers, the library splits the subarray into parts until
+    /// memory is exhausted.
     pub(super) fn read_with_room(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<ReadResult> {
         let array = self.open_to_read(uri, spec.timestamps)?;
         let schema = self.schema_of(&array)?;

@@ -175,7 +175,7 @@ impl Context {
         call!(self, tiledb_subarray_add_range(subarray, 0, start, end, ptr::null()))
     }
 
-    /// Returns the current domain, or `None` if there is none or the release does not support it.
+    /// Returns the current domain, or `None` if it is not set or not supported by the release.
     fn current_rectangle(&self, schema: &Handle) -> Result<Option<Handle>> {
         if self.library().symbols.tiledb_array_schema_get_current_domain.is_none() {
             return Ok(None);

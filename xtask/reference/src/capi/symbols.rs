@@ -17,8 +17,7 @@ pub(super) type In = *const c_void;
 pub(super) type Text = *const c_char;
 /// A status, which is zero on success.
 pub(super) type Status = i32;
-/// Frees an object and clears the pointer to it. Some of these functions return a status, which is
-/// ignored.
+/// Frees an object and clears the pointer. Some functions return a status, which is ignored.
 pub(super) type Free = unsafe extern "C" fn(Out);
 /// Frees an object in a context.
 pub(super) type FreeInContext = unsafe extern "C" fn(Ptr, Out) -> Status;
@@ -261,7 +260,7 @@ symbols! {
 }
 
 /// A loaded release of the reference library. A process loads only one release and never unloads
-/// it, because its threads would not survive that.
+/// it, because the library's threads would crash.
 pub(crate) struct Library {
     pub(super) symbols: Symbols,
     release: String,
@@ -295,7 +294,7 @@ impl Library {
 
     /// `true` if this release has a function with this name.
     pub(crate) fn has(&self, function: &str) -> bool {
-        // SAFETY: the symbol is not called, so its type does not matter.
+        // SAFETY: the symbol is not called, and any type will do.
         unsafe { self.object.get::<unsafe extern "C" fn()>(function.as_bytes()) }.is_ok()
     }
 

@@ -27,8 +27,8 @@ impl Context {
     /// timed times.
     ///
     /// Each timed read opens the array again, and submits the query until it is complete. The
-    /// buffers are allocated and their pages touched in advance. They hold the complete result, so
-    /// only the library's memory budget can cause several submissions.
+    /// buffers are allocated and all pages touched in advance. The buffers hold the complete
+    /// result. Only the library's memory budget can cause several submissions.
     pub(crate) fn time_reads(
         &self,
         uri: &str,
@@ -59,7 +59,7 @@ impl Context {
     /// Computes aggregates once to warm up the caches, and then `repeats` timed times. Each timed
     /// run opens the array again.
     ///
-    /// The digest covers the results. The number of cells is that of a count, if there is one.
+    /// The digest covers the results. The number of cells is the result of a count, if any.
     pub(crate) fn time_aggregates(
         &self,
         uri: &str,
@@ -84,7 +84,7 @@ impl Context {
         Ok(TimedReads { cells: count.map_or(0, |count| count as usize), digest, ..timed })
     }
 
-    /// Runs one query after the other on an open array: once to collect the cells and warm up the
+    /// Runs the queries in sequence on an open array: once to collect the cells and warm up the
     /// caches, and then `repeats` timed times. Each timed run opens the array again.
     ///
     /// The digest covers the cells of all queries, column by column.
@@ -138,7 +138,7 @@ impl Context {
         Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
     }
 
-    /// Submits a query that must be complete after one submission.
+    /// Submits a query once, and fails if the query is incomplete.
     fn complete(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<()> {
         match self.submit(query, buffers)? {
             true => Ok(()),

@@ -88,8 +88,8 @@ pub struct Evolution {
     pub add_attributes: Vec<AttributeSpec>,
     pub drop_attributes: Vec<String>,
     pub add_enumerations: Vec<EnumerationSpec>,
-    /// Each specification contains only the added values. Its offsets are relative to the first of
-    /// them.
+    /// Each specification contains only the added values, with offsets relative to the first added
+    /// value.
     pub extend_enumerations: Vec<EnumerationSpec>,
     pub drop_enumerations: Vec<String>,
     pub expand_current_domain: Option<Vec<(Bytes, Bytes)>>,

@@ -98,9 +98,9 @@ pub(super) mod words {
 }
 
 /// Long byte strings outside of the JSON of a message, because encoding hundreds of millions of
-/// hexadecimal digits would take longer than the job. While a message is serialized, long byte
-/// strings are appended to a buffer. The JSON contains their offset and length, from which
-/// deserialization takes them.
+/// hexadecimal digits would take longer than the job. Serialization appends long byte strings to a
+/// buffer, and writes offset and length to the JSON. Deserialization takes the bytes from the
+/// buffer.
 pub mod attachments {
     use std::cell::RefCell;
 

@@ -14,8 +14,7 @@ pub enum Condition {
         comparison: Comparison,
         value: Option<Bytes>,
     },
-    /// Tests that the value is one of these values, or, if `negated`, that it differs from all of
-    /// them.
+    /// Tests for membership in a set of values, or for non-membership if `negated`.
     Member {
         field: String,
         values: Vec<Bytes>,

@@ -100,7 +100,7 @@ impl FilterSpec {
     }
 }
 
-/// Filters in the order in which writes apply them.
+/// Filters in write order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
     pub filters: Vec<FilterSpec>,
@@ -131,14 +131,13 @@ impl Pipeline {
     /// Encodes the pipeline as in a schema of format 20 or later.
     ///
     /// `tdb-filters` encodes pipelines too. This second implementation is intentional: it encodes
-    /// the pipeline that the reference library was given, and is compared with the file that the
-    /// library wrote.
+    /// the pipeline given to the reference library, for a comparison with the library's file.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_bytes_in([0, 0])
     }
 
-    /// Encodes the pipeline of an attribute in an array with these tile extents, which WebP filters
-    /// store.
+    /// Encodes the pipeline of an attribute in an array with the given tile extents. WebP filters
+    /// store the extents.
     pub fn to_bytes_in(&self, extents: [u16; 2]) -> Vec<u8> {
         let mut bytes = self.max_chunk_size.unwrap_or(65536).to_le_bytes().to_vec();
         bytes.extend((self.filters.len() as u32).to_le_bytes());

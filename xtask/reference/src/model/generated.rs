@@ -1,4 +1,4 @@
-//! Writes of generated cells, so that gigabytes of cells need no transfer between processes.
+//! Writes of generated cells. Gigabytes of cells need no transfer between processes.
 
 use serde::{Deserialize, Serialize};
 use tdb_types::Layout;

@@ -23,10 +23,10 @@ pub struct Case {
 pub enum Asking {
     /// As a single query.
     Once,
-    /// As [one query after the other](QuerySpec::one_by_one) on an open array.
+    /// As [queries in sequence](QuerySpec::one_by_one) on an open array.
     OneByOne,
-    /// As one query of points with tdb. The reference library has no point queries, and runs one
-    /// query after the other.
+    /// As one query of points with tdb. The reference library has no point queries, and runs the
+    /// queries in sequence.
     Points,
 }
 

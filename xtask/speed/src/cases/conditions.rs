@@ -8,8 +8,7 @@ use super::windows::{middle_square, square};
 use crate::arrays::{SpeedArray, dense, side_bits, sparse};
 use crate::workload::Group;
 
-/// Returns conditions that no tile matches, that consecutive cells match, and that scattered cells
-/// match.
+/// Returns conditions that match no tile, consecutive cells, or scattered cells.
 pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
     let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
     let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
@@ -61,7 +60,7 @@ pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
 }
 
 /// Returns aggregates of one attribute: count, sum, minimum and maximum of all cells, of a
-/// subarray, and of the cells that match a condition.
+/// subarray, and of cells that match a condition.
 pub(super) fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
     let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
     let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);

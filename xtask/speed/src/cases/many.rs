@@ -41,7 +41,7 @@ pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
     cases
 }
 
-/// Returns a case with one query per point, and a case with one query for all points.
+/// Returns a case with a query per point, and a case with a single query for all points.
 fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2] {
     let range = |dimension: usize, name: &str| RangesSpec {
         dimension: name.to_owned(),

@@ -121,7 +121,7 @@ impl Filtering {
             Some(_) => self.bound.decode_strings(&self.filtered, values, offsets, CELLS, &mut self.scratch)?,
             None => self.bound.decode_tile(&self.filtered, values, &mut self.scratch)?,
         }
-        // The scale is a power of two, so nothing is lost.
+        // The scale is a power of two and loses no bits.
         if *values == *self.tile.values { Ok(()) } else { Err("the decoded tile differs from the input".into()) }
     }
 }

@@ -63,7 +63,7 @@ pub fn dense_schema(filters: Vec<Filter>) -> Result<ArraySchema> {
 }
 
 /// Returns the schema of points on a square with a double and a time each. Coordinates and offsets
-/// have no filters, so that codecs do not dominate the counts.
+/// have no filters, because codecs would dominate the counts.
 pub fn sparse_schema() -> Result<ArraySchema> {
     let none = || FilterPipeline { filters: Vec::new(), ..FilterPipeline::default_coords() };
     let sides = ["y", "x"].map(|name| dimension(name, 1 << BITS, 128));
@@ -129,8 +129,7 @@ fn row(path: &Path, fragments: i64) -> Result<()> {
     Ok(())
 }
 
-/// Writes an array with many attributes with separate filters, so that its schema and footer are
-/// long.
+/// Writes an array with a long schema and footer: many attributes with separate filters.
 fn wide(path: &Path) -> Result<()> {
     let attribute = |number: usize| {
         let filters = vec![Filter::DoubleDelta { level: -1, reinterpret: None }, Filter::Zstd { level: 5 }];

@@ -1,4 +1,4 @@
-//! Paths that open arrays and parse their metadata.
+//! Paths that open arrays and parse metadata.
 
 use std::fs;
 

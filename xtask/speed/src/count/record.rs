@@ -15,7 +15,7 @@ const HEADING: &str = "\
 # (docs/internals/performance.md). A line is a count and the path's name; lines with a colon say what it was built and counted with.
 ";
 
-/// Counts of paths, and the tools that determined them.
+/// Counts of paths, with the versions of the tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub tools: Tools,

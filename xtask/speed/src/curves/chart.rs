@@ -41,7 +41,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Returns an axis that covers all values, which must be positive.
+    /// Returns an axis for all values, which must be positive.
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let logarithms = values.map(|value| value.max(1e-9).log10());
         let (low, high) =

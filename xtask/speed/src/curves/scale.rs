@@ -15,7 +15,7 @@ pub fn row(curve: &Curve, line: &Line) -> String {
     let memories = slope(line.points.iter().map(|(x, _, bytes)| (*x as f64, *bytes as f64)));
     let far = match curve.is_of_threads {
         true => String::new(),
-        // Memory is limited by a budget, so its curve is not extrapolated.
+        // A budget limits memory, so the memory curve is not extrapolated.
         false => time(last.1 * 1000_f64.powf(times.max(0.0))),
     };
     format!(

@@ -8,7 +8,7 @@ use tdb_types::{Datatype, Layout};
 
 use super::Job;
 
-/// An array with fragments, written by tdb so that both sides maintain the same array.
+/// An array with fragments by tdb. Both sides maintain the same array.
 pub struct MaintainedArray {
     pub name: &'static str,
     pub spec: ArraySpec,
@@ -23,7 +23,7 @@ pub struct MaintainedArray {
 enum Shape {
     /// Adjacent groups of rows.
     Rows,
-    /// Groups of rows, each of which overlaps nine others.
+    /// Groups of rows, each overlapping nine neighbors.
     OverlappingRows,
     /// Points in adjacent regions.
     Points,

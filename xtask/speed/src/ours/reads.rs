@@ -78,7 +78,7 @@ fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
     aggregates.iter().map(aggregate).collect()
 }
 
-/// Converts a query to tdb's type, as a query of points if requested. A query from
+/// Converts a query to tdb's type, as a query of points if requested. A query by
 /// [`one_by_one`](QuerySpec::one_by_one) is an ordinary query.
 fn asked(array: &Array, spec: &QuerySpec, asking: Asking, budget: Option<usize>) -> Result<Query> {
     if asking != Asking::Points {

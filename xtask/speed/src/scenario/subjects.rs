@@ -57,8 +57,8 @@ fn grid_schema(side: i64) -> Result<ArraySchema> {
     Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
 }
 
-/// Returns the number of bits of a coordinate, so that the square has room for four times the
-/// number of points.
+/// Returns the number of bits of a coordinate. The square has room for four times the number of
+/// points.
 fn bits(cells: u64) -> u32 {
     (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2)
 }

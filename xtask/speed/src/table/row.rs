@@ -36,8 +36,8 @@ impl Row {
         self.limit.map(|limit| limit.seconds / cpu_seconds(&self.ours[0]))
     }
 
-    /// Returns the required speedup. It is lower if a codec that both sides use takes most of the
-    /// time.
+    /// Returns the required speedup. A lower speedup suffices if a codec of both sides takes most
+    /// of the time.
     pub fn mark(&self) -> f64 {
         let codec_rules = self.limit.is_some_and(|limit| limit.is_codec) && self.part_of_limit() > Some(0.5);
         match self.group {

@@ -1,4 +1,4 @@
-//! Means, and rows that miss their targets.
+//! Means, and rows below their targets.
 
 use std::fmt::Write;
 

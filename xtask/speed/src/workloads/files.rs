@@ -1,8 +1,8 @@
 //! Reads and writes of CSV and Parquet, compared with DuckDB, because the reference library
 //! supports neither.
 //!
-//! DuckDB keeps its rows in memory, and tdb in an array on a file system in memory. tdb runs as a
-//! command, and its startup counts.
+//! DuckDB keeps rows in memory, and tdb in an array on a file system in memory. tdb runs as a
+//! command, including startup.
 
 use std::fs;
 use std::io::Write;
@@ -148,7 +148,7 @@ impl Workload for Files {
             self.ask(&json!({"job": "prepare", "from": csv, "to": self.source(bench)}))?;
             full_program()?;
         }
-        // The speed counts the CSV size for both formats, so that equal times yield equal speeds.
+        // The speed counts the CSV size for both formats. Equal times yield equal speeds.
         self.bytes = fs::metadata(csv)?.len();
         Ok(())
     }

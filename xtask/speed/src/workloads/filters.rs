@@ -87,8 +87,8 @@ fn row(filter: &Filtered, cells: u64) -> SpeedArray {
     SpeedArray { name: format!("filter-{}-{cells}", filter.name.replace(' ', "-")), ..of(spec, cells, filter.rule) }
 }
 
-/// Returns an image of three-byte pixels in tiles of 256 by 256. The library loses the colors of
-/// transparent pixels, so there is no alpha.
+/// Returns an image of three-byte pixels in tiles of 256 by 256. Alpha is left out, because the
+/// library loses the colors of transparent pixels.
 fn images(scale: f64) -> SpeedArray {
     let side = ((1024.0 * scale.sqrt() / 256.0).round().max(1.0) as i64) * 256;
     let y = dimension("y", Datatype::Int64, [0, side - 1], 256);

@@ -34,7 +34,7 @@ pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
 }
 
 impl Maintain {
-    /// Runs a job on copies, one after the other.
+    /// Runs a job on a new copy per run.
     fn repeat(
         &self,
         bench: &Bench,

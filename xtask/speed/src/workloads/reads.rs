@@ -53,7 +53,7 @@ impl Workload for Read {
         ours::measure(Request { uri: self.uri.clone(), task, threads, repeats, digest })
     }
 
-    /// Returns a limit only for reads that return all cells that they load. A slice loads more, and
+    /// Returns a limit only for reads that return all loaded cells. A slice loads more, and
     /// statistics can answer some queries without loading cells.
     fn limit(&self, bench: &Bench, timed: &TimedReads) -> Result<Option<Limit>> {
         let case = &self.case;

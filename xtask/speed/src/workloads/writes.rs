@@ -78,7 +78,7 @@ fn few_points() -> SpeedArray {
 }
 
 impl Write {
-    /// Creates a new array for one side, and deletes an existing one.
+    /// Replaces the array of a side by a new array.
     fn target(&self, bench: &mut Bench, side: &str) -> Result<String> {
         let uri = bench.in_memory(side);
         if fs::exists(&uri)? {

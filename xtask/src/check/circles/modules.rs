@@ -1,4 +1,4 @@
-//! The modules of a crate, one per file, and the resolution of their imports.
+//! The modules of a crate, one per file, and the resolution of imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 

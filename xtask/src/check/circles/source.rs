@@ -1,6 +1,6 @@
 //! Parses the imports of a source file.
 
-/// A name that a file imports, or a path in its code.
+/// An imported name, or a path in the code of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
     /// The path as written. Its first segment is `crate`, `super`, `self`, a module of the file, or
@@ -68,7 +68,7 @@ fn string_len(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length in bytes of the raw string at the start of `text`, or 0 if there is none.
+/// Returns the length in bytes of the raw string at the start of `text`, or 0.
 fn raw_string_len(text: &str) -> usize {
     let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
     if !text[1 + hashes..].starts_with('"') {

@@ -53,8 +53,8 @@ fn each_says_what_it_is() {
     }
 }
 
-/// Dependencies on workspace crates have a version, so that a registry can resolve them.
-/// Dev-dependencies have only a path.
+/// Dependencies on workspace crates have a version for the registry. Dev-dependencies have only a
+/// path.
 #[test]
 fn each_names_versions_of_what_it_depends_on() {
     let versions: Vec<(String, String)> =
@@ -74,8 +74,8 @@ fn each_names_versions_of_what_it_depends_on() {
     }
 }
 
-/// A package contains sources, examples, the README and the licenses. It contains no tests, because
-/// their fixtures are not included.
+/// A package contains sources, examples, the README and the licenses. Tests are left out, because
+/// the package lacks their fixtures.
 #[test]
 fn each_package_has_what_it_needs_and_no_more() {
     for package in published().expect("crates") {
