@@ -1,4 +1,4 @@
-//! Known defects of the reference library that affect generated cases.
+//! Known defects of the reference library in generated cases.
 //!
 //! `docs/internals/conformance.md` lists these defects, and the defects that the generator avoids.
 

@@ -168,7 +168,7 @@ fn check(batch: &Batch) -> Result<(), String> {
                     && offsets.last() == Some(&(values as u64))
                     && offsets.is_sorted();
                 if !sound {
-                    return Err(format!("the offsets of column {name:?} don't fit {values} values: {offsets:?}"));
+                    return Err(format!("column {name:?}: offsets do not fit {values} values: {offsets:?}"));
                 }
             }
             (None, Some(number)) if values == batch.len() * number as usize => {}

@@ -186,7 +186,7 @@ impl<'a> Known<'a> {
         for (aggregate, found) in asked.chain(alone.transpose()?) {
             let values = self.our_values(aggregate).ok_or_else(|| format!("{aggregate}: no such column"))?;
             let Some(answer) = values.parse(aggregate.function, found.as_deref()) else {
-                return Ok(Some(format!("{aggregate}: ours gives {found:?}")));
+                return Ok(Some(format!("{aggregate}: tdb returns {found:?}")));
             };
             if !is_right(&values, aggregate.function, &answer) {
                 let expected = values.answer(aggregate.function);

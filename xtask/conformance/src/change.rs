@@ -182,8 +182,12 @@ impl Sides<'_> {
             [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => Err(End::Verdict(Verdict::Excused(
                 "cannot apply a step to our array that it applied to its own".to_owned(),
             ))),
-            [Err(error), Ok(())] => Err(format!("the library refuses what we do: {error} ({step:?})").into()),
-            [Ok(()), Err(error)] => Err(format!("we refuse what the library does: {error} ({step:?})").into()),
+            [Err(error), Ok(())] => {
+                Err(format!("the library refuses a step that tdb applies: {error} ({step:?})").into())
+            }
+            [Ok(()), Err(error)] => {
+                Err(format!("tdb refuses a step that the library applies: {error} ({step:?})").into())
+            }
         }
     }
 
@@ -295,7 +299,7 @@ fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
     }
 }
 
-/// `true` if the library is known to fail on tdb's array after it succeeded on its own array.
+/// `true` for a known failure of the library on tdb's array.
 fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
     let ours = matches!(step, Step::Evolve(_) | Step::Delete(..));
     !ours && (defects::explanation(case, None, error).is_some() || error.contains("was stopped after"))

@@ -128,9 +128,7 @@ fn examine(
         }
         // The library would refuse every write to this array.
         (Ok(()), Err(error)) if is_never_written(&error.to_string()) => {
-            return excused(
-                "refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through",
-            );
+            return excused("refused by tdb alone: scaled values of other sizes, dictionaries that reject all writes");
         }
         (Err(error), Ok(_)) => return Err(format!("the library refuses a schema that tdb accepts: {error}")),
         (Ok(()), Err(error)) => return Err(format!("tdb refuses a schema that the library accepts: {error}")),

@@ -220,7 +220,7 @@ fn compare_with_wide(
     let wrong = match overhang::is_read(case, question) {
         true => defects::is_wrong(case, question),
         false => {
-            Some("crashes on tiles that end with the datatype or beyond: another array of its own gave their cells")
+            Some("crashes on tiles that end at or beyond the end of the datatype, whose cells came from the wide array")
         }
     };
     if let Some(reason) = wrong {

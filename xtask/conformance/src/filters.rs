@@ -31,9 +31,9 @@ const REINTERPRETED: [Datatype; 7] = [Int8, Int16, Int32, Int64, UInt8, UInt16, 
 
 /// Names of counters.
 const BOTH: &str = "tiles filtered by both sides and read by both";
-/// Tiles by the library that the library itself does not always read right, and tiles among these
-/// that tdb reads right.
-const UNREAD: &str = "tiles that the library wrote but doesn't always read";
+/// Tiles that the library writes but does not always read right.
+const UNREAD: &str = "tiles that the library wrote but does not always read";
+/// The part of these tiles that tdb reads right.
 const UNREAD_BUT_OURS: &str = "tiles that only tdb always reads";
 /// Tiles with values that the library lost. tdb refuses to read such tiles.
 const LOST: &str = "tiles with values lost";

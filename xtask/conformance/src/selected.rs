@@ -115,10 +115,10 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     let expected = choose(case, question, &typed(&array, whole));
     let order = settled(case, question, &expected);
     if order == Settled::Nothing && question.query.layout != Layout::Unordered {
-        return Err(Failure::new(Kind::Cells, "all cells that ours reads aren't in order".to_owned()));
+        return Err(Failure::new(Kind::Cells, "all cells that tdb reads are not in order".to_owned()));
     }
     compare_in_order(case, question, uri, &expected, &order).map_err(|failure| {
-        let detail = format!("of all cells that ours reads: {}", failure.detail);
+        let detail = format!("compared with all cells that tdb reads: {}", failure.detail);
         Failure { detail, ..failure }
     })?;
     if question.query.condition.is_some() && case.array.array_type == ArrayType::Dense {

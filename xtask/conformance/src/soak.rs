@@ -92,7 +92,7 @@ pub fn run(seconds: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
         };
         soak.run();
         let kind = if is_sparse { "sparse" } else { "dense" };
-        println!("{kind}: {} committed; by us and by the library: {:?}", soak.ledger.count(), soak.counts);
+        println!("{kind}: {} committed; by tdb and by the library: {:?}", soak.ledger.count(), soak.counts);
         let wrong = locked(&soak.wrong);
         if !wrong.is_empty() {
             return Err(wrong.join("\n").into());
@@ -358,7 +358,7 @@ impl Soak<'_> {
             }
         }
         if last.iter().any(|seen| *seen != last[0]) {
-            return Err(format!("maintenance changes what is read: {last:?}").into());
+            return Err(format!("maintenance changes reads: {last:?}").into());
         }
         let report = Verify::new().folder(self.uri)?;
         if report.is_sound() { Ok(()) } else { Err(format!("{:#?}", report.findings).into()) }

@@ -62,7 +62,7 @@ fn fetch_and_unpack(release: Release, folder: &Path) -> std::result::Result<(), 
 
 fn run(command: &mut Command) -> std::result::Result<(), String> {
     let output = command.output().map_err(|error| {
-        format!("can't start python3 ({error}); it is needed with pip to fetch wheels, put both on the PATH")
+        format!("cannot start python3: {error}; install python3 and pip, which download the wheels")
     })?;
     if output.status.success() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Sizes of crates. Divide a crate that is too large for one engineer to know.
+//! Sizes of crates. Large crates must be divided, so that one engineer can know a crate.
 
 use std::fs;
 use std::path::Path;

@@ -10,7 +10,7 @@ use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, Filt
 
 /// Returns why the library's aggregates are unreliable. Returns `None` if they are reliable.
 pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
-    // The library computes aggregates of sparse arrays in unordered reads, whatever the layout is.
+    // The library computes aggregates of sparse arrays in unordered reads, for any layout.
     let mut unordered = question.clone();
     if case.array.array_type == ArrayType::Sparse {
         unordered.query.layout = Layout::Unordered;
@@ -68,9 +68,7 @@ pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, ki
             .then_some("advances dense coordinates along the wrong dimension if the result is not in cell order");
     }
     if kind.cell_val_num.is_none() && (kind.nullable || attributes.len() > 1) {
-        return Some(
-            "believes statistics of variable-size fields of dense fragments, which may be those of other cells",
-        );
+        return Some("uses statistics of variable-size fields of dense fragments, which may belong to other cells");
     }
     case.steps
         .contains(&Step::Consolidate("fragments"))

@@ -40,7 +40,7 @@ impl<K: CaseKind> Shared<K> {
                 state.is_stopped = true;
                 self.changed.notify_all();
                 drop(state);
-                // The generation of the case may be what hangs.
+                // The generation of the case may hang too.
                 let case = running.is_made.then(|| self.kind.case(running.index)).flatten();
                 let case = case.map(|case| self.kind.print(&case, running.index, None)).unwrap_or_default();
                 self.report(running.index, &case, &failure);

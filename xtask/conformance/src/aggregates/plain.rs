@@ -164,7 +164,7 @@ impl Values {
             #[allow(clippy::cast_precision_loss)] // a rough figure
             let floats = || numbers.clone().map(|(number, times)| (number.to_f64(), times as f64));
             let magnitude: f64 = floats().map(|(number, times)| number.abs() * times).sum();
-            // Infinities and NaNs determine the sum, whatever the finite values are.
+            // Infinities and NaNs determine the sum, for any finite values.
             let special = floats().map(|(number, _)| number).filter(|number| !number.is_finite());
             let special = special.reduce(|sum, number| sum + number);
             let sum = special.unwrap_or_else(|| floats().map(|(number, times)| number * times).sum());

@@ -85,7 +85,7 @@ fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Resu
         Ok(()) => Ok(Done::Done),
         Err(MaintainError::Refused { why, .. }) => Ok(Done::Refused(kind_of(&why).to_owned())),
         Err(MaintainError::Between { .. }) => {
-            Ok(Done::Refused("metadata that reaches out of the range lies between".to_owned()))
+            Ok(Done::Refused("metadata in between extends beyond the time range".to_owned()))
         }
         Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without {what} files"))),
         Err(error) => match describe(&error) {

@@ -41,7 +41,7 @@ pub fn changed_by(history: &History, turn: &Turn, before: &[Counted], after: &[C
             true if is_dense(history) => {
                 Some("forgets all but the first of several fragments of a bounded size in its next step")
             }
-            // Before format 12 there is no commit file for several fragments. The library then does
+            // Formats before 12 have no commit file for several fragments. The library then does
             // not find any of their cells.
             true if !history.version.has(Feature::CommitsFolder) => {
                 Some("commits several fragments of a bounded size in a way that it does not find before format 12")

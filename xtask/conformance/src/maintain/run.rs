@@ -426,7 +426,7 @@ impl Run<'_> {
             before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
         };
         if gone(&theirs_now) != gone(&own) {
-            self.excuse("we purge other fragments than the library: it takes some that we refuse");
+            self.excuse("tdb purges other fragments than the library, which also purges fragments that tdb refuses");
             return Ok(());
         }
         self.compare_carried(turn, twin, before, counts)?;

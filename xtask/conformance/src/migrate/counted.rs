@@ -16,5 +16,5 @@ pub(super) const OLDER: &str = "times read by the release";
 pub(super) const NEWEST: &str = "times read by 2.30.0";
 /// Times at which the newest release read the array after the migration back.
 pub(super) const BACK: &str = "times read after the way back";
-/// Times at which the release also misreads an array of its own.
+/// Times at which the release also misreads an array by the release itself.
 pub(super) const NEITHER: &str = "reads its own no better";

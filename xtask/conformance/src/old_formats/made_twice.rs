@@ -25,8 +25,8 @@ use crate::by_release::Sides;
 use crate::create;
 use crate::examine::compare_facts;
 
-/// The first format version whose new fragments keep the array's version, which makes them readable
-/// for the array's release.
+/// The first format version whose new fragments keep the version of the array. The array's release
+/// can read these fragments.
 const KEPT: u32 = 7;
 /// Number of times that the older release must read the newest release's array right before tdb's
 /// array is judged wrong.

@@ -185,7 +185,7 @@ pub fn writing_tiles(folder: &Path, tiles: u64, threads: usize) -> Result<Act> {
 
 /// Number of cells of the array for queries of ranges and points.
 const SPREAD: u64 = 1_000_000;
-/// Number of bits of their coordinates. There are more rows than any query selects.
+/// Number of bits of the coordinates, enough for more rows than any query selects.
 const SPREAD_BITS: u32 = 16;
 
 fn spread_side(dimension: u32) -> Rule {
