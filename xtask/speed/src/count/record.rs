@@ -11,8 +11,8 @@ use crate::outcome::Result;
 pub const TOLERANCE: f64 = 0.03;
 
 const HEADING: &str = "\
-# Instructions that key paths take, written by `cargo xtask speed --count --update` and compared in continuous integration
-# (docs/internals/performance.md). A line is a count and the path's name; lines with a colon say what it was built and counted with.
+# Instruction counts of key paths, written by `cargo xtask speed --count --update` and compared in continuous integration
+# (docs/internals/performance.md). A line is a count and the name of a path. Lines with a colon are the versions of the tools.
 ";
 
 /// Counts of paths, with the versions of the tools.
