@@ -55,7 +55,7 @@ enum Task {
 
 #[derive(Args, Debug)]
 struct Which {
-    /// Servers to use [default: all]
+    /// Servers to use; all by default
     servers: Vec<Server>,
 }
 

@@ -44,7 +44,7 @@ enum Action {
     },
     /// Run tests and store all of their snapshots
     Update {
-        /// Crate to test; may be repeated [default: all crates with snapshots]
+        /// Crate to test; may be repeated; all crates with snapshots by default
         #[arg(short, long, value_name = "CRATE")]
         package: Vec<String>,
     },

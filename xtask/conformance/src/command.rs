@@ -146,7 +146,7 @@ pub struct CaseArguments {
     /// Run only this case, and print it
     #[arg(long, global = true)]
     case: Option<u64>,
-    /// Number of concurrent cases [default: number of processors]
+    /// Number of concurrent cases; the number of processors by default
     #[arg(long, global = true)]
     jobs: Option<usize>,
     /// Stop after this many failures
