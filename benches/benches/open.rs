@@ -1,4 +1,4 @@
-//! Opening arrays of a few and of many fragments, and parsing what is read for that: schemas and footers.
+//! Opens arrays with few and many fragments, and parses schemas and footers.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,10 +13,10 @@ use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuild
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
 use tdb_types::{ByteReader, Datatype, Limits, Scalar};
 
-/// Cells of a fragment.
+/// Number of cells per fragment.
 const CELLS: i64 = 100;
 
-/// A row of so many cells with so many attributes, whose filters make the schema longer.
+/// A row of `cells` cells with several attributes. Filters make the schema longer.
 fn schema(cells: i64, attributes: usize) -> ArraySchema {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
     let filters = || FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }]);
@@ -25,7 +25,7 @@ fn schema(cells: i64, attributes: usize) -> ArraySchema {
     (0..attributes).map(attribute).fold(builder, SchemaBuilder::attribute).build().unwrap()
 }
 
-/// An array of so many fragments, one behind the other.
+/// An array of adjacent fragments.
 fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let schema = schema(fragments * CELLS, attributes);
     CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
