@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_fragment::FragmentFooter;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -33,7 +33,7 @@ fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let values: Vec<i64> = (0..CELLS).collect();
     for fragment in 0..fragments {
         let cells = (0..attributes)
-            .fold(NewCells::new(), |cells, number| cells.with(format!("a{number}"), NewColumn::values(&values)));
+            .fold(WriteBatch::new(), |cells, number| cells.with(format!("a{number}"), WriteColumn::values(&values)));
         let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()).seeded(fragment.cast_unsigned()));
         write.range("x", fragment * CELLS..(fragment + 1) * CELLS).unwrap().cells(cells).unwrap();
     }

@@ -72,7 +72,7 @@ fn needs_cells(seen: &Seen) -> Result<bool> {
     if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
         return Ok(false);
     }
-    let (replaced, _) = seen.array.replaced_fragments()?;
+    let (replaced, _) = seen.array.superseded_fragments()?;
     let times = |fragment: &Fragment| (fragment.name().start(), fragment.name().end());
     let mut together: BTreeMap<(u64, u64), Vec<&Fragment>> = BTreeMap::new();
     for fragment in seen.fragments()?.iter().chain(&replaced) {

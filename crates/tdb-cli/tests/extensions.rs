@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 
 use tdb_cli::clap::{self, ArgMatches};
-use tdb_cli::tdb_array::{NewCells, NewColumn};
+use tdb_cli::tdb_array::{WriteBatch, WriteColumn};
 use tdb_cli::tdb_storage::{LocalStorage, Storage, StorageError};
 use tdb_cli::{
     ColumnBatch, ColumnFiles, ColumnResult, Context, Exit, Export, Extensions, Failure, FileColumn, FileFormat,
@@ -172,11 +172,11 @@ impl ColumnFiles for PairFiles {
                 if lines.iter().any(|line| line.ends_with("lie")) {
                     v.pop();
                 }
-                let mut cells = NewCells::new();
+                let mut cells = WriteBatch::new();
                 for field in fields {
                     cells = match field.as_str() {
                         "k" => cells.with("k", &k),
-                        _ => cells.with("v", NewColumn::optional_strings(v.iter().copied())),
+                        _ => cells.with("v", WriteColumn::optional_strings(v.iter().copied())),
                     };
                 }
                 each(ColumnBatch { file, first: (batch * ROWS) as u64, rows: lines.len(), cells, rejected })?;

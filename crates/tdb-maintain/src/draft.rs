@@ -11,7 +11,7 @@ use crate::step::Planned;
 pub(crate) struct Draft {
     /// The steps, in an order that loses no data when interrupted.
     pub(crate) steps: Vec<Planned>,
-    pub(crate) left: Vec<Left>,
+    pub(crate) left: Vec<Retained>,
     pub(crate) savings: Savings,
     pub(crate) past: Vec<TimeRange>,
 }
@@ -30,7 +30,7 @@ pub struct Savings {
 /// A kept file, and the reason.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Left {
+pub struct Retained {
     /// Path below the folder of the array or group.
     pub path: String,
     /// Reason.
@@ -96,7 +96,7 @@ pub enum Reason {
     Unreadable(#[source] Box<ArrayError>),
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for Retained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "leave {}: {}", self.path, self.why)
     }

@@ -34,7 +34,7 @@ mod tests {
     use std::sync::Arc;
 
     use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    use tdb_array::{ArrayOptions, CreateOptions, NewCells};
+    use tdb_array::{ArrayOptions, CreateOptions, WriteBatch};
     use tdb_storage::MemoryStorage;
     use tdb_types::{Datatype, FormatVersion, Scalar};
 
@@ -52,8 +52,8 @@ mod tests {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let name = array.schema().attributes()[0].name().to_owned();
         match datatype {
-            Datatype::Int32 => array.write().cells(NewCells::new().with(name, &values[..])).unwrap(),
-            _ => array.write().cells(NewCells::new().with(name, &bytes[..2])).unwrap(),
+            Datatype::Int32 => array.write().cells(WriteBatch::new().with(name, &values[..])).unwrap(),
+            _ => array.write().cells(WriteBatch::new().with(name, &bytes[..2])).unwrap(),
         };
         ArrayOptions::new().open_on(storage).unwrap()
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::ArrayDefinition;
-use tdb_array::{Array, CreateOptions, Fragment, Join, TimeRange};
+use tdb_array::{Array, CreateOptions, Fragment, FragmentJoin, TimeRange};
 use tdb_filters::FilterPipeline;
 use tdb_rtree::NdRange;
 use tdb_storage::Storage;
@@ -186,7 +186,7 @@ impl Migrate {
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
-        let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
+        let budget = self.budget.unwrap_or(FragmentJoin::DEFAULT_BUDGET);
         Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
     }
 

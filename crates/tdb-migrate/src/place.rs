@@ -33,7 +33,7 @@ pub enum InPlace {
     /// The new array is in place.
     Finished,
     /// The old array is in place.
-    Undone,
+    Restored,
 }
 
 /// Paths of a migration.
@@ -274,7 +274,7 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
     let outcome = match (paths.place.exists(), paths.new.exists()) {
         (true, true) => {
             fs::remove_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
-            InPlace::Undone
+            InPlace::Restored
         }
         (true, false) => InPlace::Finished,
         (false, true) => {
@@ -286,7 +286,7 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
             let lock = lock.map(|lock| lock.moved(Arc::new(LocalStorage::new(&paths.place))));
             end_journal(&paths)?;
             drop(lock);
-            return Ok(InPlace::Undone);
+            return Ok(InPlace::Restored);
         }
     };
     end_journal(&paths)?;

@@ -35,7 +35,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// ```
 /// use tdb_verify::Rebuild;
 /// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// use tdb_array::{Array, NewCells};
+/// use tdb_array::{Array, WriteBatch};
 /// use tdb_types::{Datatype, Scalar};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -43,7 +43,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
 /// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
 /// Array::create(&path, &ArrayDefinition::new(schema)?)?;
-/// Array::open(&path)?.write().cells(NewCells::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
+/// Array::open(&path)?.write().cells(WriteBatch::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
 /// let folder = Array::open(&path)?.fragments()?[0].folder().to_owned();
 /// std::fs::remove_file(path.join(&folder).join("__fragment_metadata.tdb"))?;
 /// assert!(Array::open(&path)?.fragments().is_err());

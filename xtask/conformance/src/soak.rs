@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
+use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, WriteBatch};
 use tdb_cases::ours::describe;
 use tdb_cases::writer::start;
 use tdb_condition::field;
@@ -180,7 +180,7 @@ impl Soak<'_> {
         let array = ArrayOptions::new().threads(1).open(self.uri)?;
         let (serials, squares) = (vec![serial; CELLS as usize], vec![serial * serial; CELLS as usize]);
         let places: Vec<i32> = (0..CELLS).collect();
-        let mut cells = NewCells::new().with("serial", &serials).with("square", &squares);
+        let mut cells = WriteBatch::new().with("serial", &serials).with("square", &squares);
         if self.is_sparse {
             cells = cells.with("place", &places);
         }

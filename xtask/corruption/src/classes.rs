@@ -93,7 +93,7 @@ impl Class {
 /// Returns the times at which to read the array, and the class of each data file.
 pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
     let array = options(key).between(TimeRange::ALL).open_on(storage.clone()).ok()?;
-    let fragments = array.fragments().ok()?.iter().cloned().chain(array.replaced_fragments().ok()?.0);
+    let fragments = array.fragments().ok()?.iter().cloned().chain(array.superseded_fragments().ok()?.0);
     let (mut times, mut classes) = (vec![u64::MAX], BTreeMap::new());
     for fragment in fragments {
         times.push(fragment.time().end);

@@ -127,7 +127,7 @@ fn hash_cells(array: &Array, to: &mut DefaultHasher) -> Result<(), ArrayError> {
 }
 
 fn all_fragments(array: &Array) -> Result<Vec<Fragment>, ArrayError> {
-    let (replaced, _) = array.replaced_fragments()?;
+    let (replaced, _) = array.superseded_fragments()?;
     Ok(array.fragments()?.iter().cloned().chain(replaced).collect())
 }
 

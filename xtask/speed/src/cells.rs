@@ -1,6 +1,6 @@
 //! Generated cells, which are the same in every run.
 
-use tdb_array::{NewCells, NewColumn};
+use tdb_array::{WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, GeneratedWrite, Rule};
 use tdb_types::Layout;
 
@@ -12,9 +12,9 @@ pub fn columns(rules: &[(&str, Rule)], cells: u64) -> Vec<Column> {
 }
 
 /// Converts the cells to tdb's type.
-pub fn new_cells(columns: &[Column]) -> NewCells<'_> {
-    columns.iter().fold(NewCells::new(), |cells, column| {
-        let mut new = NewColumn::bytes(&column.values);
+pub fn new_cells(columns: &[Column]) -> WriteBatch<'_> {
+    columns.iter().fold(WriteBatch::new(), |cells, column| {
+        let mut new = WriteColumn::bytes(&column.values);
         if let Some(offsets) = &column.offsets {
             // All variable-size cells here consist of bytes, so byte offsets are value offsets.
             new = new.with_offsets(offsets);

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 /// The array, restricted to a single fragment if a name is given.
 fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     let Some(name) = name else { return Ok(array) };
-    let (replaced, _) = array.replaced_fragments()?;
+    let (replaced, _) = array.superseded_fragments()?;
     let mut all = array.fragments()?.iter().chain(&replaced);
     match all.find(|fragment| fragment.name().as_str() == name) {
         Some(fragment) => Ok(array.of_fragment(fragment)),

@@ -10,7 +10,7 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
 use tdb_maintain::tdb_job::Target;
 use tdb_types::Scalar;
-use tdb_verify::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
+use tdb_verify::{Diagnosis, Doctor, Rebuild, Remedy, Repaired, Restored, Severity};
 
 use super::maintained;
 use crate::failure::{Exit, Failure, Result};
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let is_young =
         |(one, age): (&Diagnosis, &Duration)| (plan.repairs(one) && *age < args.older_than).then(|| one.clone());
     let young: Vec<Diagnosis> = found.iter().zip(&ages).filter_map(is_young).collect();
-    let mended = if args.fix { plan.retain(|one| !young.contains(one)).run()? } else { Mended::default() };
+    let mended = if args.fix { plan.retain(|one| !young.contains(one)).run()? } else { Repaired::default() };
     let columns = [
         ("path", false),
         ("what", false),
@@ -210,7 +210,7 @@ fn tell_left(path: &Path, left: &[&Diagnosis], young: &[Diagnosis], args: &Args)
     })
 }
 
-fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Terminal) -> Result<()> {
+fn tell_undone(path: &Path, undone: &Restored, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut sheet = Sheet::new(&[("path", false), ("what", false)]);
     let all = [
         (&undone.restored, "moved back"),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use tdb_array::TimeRange;
 use tdb_maintain::tdb_job::Target;
-use tdb_maintain::{Action, Left, Plan, Step};
+use tdb_maintain::{Action, Plan, Retained, Step};
 use tdb_types::{TimestampedName, datetime};
 
 use crate::failure::Result;
@@ -70,7 +70,7 @@ fn row(step: &Step, path: &str) -> Vec<Entry> {
     vec![step.action.to_string().into(), path.into(), step.what.into(), size, joins]
 }
 
-fn row_of_left(left: &Left) -> Vec<Entry> {
+fn row_of_left(left: &Retained) -> Vec<Entry> {
     vec!["leave".into(), left.path.as_str().into(), left.why.to_string().into(), Entry::none(), Entry::none()]
 }
 

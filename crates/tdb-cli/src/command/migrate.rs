@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             eprintln!("completed an interrupted migration; no other changes");
             return Ok(());
         }
-        InPlace::Undone => eprintln!("rolled back an interrupted migration"),
+        InPlace::Restored => eprintln!("rolled back an interrupted migration"),
         _ => {}
     }
     if let (path, Kind::Group) = target::find(&args.array)? {

@@ -80,7 +80,7 @@ mod ended {
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
 
-    use tdb_array::{Array, NewCells, NewColumn};
+    use tdb_array::{Array, WriteBatch, WriteColumn};
     use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
     use tdb_types::{Datatype, Scalar};
 
@@ -96,7 +96,7 @@ mod ended {
             SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
         Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
         let values: Vec<i64> = (0..CELLS).collect();
-        Array::open(path).unwrap().write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+        Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     }
 
     fn temporary_files(folder: &Path) -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::result::Result as StdResult;
 
-use tdb_array::{CellProblem, NewCells};
+use tdb_array::{CellProblem, WriteBatch};
 use tdb_filters::{FilterError, StorableValues};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::global_order::make_comparable;
@@ -183,10 +183,11 @@ impl Cells {
 
     /// The first `count` cells as columns, or the cells in `order` if given. `dense` leaves out the
     /// dimensions.
-    pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> NewCells<'_> {
+    pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> WriteBatch<'_> {
         let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
-        stored
-            .fold(NewCells::new(), |cells, field| cells.with(field.name.clone(), field.column.new_column(count, order)))
+        stored.fold(WriteBatch::new(), |cells, field| {
+            cells.with(field.name.clone(), field.column.new_column(count, order))
+        })
     }
 
     pub(crate) fn remove_first(&mut self, count: usize) {

@@ -32,7 +32,7 @@ pub struct FragmentReport {
     /// The causes are a run killed before the commit, or an interrupted deletion of fragments.
     pub uncommitted: Vec<String>,
     /// The executed steps, in order.
-    pub steps: Vec<JoinedStep>,
+    pub steps: Vec<ConsolidatedStep>,
     /// Reasons why the consolidation stopped early.
     pub refused: Vec<Refusal>,
     /// The fragments that remain in this case.
@@ -42,7 +42,7 @@ pub struct FragmentReport {
 /// One executed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct JoinedStep {
+pub struct ConsolidatedStep {
     /// Names of the original fragments, oldest first.
     pub replaced: Vec<TimestampedName>,
     /// Names of the new fragments. Empty if all cells were purged.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tdb_array::{Array, ArrayError};
 
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::step::Planned;
 use tdb_job::Result;
 use tdb_job::footer_files;
@@ -29,7 +29,7 @@ pub(crate) fn draft(array: &Array) -> Result<Draft> {
             }
             // Another process may have deleted the file.
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
-            Err(error) => draft.left.push(Left { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
+            Err(error) => draft.left.push(Retained { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
         }
     }
     Ok(draft)

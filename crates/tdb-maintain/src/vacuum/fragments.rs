@@ -15,7 +15,7 @@ use tdb_types::{ArrayType, Feature, TimestampedName};
 use super::chain::{in_its_time, verdicts};
 use super::complete::{New, Replaced, are_all_there, show_nothing, unsound};
 use super::family::{Families, FragmentVacuum};
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::ignoring::ignoring;
 use crate::step::Planned;
 use tdb_job::Result;
@@ -74,7 +74,7 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     let mut lists = Vec::new();
     for (vacuum, verdict) in vacuums.iter().zip(verdicts) {
         match verdict {
-            Err(why) => draft.left.push(Left { path: vacuum.list.path.clone(), why }),
+            Err(why) => draft.left.push(Retained { path: vacuum.list.path.clone(), why }),
             Ok(()) => {
                 let targets: Vec<(&TimestampedName, &str)> = there.targets(vacuum).collect();
                 draft.past.extend(there.past(array, vacuum, &targets));

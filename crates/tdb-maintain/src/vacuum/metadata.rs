@@ -6,7 +6,7 @@ use tdb_array::{ArrayError, SmallFiles, TimeRange};
 use tdb_metadata::MetadataValue;
 
 use super::chain::{Replacement, in_its_time, verdicts};
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::step::Planned;
 use tdb_job::Result;
 use tdb_job::Target;
@@ -51,7 +51,7 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     let mut lists = Vec::new();
     for (vacuum, targets, verdict) in judged(&files, &all) {
         match verdict {
-            Err(why) => draft.left.push(Left { path: vacuum.path.clone(), why }),
+            Err(why) => draft.left.push(Retained { path: vacuum.path.clone(), why }),
             Ok(()) => {
                 if let (Some(first), true) = (targets.first(), vacuum.name.end() > vacuum.name.start()) {
                     draft.past.push(TimeRange { start: first.name.start(), end: vacuum.name.end() - 1 });

@@ -66,7 +66,7 @@ impl Verify {
                 &[]
             }
         };
-        let (replaced, damaged) = match array.replaced_fragments() {
+        let (replaced, damaged) = match array.superseded_fragments() {
             Ok(replaced) => replaced,
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
             Err(error) => {

@@ -11,7 +11,7 @@ use tdb_types::{ByteReader, TimestampedName};
 use super::finding::{Finding, FindingKind};
 use tdb_job::MaintainError;
 use tdb_job::{Target, list};
-use tdb_maintain::{Left, Reason};
+use tdb_maintain::{Retained, Reason};
 use tdb_maintain::{Vacuum, metadata_lists};
 
 /// Checks the superseded fragments and files of an array or group.
@@ -34,7 +34,7 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
     match Vacuum::fragments().plan(array) {
         Ok(plan) => {
             let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
-            found.extend(left.map(|Left { path, why, .. }| hides(array.storage(), path, why)));
+            found.extend(left.map(|Retained { path, why, .. }| hides(array.storage(), path, why)));
         }
         Err(error) => unread(array.storage().describe(""), &error, found),
     }

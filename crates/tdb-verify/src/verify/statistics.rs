@@ -1,7 +1,7 @@
 //! Comparison of stored statistics with those of the cells.
 
 use tdb_array::tdb_fragment::{
-    Distrust, FieldSummariser, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
+    Distrust, FieldSummarizer, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
     TileSummary, Tiles, ValueStatistics,
 };
 use tdb_types::{Datatype, Scalar};
@@ -36,8 +36,8 @@ pub(super) struct Comparison<'a> {
     stored: Option<TileStatistics>,
     totals: Option<FieldTotals>,
     kind: StatisticsKind,
-    visible: FieldSummariser,
-    whole: FieldSummariser,
+    visible: FieldSummarizer,
+    whole: FieldSummarizer,
     /// Number of tiles so far.
     taken: u64,
     /// `true` if all tiles were readable.
@@ -86,7 +86,7 @@ impl<'a> Comparison<'a> {
         stored: Option<TileStatistics>,
         totals: Option<FieldTotals>,
     ) -> Self {
-        let (visible, whole) = (FieldSummariser::new(kind), FieldSummariser::new(kind));
+        let (visible, whole) = (FieldSummarizer::new(kind), FieldSummarizer::new(kind));
         let (notes, found) = (Notes::default(), Found::default());
         Self { of, stored, totals, kind, visible, whole, taken: 0, is_complete: true, notes, found }
     }

@@ -89,7 +89,7 @@ impl Opener {
         let recent = self.recent.as_ref()?;
         let last = recent.array(uri, time)?;
         let again = match last.is_opened_with((self.key)(uri).as_ref()) {
-            true => last.opened_again(time).ok(),
+            true => last.refreshed(time).ok(),
             false => None,
         };
         match &again {

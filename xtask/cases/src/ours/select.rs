@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_array::{Array, ArrayError, CellsError, Coordinate, NewCells, NewColumn, Query, QueryBox};
+use tdb_array::{Array, ArrayError, CellsError, Coordinate, Query, QueryBox, WriteBatch, WriteColumn};
 use tdb_schema::ArraySchema;
 use tdb_types::{Datatype, Scalar};
 
@@ -100,13 +100,13 @@ fn ends(datatype: Datatype, is_var: bool, start: &Bound<Bytes>, end: &Bound<Byte
 
 /// Converts points to columns. The last dimension comes first, because the order of columns does
 /// not matter.
-fn columns(schema: &ArraySchema, points: &[Vec<Bytes>]) -> NewCells<'static> {
+fn columns(schema: &ArraySchema, points: &[Vec<Bytes>]) -> WriteBatch<'static> {
     let dimensions = schema.dimensions().iter().enumerate().rev();
-    dimensions.fold(NewCells::new(), |cells, (index, dimension)| {
+    dimensions.fold(WriteBatch::new(), |cells, (index, dimension)| {
         let values = points.iter().map(|point| &point[index]);
         let column = match dimension.is_var() {
-            true => NewColumn::strings(values.map(|value| &value[..])),
-            false => NewColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None),
+            true => WriteColumn::strings(values.map(|value| &value[..])),
+            false => WriteColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None),
         };
         cells.with(dimension.name().to_owned(), column)
     })

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_array::{Array, Coordinate, Names, NewCells, NewColumn, Order, Write};
+use tdb_array::{Array, Coordinate, Names, Order, Write, WriteBatch, WriteColumn};
 use tdb_schema::FieldRef;
 use tdb_types::{FormatVersion, Layout, Scalar};
 
@@ -121,15 +121,15 @@ impl<'a> Given<'a> {
         Self { columns, len }
     }
 
-    fn slice(&self, range: std::ops::Range<usize>) -> NewCells<'static> {
-        let mut cells = NewCells::new();
+    fn slice(&self, range: std::ops::Range<usize>) -> WriteBatch<'static> {
+        let mut cells = WriteBatch::new();
         for GivenColumn { column, size, offsets } in &self.columns {
             let validity = column.validity.as_ref().map(|validity| bits(&validity[range.clone()]));
             let (values, offsets) = match offsets {
                 None => (&column.values[range.start * size..range.end * size], None),
                 Some(offsets) => (&column.values[..], Some(offsets[range.start..=range.end].to_vec())),
             };
-            cells = cells.with(column.name.clone(), NewColumn::owned(values.to_vec(), offsets, validity));
+            cells = cells.with(column.name.clone(), WriteColumn::owned(values.to_vec(), offsets, validity));
         }
         cells
     }

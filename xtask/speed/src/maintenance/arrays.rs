@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use tdb_array::{ArrayOptions, Names, NewCells, NewColumn};
+use tdb_array::{ArrayOptions, Names, WriteBatch, WriteColumn};
 use tdb_reference::model::{ArraySpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension};
 use tdb_types::{Datatype, Layout};
 
@@ -86,15 +86,15 @@ impl MaintainedArray {
             Shape::Rows | Shape::OverlappingRows => {
                 let count = if matches!(self.shape, Shape::Rows) { self.size } else { 10 * self.size };
                 let value = wave("value", number, count * COLUMNS as u64);
-                let cells = NewCells::new().with("value", NewColumn::bytes(&value));
+                let cells = WriteBatch::new().with("value", WriteColumn::bytes(&value));
                 write.range("y", rows(number * self.size, count))?.cells(&cells)?;
             }
             Shape::Points | Shape::ScatteredPoints => {
                 let [y, x] = self.points(number);
                 let [a, b] = [wave("a", number, self.size), wave("b", number + 7, self.size)];
-                let mut cells = NewCells::new();
+                let mut cells = WriteBatch::new();
                 for (name, bytes) in [("y", &y), ("x", &x), ("a", &a), ("b", &b)] {
-                    cells = cells.with(name, NewColumn::bytes(bytes));
+                    cells = cells.with(name, WriteColumn::bytes(bytes));
                 }
                 write.cells(&cells)?;
             }

@@ -1,6 +1,6 @@
 //! Reads.
 
-use tdb_array::{Aggregate, Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
+use tdb_array::{Aggregate, Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, Operator, field};
 use tdb_types::{Datatype, Layout, Scalar};
 
@@ -84,10 +84,10 @@ fn asked(array: &Array, spec: &QuerySpec, asking: Asking, budget: Option<usize>)
     if asking != Asking::Points {
         return query(array, spec, budget);
     }
-    let mut points = NewCells::new();
+    let mut points = WriteBatch::new();
     for ranges in &spec.ranges {
         let coordinates: Vec<u8> = ranges.ranges.iter().flat_map(|(first, _)| first.iter().copied()).collect();
-        points = points.with(&ranges.dimension, NewColumn::owned(coordinates, None, None));
+        points = points.with(&ranges.dimension, WriteColumn::owned(coordinates, None, None));
     }
     let all = QuerySpec { ranges: Vec::new(), ..spec.clone() };
     Ok(query(array, &all, budget)?.points(points)?)

@@ -1,6 +1,6 @@
 //! Writes.
 
-use tdb_array::{Array, ArrayOptions, NewCells, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch};
 use tdb_reference::model::{Bytes, Column};
 use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
 use tdb_types::{Layout, Scalar};
@@ -33,7 +33,7 @@ pub fn work(request: &Request, task: &WriteTask) -> Result<TimedReads> {
     Ok(timed)
 }
 
-fn write(array: &Array, task: &WriteTask, cells: &NewCells<'_>) -> Result<()> {
+fn write(array: &Array, task: &WriteTask, cells: &WriteBatch<'_>) -> Result<()> {
     let mut write = array.write();
     for (dimension, (first, last)) in array.schema().dimensions().iter().zip(task.write.subarray.iter().flatten()) {
         let physical = dimension.datatype().physical();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, Rule};
 
 use crate::cells::{columns, new_cells};
@@ -110,8 +110,8 @@ pub fn attributes(folder: &Path, attributes: u64) -> Result<()> {
     let path = folder.join("row");
     create(&path, row_schema(ROWS.cast_signed(), ROWS.cast_signed(), attributes)?)?;
     let value = columns(&[("a0", Rule::Wave { seed: 1 })], ROWS);
-    let column = |number: u64| (format!("a{number}"), NewColumn::bytes(&value[0].values));
-    let cells = (0..attributes).map(column).fold(NewCells::new(), |cells, (name, column)| cells.with(name, column));
+    let column = |number: u64| (format!("a{number}"), WriteColumn::bytes(&value[0].values));
+    let cells = (0..attributes).map(column).fold(WriteBatch::new(), |cells, (name, column)| cells.with(name, column));
     open(&path, 1)?.write().cells(cells)?;
     Ok(())
 }
@@ -220,7 +220,7 @@ pub fn asking_points(path: &Path, points: u64, threads: usize) -> Result<Act> {
         |dimension| -> Vec<i64> { cells().map(|cell| Rule::scattered(0, SPREAD_BITS, dimension, cell)).collect() };
     let (y, x) = (coordinates(0), coordinates(1));
     Ok(Box::new(move || {
-        let points = NewCells::new().with("y", NewColumn::values(&y)).with("x", NewColumn::values(&x));
+        let points = WriteBatch::new().with("y", WriteColumn::values(&y)).with("x", WriteColumn::values(&x));
         drained(array.read().points(points)?)
     }))
 }

@@ -13,7 +13,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, Enumeration, SchemaBuilder};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
@@ -51,7 +51,7 @@ fn var(datatype: Datatype) -> InMemory {
 fn strings_that_are_no_utf8() {
     for datatype in [Datatype::StringUtf8, Datatype::StringAscii] {
         let array = var(datatype);
-        write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]));
+        write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]));
         let expected = r#"cell 1, field "a": not valid UTF-8; read strings as binary to get their bytes"#;
         for options in [ArrowOptions::new(), ArrowOptions::new().small_offsets(), ArrowOptions::new().string_views()] {
             let error = read(&array, &options).unwrap_err();
@@ -62,7 +62,7 @@ fn strings_that_are_no_utf8() {
     }
     // The buffer is valid UTF-8, but the single cells are not.
     let array = var(Datatype::StringUtf8);
-    write(&array, 2, NewColumn::strings([&b"\xc3"[..], b"\xa4"]));
+    write(&array, 2, WriteColumn::strings([&b"\xc3"[..], b"\xa4"]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 0, field \"a\": not valid UTF-8"));
 }
 
@@ -72,7 +72,7 @@ fn bytes_of_null_cells_may_be_anything() {
         Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
         None,
     );
-    write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
+    write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
     for options in [ArrowOptions::new().small_offsets(), ArrowOptions::new()] {
         let batch = read(&array, &options).unwrap();
         let texts = arrow_array::cast::AsArray::as_string_opt::<i64>(batch.column(1));
@@ -87,7 +87,7 @@ fn bytes_of_null_cells_may_be_anything() {
 fn positions_outside_of_their_enumeration() {
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
     let array = of_attribute(Attribute::new("a", Datatype::UInt16).with_enumeration("colours"), Some(colours));
-    write(&array, 3, NewColumn::values(&[0u16, 7, u16::MAX]));
+    write(&array, 3, WriteColumn::values(&[0u16, 7, u16::MAX]));
     let batch = read(&array, &ArrowOptions::new()).unwrap();
     assert_eq!((batch.column(1).is_null(0), batch.column(1).null_count()), (false, 2));
     let error = read(&array, &ArrowOptions::new().refuse_outside_enumeration()).unwrap_err();
@@ -107,7 +107,7 @@ fn positions_outside_of_their_enumeration() {
 #[test]
 fn dates_that_the_other_has_no_number_for() {
     let array = of(Datatype::DatetimeYear);
-    write(&array, 2, NewColumn::values(&[30i64, 1 << 40]));
+    write(&array, 2, WriteColumn::values(&[30i64, 1 << 40]));
     let error = read(&array, &ArrowOptions::new()).unwrap_err();
     let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is out of range of the other type";
     assert!(error.ends_with(expected), "{error}");
@@ -121,7 +121,7 @@ fn dates_that_the_other_has_no_number_for() {
     assert!(matches!(error, Error::Cell { cell: 0, problem: Problem::OutOfRange { .. }, .. }), "{error}");
     let list = Attribute::new("a", Datatype::DatetimeDay).with_cell_val_num(CellValNum::Var);
     let array = of_attribute(list, None);
-    write(&array, 2, NewColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
+    write(&array, 2, WriteColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 1, field \"a\""));
     let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
     let list = batch.column(1).as_list::<i64>().value(1);

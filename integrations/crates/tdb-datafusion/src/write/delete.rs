@@ -21,7 +21,7 @@ use futures_util::TryStreamExt;
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{PhysicalType, Scalar};
-use tdb_array::{Aggregate, Names, Stated};
+use tdb_array::{Aggregate, Exactness, Names};
 
 use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
@@ -137,7 +137,7 @@ fn check(opened: &Opened, condition: &Condition) -> Result<()> {
             let what = "was written before the column was added, and all of its cells would be deleted; consolidate the array first";
             return Err(refused(format!("column {name:?}: fragment {} {what}", fragment.name())));
         }
-        if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Stated::Exact(0)) {
+        if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Exactness::Exact(0)) {
             let what = "may be null, and an array also deletes cells with a null in a column of the condition";
             return Err(refused(format!("column {name:?} {what}")));
         }

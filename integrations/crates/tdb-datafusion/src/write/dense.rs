@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexRequirement, PhysicalSortRequirement};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::tdb_types::Scalar;
-use tdb_array::{Array, Coordinate, TogetherWriter};
+use tdb_array::{Array, AtomicWriter, Coordinate};
 
 use super::rows::BoxRows;
 use super::sink::InsertSink;
@@ -45,7 +45,7 @@ pub(super) struct Bands {
     uri: String,
     schema: SchemaRef,
     new: Option<Enumerations>,
-    writer: TogetherWriter,
+    writer: AtomicWriter,
     rows: BoxRows,
     held: Vec<RecordBatch>,
     reservation: MemoryReservation,
@@ -57,7 +57,7 @@ impl Bands {
     /// # Errors
     /// The write cannot start.
     pub(super) fn new(sink: &InsertSink, reservation: MemoryReservation) -> Result<Self> {
-        let writer = sink.array.write().together().map_err(|error| error::of_array(&sink.uri, error))?;
+        let writer = sink.array.write().atomic().map_err(|error| error::of_array(&sink.uri, error))?;
         Ok(Self {
             array: sink.array.clone(),
             uri: sink.uri.clone(),

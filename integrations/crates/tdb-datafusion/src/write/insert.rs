@@ -15,7 +15,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures_util::TryStreamExt;
-use tdb_array::{Duplicates, TogetherWriter};
+use tdb_array::{AtomicWriter, Duplicates};
 
 use super::dense::{Bands, row_major};
 use super::sink::InsertSink;
@@ -121,7 +121,7 @@ impl InsertSink {
         if !self.array.schema().allows_duplicates() {
             write = write.duplicates(Duplicates::KeepLast);
         }
-        let mut writer = write.together().map_err(|error| error::of_array(&self.uri, error))?;
+        let mut writer = write.atomic().map_err(|error| error::of_array(&self.uri, error))?;
         let mut count = 0;
         while let Some(batch) = data.try_next().await? {
             if batch.num_rows() == 0 {
@@ -152,7 +152,7 @@ impl InsertSink {
     }
 
     /// Writes the held rows as an uncommitted fragment.
-    async fn flush(&self, mut writer: TogetherWriter, rows: &mut Rows) -> Result<TogetherWriter> {
+    async fn flush(&self, mut writer: AtomicWriter, rows: &mut Rows) -> Result<AtomicWriter> {
         let batch = rows.take(&self.schema)?;
         let (mut array, uri, new) = (self.array.clone(), self.uri.clone(), self.new.clone());
         let write = move || {

@@ -20,7 +20,7 @@ use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{Array, ArrayOptions, NewCells, NewColumn};
+use tdb_arrow::tdb_array::{Array, ArrayOptions, WriteBatch, WriteColumn};
 use tdb_testkit::fixtures;
 
 fn path(path: &Path) -> &str {
@@ -110,7 +110,7 @@ fn of_attribute(
     path: &Path,
     attribute: Attribute,
     enumeration: Option<Enumeration>,
-    column: NewColumn<'_>,
+    column: WriteColumn<'_>,
     cells: i32,
 ) {
     let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
@@ -124,7 +124,7 @@ fn of_attribute(
     }
     Array::create(path, &definition).unwrap();
     let x: Vec<i32> = (0..cells).collect();
-    Array::open(path).unwrap().write().cells(NewCells::new().with("x", &x).with("a", column)).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("x", &x).with("a", column)).unwrap();
 }
 
 /// Exports an array in each format, imports the file, and compares the two arrays.
@@ -143,7 +143,7 @@ fn no_time_comes_back() {
     for datatype in Datatype::ALL.iter().filter(|datatype| datatype.is_datetime() || datatype.is_time()) {
         let folder = tempfile::tempdir().unwrap();
         let given = folder.path().join("given");
-        of_attribute(&given, Attribute::new("a", *datatype), None, NewColumn::values(&[5i64, i64::MIN, 0]), 3);
+        of_attribute(&given, Attribute::new("a", *datatype), None, WriteColumn::values(&[5i64, i64::MIN, 0]), 3);
         comes_back(folder.path(), &given, datatype.name());
     }
 }
@@ -166,7 +166,7 @@ fn enumerations_of_every_type_come_back() {
             let given = folder.path().join("given");
             let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("values");
             // The last position has no value. It is the fill value.
-            of_attribute(&given, attribute, Some(values), NewColumn::values(&[0u8, 1, 0, 255]), 4);
+            of_attribute(&given, attribute, Some(values), WriteColumn::values(&[0u8, 1, 0, 255]), 4);
             comes_back(folder.path(), &given, datatype.name());
         }
     }
@@ -557,7 +557,7 @@ fn advice_about_text_that_is_no_utf_8_works() {
     let folder = tempfile::tempdir().unwrap();
     let given = folder.path().join("given");
     let attribute = Attribute::new("a", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-    of_attribute(&given, attribute, None, NewColumn::strings([&b"a\xff"[..], b"", b"b"]), 3);
+    of_attribute(&given, attribute, None, WriteColumn::strings([&b"a\xff"[..], b"", b"b"]), 3);
     for ending in ENDINGS {
         let (file, again) = (folder.path().join(format!("file.{ending}")), folder.path().join(ending));
         let refused = told(&["export", path(&given), path(&file)], 4);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_storage::Storage;
-use tdb_array::{Array, Coordinate, NewCells};
+use tdb_array::{Array, Coordinate, WriteBatch};
 
 use super::field::{Field, Source};
 use super::foreign::{self, Plan};
@@ -101,7 +101,7 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
         let in_box = boxes.cells(place);
         let first: Vec<i128> =
             plan.origin.iter().zip(&in_box).map(|(at, range)| at + i128::from(range.start)).collect();
-        let mut cells = NewCells::new();
+        let mut cells = WriteBatch::new();
         for field in &plan.fields {
             let column = field.column(&boxes, place, pool.as_ref())?.map_err(|why| Error::Cell {
                 field: field.attribute.clone(),
