@@ -32,7 +32,6 @@ pub struct Arguments {
     check: bool,
 }
 
-/// A fuzz target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
     /// The tested crate.

@@ -110,7 +110,6 @@ fn update(root: &Path, packages: &[String]) -> Result {
     show(&arguments, &[("INSTA_UPDATE", "always")])
 }
 
-/// Returns the crates that have stored snapshots.
 fn with_snapshots(root: &Path) -> Result<Vec<String>> {
     let crates = root.join("crates");
     let mut names = BTreeSet::new();

@@ -79,7 +79,6 @@ fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
 }
 
-/// Returns the published crates.
 fn published() -> Result<Vec<Package>> {
     let metadata = cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
     let Metadata { packages } = serde_json::from_str(&metadata)?;

@@ -69,7 +69,6 @@ impl State {
         }
     }
 
-    /// Ends the run with an error.
     fn end(&mut self, error: String) {
         self.is_stopped = true;
         self.error.get_or_insert(error);
@@ -281,7 +280,6 @@ impl<K: CaseKind> Shared<K> {
         catch_unwind(AssertUnwindSafe(|| self.kind.shrink(case, failure, &mut fails))).unwrap_or(as_it_is)
     }
 
-    /// Prints a failure.
     pub(super) fn report(&self, index: u64, case: &str, failure: &Failure) {
         let (command, seed) = (self.kind.command(), self.settings.seed);
         println!(

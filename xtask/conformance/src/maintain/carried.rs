@@ -115,7 +115,6 @@ fn sort_equal(cells: &mut [Cell]) {
     cells.chunk_by_mut(|a, b| a.place == b.place).for_each(|equal| equal.sort_by_key(|cell| cell.carried));
 }
 
-/// Reads all cells of a fragment.
 fn cells(array: &Array, fragment: &Fragment) -> Result<Vec<Cell>, String> {
     let dimensions = (0..array.schema().dim_count()).map(FragmentField::Dimension);
     let places: Vec<Vec<Vec<u8>>> =

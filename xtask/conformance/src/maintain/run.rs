@@ -394,7 +394,6 @@ impl Run<'_> {
         }
     }
 
-    /// Compares the fragment lists of both sides.
     fn compare_fragments(&mut self) -> std::result::Result<(), End> {
         let array = ours::options(&self.case).threads(1).open(&self.uri);
         let array = array.map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;

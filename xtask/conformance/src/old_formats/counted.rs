@@ -17,5 +17,4 @@ pub(super) const LABELS: &str = "arrays with labels";
 pub(super) const DELETED: &str = "fragments deleted";
 /// Reads of the past by the older release, also counted as its reads.
 pub(super) const PAST: &str = "reads of the past";
-/// Vacuumed arrays.
 pub(super) const VACUUMED: &str = "vacuumed";

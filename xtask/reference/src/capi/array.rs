@@ -158,7 +158,6 @@ impl Context {
         call!(self, tiledb_array_vacuum(c_string(uri)?.as_ptr(), self.config()))
     }
 
-    /// Deletes the fragments in a time range.
     pub(crate) fn delete_fragments(&self, uri: &str, (start, end): (u64, u64)) -> Result<()> {
         call!(self, tiledb_array_delete_fragments_v2(c_string(uri)?.as_ptr(), start, end))
     }

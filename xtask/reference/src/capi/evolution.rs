@@ -8,7 +8,6 @@ use crate::Result;
 use crate::model::{Bytes, Evolution};
 
 impl Context {
-    /// Evolves the schema of an array.
     pub(crate) fn evolve(&self, uri: &str, evolution: &Evolution) -> Result<()> {
         let handle = allocate!(self, tiledb_array_schema_evolution_free, tiledb_array_schema_evolution_alloc())?;
         let pointer = handle.pointer();

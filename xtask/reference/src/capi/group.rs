@@ -11,7 +11,6 @@ use crate::Result;
 use crate::model::{GroupMember, MetadataEntry, ObjectKind};
 
 impl Context {
-    /// Creates an empty group.
     pub(crate) fn create_group(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_create(c_string(uri)?.as_ptr()))
     }
@@ -39,12 +38,10 @@ impl Context {
         call!(self, tiledb_group_close(group))
     }
 
-    /// Consolidates the metadata of a group.
     pub(crate) fn consolidate_group_metadata(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_consolidate_metadata(c_string(uri)?.as_ptr(), self.config()))
     }
 
-    /// Vacuums the metadata of a group.
     pub(crate) fn vacuum_group_metadata(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_vacuum_metadata(c_string(uri)?.as_ptr(), self.config()))
     }

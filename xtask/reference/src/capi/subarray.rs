@@ -136,7 +136,6 @@ impl Context {
         Ok(())
     }
 
-    /// Adds ranges of dimension labels.
     fn add_label_ranges(&self, schema: &Handle, subarray: Ptr, spec: &RangesSpec) -> Result<()> {
         let label = self.label_field(schema.pointer(), &spec.dimension)?;
         let label = label.ok_or_else(|| Error::Library(format!("no dimension {}", spec.dimension)))?;

@@ -14,7 +14,6 @@ use crate::protocol::TimedReads;
 use crate::stopwatch::Stopwatch;
 
 impl Context {
-    /// Writes a fragment.
     pub(crate) fn write(&self, uri: &str, spec: &WriteSpec) -> Result<()> {
         let mut buffers = self.write_buffers(uri, spec)?;
         self.write_from(uri, spec, &mut buffers)

@@ -32,7 +32,7 @@ pub enum Asking {
 
 impl Case {
     /// Returns a sufficient buffer size in bytes for any column of the result: 24 bytes per written
-    /// cell.
+    /// cell, or 2 if the query has ranges.
     pub fn room(&self) -> usize {
         let written: u64 = self.array.writes.iter().map(|write| write.cells).sum();
         match self.query.ranges.is_empty() {
