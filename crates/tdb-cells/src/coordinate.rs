@@ -144,7 +144,7 @@ impl Given {
                 let start = self.key(dimension, physical, &self.start, *lo)?;
                 let end = self.key(dimension, physical, &self.end, *hi)?;
                 if start > end {
-                    return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
+                    return Err(self.error(dimension, "the range is empty or its bounds are reversed".to_owned()));
                 }
                 if start < *lo || end > *hi {
                     let (lo, hi) = (Scalar::from_key(physical, *lo), Scalar::from_key(physical, *hi));
@@ -158,7 +158,7 @@ impl Given {
     fn on_strings(&self, dimension: &Dimension) -> Result<DimRange> {
         let bytes = |coordinate: &Coordinate| match coordinate {
             Coordinate::Bytes(bytes) => Ok(bytes.clone()),
-            other => Err(self.error(dimension, format!("{other} is no string"))),
+            other => Err(self.error(dimension, format!("{other} is not a string"))),
         };
         let lo = match &self.start {
             Bound::Unbounded => Vec::new(),
@@ -173,7 +173,7 @@ impl Given {
         };
         let range = DimRange::Var { lo, hi };
         if range.is_empty() {
-            return Err(self.error(dimension, "the range is empty or the wrong way round".to_owned()));
+            return Err(self.error(dimension, "the range is empty or its bounds are reversed".to_owned()));
         }
         Ok(range)
     }
@@ -186,8 +186,9 @@ impl Given {
             Bound::Included(coordinate) => (coordinate, false),
             Bound::Excluded(coordinate) => (coordinate, true),
         };
-        let scalar = scalar_of(physical, coordinate)
-            .ok_or_else(|| self.error(dimension, format!("{coordinate} is no {} coordinate", dimension.datatype())))?;
+        let scalar = scalar_of(physical, coordinate).ok_or_else(|| {
+            self.error(dimension, format!("{coordinate} is not a valid {} coordinate", dimension.datatype()))
+        })?;
         // Zeros of both signs are equal, but have adjacent keys. A range with inclusive end
         // contains both zeros. A range with exclusive end contains neither.
         let key = match (scalar, is_end != exclusive) {

@@ -13,7 +13,7 @@ pub struct Cancelled;
 #[non_exhaustive]
 pub enum CellsError {
     /// A column was requested as another type.
-    #[error("field {field:?} holds {datatype} values, not {asked:?}")]
+    #[error("field {field:?} has {datatype} values, not {asked:?}")]
     WrongType {
         /// The field.
         field: String,
@@ -23,7 +23,7 @@ pub enum CellsError {
         asked: PhysicalType,
     },
     /// The array does not have the field.
-    #[error("no field {name:?}; the array has {}", list_of_names(known))]
+    #[error("unknown field {name:?}; the array has {}", list_of_names(known))]
     UnknownField {
         /// The requested name.
         name: String,
@@ -31,7 +31,7 @@ pub enum CellsError {
         known: Vec<String>,
     },
     /// The array does not have the dimension.
-    #[error("no dimension {name:?}; the array has {}", list_of_names(known))]
+    #[error("unknown dimension {name:?}; the array has {}", list_of_names(known))]
     UnknownDimension {
         /// The requested name.
         name: String,
@@ -59,7 +59,7 @@ pub enum CellsError {
         why: String,
     },
     /// New cells lack a field, or points lack a dimension.
-    #[error("no column for field {name:?}; each field of the array, or of points each dimension, needs one")]
+    #[error("missing column for field {name:?}; give one column per field, or for points one per dimension")]
     MissingColumn {
         /// The field.
         name: String,
@@ -112,7 +112,7 @@ pub enum CellProblem {
     #[error("not valid UTF-8")]
     NotUtf8,
     /// The offsets of the cell run backwards or past the end of the values.
-    #[error("its offsets {start}..{end} run backwards or past the {len} values")]
+    #[error("offsets {start}..{end} descend or exceed the {len} values")]
     Offsets {
         /// The start of the cell.
         start: u64,
@@ -122,7 +122,7 @@ pub enum CellProblem {
         len: u64,
     },
     /// Another cell has the same coordinates, and the array does not allow duplicates.
-    #[error("its coordinates are those of cell {other}")]
+    #[error("same coordinates as cell {other}")]
     Duplicate {
         /// The other cell.
         other: u64,
@@ -138,7 +138,7 @@ pub enum CellProblem {
         expected: Box<str>,
     },
     /// The cell is not in order.
-    #[error("it comes before the cell before it; cells must come in {order}")]
+    #[error("sorts before the previous cell; expected cells in {order}")]
     OutOfOrder {
         /// The expected order.
         order: &'static str,

@@ -15,7 +15,7 @@ pub enum ConditionError {
     #[error(transparent)]
     Tile(#[from] GenericTileError),
     /// The array does not have the field.
-    #[error("condition: there is no field {field:?}{}", among(.known))]
+    #[error("condition: unknown field {field:?}{}", among(.known))]
     UnknownField {
         /// The name of the field.
         field: String,
@@ -23,7 +23,7 @@ pub enum ConditionError {
         known: Vec<String>,
     },
     /// Cells of the field can only be tested for null, not compared.
-    #[error("condition: field {field:?} of {values} {datatype} per cell can't be compared")]
+    #[error("condition: field {field:?} with {values} {datatype} per cell cannot be compared")]
     NotComparable {
         /// The field.
         field: String,
@@ -33,7 +33,7 @@ pub enum ConditionError {
         values: String,
     },
     /// The size of the value differs from the size of the field's cells.
-    #[error("condition: field {field:?} is compared with a value of {found} bytes; its cells have {expected}")]
+    #[error("condition: field {field:?}: found a value of {found} bytes, expected {expected} bytes like its cells")]
     WrongSize {
         /// The field.
         field: String,
@@ -63,7 +63,9 @@ pub enum ConditionError {
         why: WrittenError,
     },
     /// The enumeration of the field has no order.
-    #[error("condition: enumeration {enumeration:?} of field {field:?} has no order; its values are equal or not")]
+    #[error(
+        "condition: enumeration {enumeration:?} of field {field:?} is not ordered; compare its values with = or !="
+    )]
     Unordered {
         /// The field.
         field: String,
@@ -73,7 +75,8 @@ pub enum ConditionError {
     /// A stored condition orders cells of several `char`. Other readers compare only the first
     /// `char`.
     #[error(
-        "condition: a delete can't order field {field:?}: the reference library compares only the first char of its cells"
+        "condition: a delete cannot compare the order of field {field:?}: the reference library \
+         compares only the first char of a cell"
     )]
     OrderOfCharacters {
         /// The field.
@@ -90,7 +93,7 @@ pub enum ConditionError {
     /// A stored condition uses a value without an index in the enumeration, or an index too large
     /// for cells.
     #[error(
-        "condition: {value:?} is not among the values of enumeration {enumeration:?} that field {field:?} can hold"
+        "condition: {value:?} is not among the values of enumeration {enumeration:?} that field {field:?} can represent"
     )]
     NotEnumerated {
         /// The field.
@@ -101,13 +104,13 @@ pub enum ConditionError {
         value: String,
     },
     /// The condition is nested too deep.
-    #[error("condition: it nests deeper than {most}")]
+    #[error("condition: nested deeper than {most} levels")]
     TooDeep {
         /// The maximum depth.
         most: u32,
     },
     /// The condition is too deep or too large for readers of delete commits.
-    #[error("condition: it has {found} {what}, and at most {most} can be stored; delete in several steps")]
+    #[error("condition: found {found} {what}, expected at most {most} in a stored condition; delete in several steps")]
     TooLarge {
         /// The exceeded quantity: levels, or comparisons and combinations.
         what: &'static str,
@@ -117,7 +120,7 @@ pub enum ConditionError {
         most: u32,
     },
     /// The field does not have floats.
-    #[error("condition: no cell of field {field:?} can be a NaN: they are {datatype}")]
+    #[error("condition: no cell of field {field:?} can be NaN: the datatype is {datatype}")]
     NoNan {
         /// The field.
         field: String,
@@ -125,13 +128,13 @@ pub enum ConditionError {
         datatype: Datatype,
     },
     /// A stored condition cannot test for NaN.
-    #[error("condition: a test of field {field:?} for NaN can't be stored: the format has none")]
+    #[error("condition: cannot store a test of field {field:?} for NaN: the format does not support it")]
     NanTest {
         /// The field.
         field: String,
     },
     /// A stored condition cannot test for null.
-    #[error("condition: a test of field {field:?} for null can't be stored: releases misread it")]
+    #[error("condition: cannot store a test of field {field:?} for null: releases of the reference library misread it")]
     NullTest {
         /// The field.
         field: String,
@@ -140,7 +143,7 @@ pub enum ConditionError {
 
 /// Lists the known names, unless there are too many.
 fn among(known: &[String]) -> String {
-    if known.is_empty() || known.len() > 20 { String::new() } else { format!("; there are {}", known.join(", ")) }
+    if known.is_empty() || known.len() > 20 { String::new() } else { format!("; expected one of {}", known.join(", ")) }
 }
 
 fn type_of(field: &str, enumeration: Option<&str>) -> String {

@@ -193,7 +193,7 @@ fn parse_nodes(
     let count = reader.u64("count")?;
     let count = reader.count("nodes", count, LEAST_NODE)?;
     if operator == "not" && count != 1 {
-        return Err(DecodeError::invalid("count", offset, count, "1, for that is what can be negated"));
+        return Err(DecodeError::invalid("count", offset, count, "1 operand of a negation"));
     }
     let mut nodes = Vec::new();
     for index in 0..count {

@@ -103,7 +103,7 @@ impl std::str::FromStr for ConditionText {
     fn from_str(text: &str) -> Result<Self, ConditionTextError> {
         let failed = |(at, what): Wrong| ConditionTextError { text: text.into(), at, what: what.into(), source: None };
         if text.len() > LONGEST {
-            return Err(failed((0..0, format!("it has {} bytes; at most {LONGEST} are read", text.len()))));
+            return Err(failed((0..0, format!("found {} bytes, expected at most {LONGEST}", text.len()))));
         }
         let (condition, tests) = parser::parse(text).map_err(failed)?;
         Ok(Self { text: text.to_owned(), condition, tests })

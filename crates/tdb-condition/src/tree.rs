@@ -215,12 +215,12 @@ impl<V: AsRef<[u8]>> FromIterator<V> for Members {
 
 /// A field to compare. See [`Condition::field`].
 #[derive(Clone, Debug)]
-#[must_use = "a field alone says nothing"]
+#[must_use = "a field is not a condition; compare it with a value"]
 pub struct Field(String);
 
 macro_rules! comparisons {
     ($($name:ident: $operator:ident;)*) => {$(
-        #[doc = concat!("Its value compares as [`Operator::", stringify!($operator), "`] says with this one.")]
+        #[doc = concat!("Compares the field with a value by [`Operator::", stringify!($operator), "`].")]
         #[must_use]
         pub fn $name(self, value: impl Value) -> Condition {
             self.compare(Operator::$operator, value)

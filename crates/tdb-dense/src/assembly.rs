@@ -154,7 +154,7 @@ impl<'a> Assembly<'a> {
             if words.iter().fold(0, |all, offset| all | (offset % size)) != 0 {
                 return Err(ArrayError::Corrupt {
                     file: output.name.to_string(),
-                    what: format!("a cell is no whole number of {} values", output.datatype),
+                    what: format!("the bytes of a cell are not a whole number of {} values", output.datatype),
                 });
             }
             words.iter_mut().for_each(|offset| *offset /= size);
@@ -220,5 +220,5 @@ fn last(offsets: &Buffer) -> Option<usize> {
 
 #[cold]
 fn too_large() -> ArrayError {
-    ArrayError::Query("a batch of one cell doesn't fit into memory".to_owned())
+    ArrayError::Query("a batch of a single cell exceeds the memory".to_owned())
 }

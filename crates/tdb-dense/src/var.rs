@@ -236,7 +236,7 @@ impl Finder<'_, '_> {
         Err(ArrayError::Corrupt {
             file: self.tiles.fixed.path.clone(),
             what: format!(
-                "tile {tile} of field {:?}: offsets don't begin at 0, run backwards or past the end of the data",
+                "tile {tile} of field {:?}: the offsets do not start at 0, descend or exceed the data",
                 self.tiles.name
             ),
         })

@@ -20,34 +20,34 @@ pub enum FilterError {
         source: Box<FilterError>,
     },
     /// The pipeline contains a filter unknown to this library.
-    #[error("filter code {code} is not known; a newer release of this library may have it")]
+    #[error("unknown filter code {code}; try a newer release of this library")]
     UnknownFilter {
         /// The code in the pipeline.
         code: u8,
     },
     /// The tile is encrypted, but no key was given.
-    #[error("the tile is encrypted; give the array's key")]
+    #[error("the tile is encrypted; pass the array's key")]
     KeyRequired,
     /// The given key has the wrong length.
-    #[error("a key has {} bytes, not {found}", crate::key_problem::KEY_LEN)]
+    #[error("expected a key of {} bytes, found {found}", crate::key_problem::KEY_LEN)]
     KeyLength {
         /// Length of the given key, in bytes.
         found: usize,
     },
     /// Decryption failed: the key is wrong, or the bytes are damaged.
     #[error(
-        "{filter}: the bytes are not authentic: the key is not the one that they were written with, \
-         or they were damaged or changed"
+        "{filter}: authentication failed: the key is wrong, \
+         or the bytes are damaged or modified"
     )]
     NotAuthentic {
         /// Name of the filter.
         filter: &'static str,
     },
     /// Encryption requires initialization vectors, which only the caller can provide.
-    #[error("encryption needs initialisation vectors; give the scratch memory a source of them")]
+    #[error("encryption needs initialization vectors; pass a source of them to the scratch memory")]
     IvsRequired,
     /// The build does not include the filter.
-    #[error("this build has no {filter}; enable the feature `{feature}` of tdb-filters")]
+    #[error("this build does not include {filter}; enable the feature `{feature}` of tdb-filters")]
     CodecDisabled {
         /// Name of the filter.
         filter: &'static str,
@@ -55,7 +55,7 @@ pub enum FilterError {
         feature: &'static str,
     },
     /// The stored digest differs from the digest of the data.
-    #[error("{filter}: the digest of {part} differs from the stored one; the tile is damaged")]
+    #[error("{filter}: the digest of {part} differs from the stored digest; the tile is damaged")]
     ChecksumMismatch {
         /// Name of the filter.
         filter: &'static str,
@@ -91,7 +91,7 @@ pub enum FilterError {
         found: u64,
     },
     /// A size in the bytes exceeds the limit.
-    #[error("{what} asks for {asked} bytes, the limit is {max}; raise the limit if the file is trusted")]
+    #[error("{what}: {asked} bytes exceed the limit of {max}; raise the limit if the file is trusted")]
     LimitExceeded {
         /// The oversized object.
         what: &'static str,
@@ -102,8 +102,8 @@ pub enum FilterError {
     },
     /// The stored size of a chunk is larger than any filters can produce.
     #[error(
-        "a chunk of {unfiltered} bytes stored in {stored} is more than the {max} that filters make of it; \
-         the tile is damaged, or the limit on tiles too low"
+        "a chunk of {unfiltered} bytes stored in {stored} exceeds the maximum of {max} that its filters can produce; \
+         the tile is damaged, or the limit on tiles is too low"
     )]
     ImplausibleChunk {
         /// Stored size, in bytes.
@@ -115,8 +115,8 @@ pub enum FilterError {
     },
     /// The claimed size between two filters is larger than any chunk of this size can need.
     #[error(
-        "{asked} bytes between two filters are more than the {max} that a chunk of its size may need; \
-         the tile is damaged, or the limit on tiles too low"
+        "{asked} bytes between two filters exceed the maximum of {max} for a chunk of this size; \
+         the tile is damaged, or the limit on tiles is too low"
     )]
     ImplausibleGrowth {
         /// Claimed size, in bytes.
@@ -125,7 +125,7 @@ pub enum FilterError {
         max: u64,
     },
     /// A filter does not support the datatype at its position.
-    #[error("{filter} does not work on {datatype}; {hint}")]
+    #[error("{filter} does not support {datatype}; {hint}")]
     UnsupportedDatatype {
         /// Name of the filter.
         filter: &'static str,
@@ -135,7 +135,7 @@ pub enum FilterError {
         hint: &'static str,
     },
     /// An option of a filter is invalid.
-    #[error("{filter}: {option} is {found}, expected {expected}")]
+    #[error("{filter}: {option}: found {found}, expected {expected}")]
     InvalidOption {
         /// Name of the filter.
         filter: &'static str,
@@ -155,7 +155,7 @@ pub enum FilterError {
         version: FormatVersion,
     },
     /// The description of the tile is invalid, such as a cell size of 0.
-    #[error("{what} can't be {found}; expected {expected}")]
+    #[error("{what}: found {found}, expected {expected}")]
     InvalidTile {
         /// The invalid property.
         what: &'static str,
@@ -167,8 +167,8 @@ pub enum FilterError {
     /// The input of a filter does not consist of whole values, so that the tile could not be read
     /// back.
     #[error(
-        "{filter}: {len} bytes are not a whole number of values of {unit} bytes; \
-         move the filter before those that change lengths"
+        "{filter}: {len} bytes are not a multiple of the value size of {unit} bytes; \
+         move the filter before filters that change lengths"
     )]
     PartialValue {
         /// Name of the filter.
@@ -179,7 +179,7 @@ pub enum FilterError {
         unit: u64,
     },
     /// Values decrease, but the filter requires ascending values.
-    #[error("{filter}: value {index} is less than the one before; the filter needs values that never fall")]
+    #[error("{filter}: value {index} is less than the previous value; expected values in ascending order")]
     NotAscending {
         /// Name of the filter.
         filter: &'static str,
@@ -187,7 +187,7 @@ pub enum FilterError {
         index: u64,
     },
     /// A value is outside the range of the filter.
-    #[error("{filter}: value {index} is {value}, expected {expected}")]
+    #[error("{filter}: value {index}: found {value}, expected {expected}")]
     OutOfRange {
         /// Name of the filter.
         filter: &'static str,
@@ -199,13 +199,15 @@ pub enum FilterError {
         expected: Box<str>,
     },
     /// A tile of strings cannot be written without cell offsets.
-    #[error("{filter}: the offsets of the cells are needed")]
+    #[error("{filter}: the offsets of the cells are missing")]
     OffsetsRequired {
         /// Name of the filter.
         filter: &'static str,
     },
     /// Cell offsets do not ascend from 0, or exceed the tile.
-    #[error("offset {index} is {offset}; offsets start at 0, never fall, and stay within the {len} bytes of the tile")]
+    #[error(
+        "offset {index}: found {offset}, expected offsets that start at 0, ascend and stay within the {len} bytes of the tile"
+    )]
     InvalidOffset {
         /// Index of the cell.
         index: u64,
@@ -215,7 +217,7 @@ pub enum FilterError {
         len: u64,
     },
     /// A length exceeds the 32 bits available in the format.
-    #[error("{what} is {len}, the format has 32 bits for it")]
+    #[error("{what}: {len} exceeds the 32 bits of the format")]
     TooLong {
         /// The measured object.
         what: &'static str,
@@ -231,7 +233,7 @@ pub enum FilterError {
         message: String,
     },
     /// A codec failed to compress.
-    #[error("{filter} could not compress: {message}")]
+    #[error("{filter}: cannot compress: {message}")]
     Encoder {
         /// Name of the filter.
         filter: &'static str,

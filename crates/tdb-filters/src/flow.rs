@@ -106,7 +106,7 @@ pub(crate) fn split<'a>(data: &mut &'a [u8], filter: &'static str, len: u64) -> 
             *data = rest;
             Ok(taken)
         }
-        None => Err(FilterError::Corrupt { filter, what: "parts are longer than the data" }),
+        None => Err(FilterError::Corrupt { filter, what: "the parts are longer than the data" }),
     }
 }
 
@@ -119,10 +119,10 @@ pub(crate) fn split_mut<'a>(
     usize::try_from(len)
         .ok()
         .and_then(|len| out.split_off_mut(..len))
-        .ok_or(FilterError::Corrupt { filter, what: "parts are longer than stated" })
+        .ok_or(FilterError::Corrupt { filter, what: "the parts are longer than the stated length" })
 }
 
 /// Checks that all of `data` was consumed.
 pub(crate) fn finish(data: &[u8], filter: &'static str) -> Result<(), FilterError> {
-    if data.is_empty() { Ok(()) } else { Err(FilterError::Corrupt { filter, what: "bytes are left over" }) }
+    if data.is_empty() { Ok(()) } else { Err(FilterError::Corrupt { filter, what: "unexpected bytes after the data" }) }
 }

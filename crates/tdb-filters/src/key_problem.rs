@@ -23,13 +23,13 @@ pub enum KeyProblem {
 impl fmt::Display for KeyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Missing => "it is encrypted, and no key was given; give the key that it was written with",
+            Self::Missing => "encrypted, but no key was given; pass the key that the array was written with",
             Self::Wrong => {
-                "it can't be decrypted with the key that was given; give the key that it was written with \
-                 (if that is the one, the file was damaged or changed)"
+                "cannot decrypt with the given key; pass the key that the array was written with \
+                 (if the key is correct, the file is damaged or modified)"
             }
-            Self::NotNeeded => "it is not encrypted, but a key was given; give none",
-            Self::Length => "what was given is no key: keys have 32 bytes",
+            Self::NotNeeded => "not encrypted, but a key was given; do not pass a key",
+            Self::Length => "invalid key: expected 32 bytes",
         })
     }
 }

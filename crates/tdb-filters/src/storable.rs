@@ -36,7 +36,7 @@ impl StorableValues {
         let keeps = |filter: &Filter| matches!(filter, Filter::None | Filter::Md5 | Filter::Sha256);
         let is_again = |filter: &Filter| matches!(filter, Filter::FloatScale { .. });
         if !datatype.is_float() || !filters[..place].iter().all(keeps) || filters[place + 1..].iter().any(is_again) {
-            let hint = "values would be lost: use it once, as the first filter, on float32 or float64";
+            let hint = "values would be lost; use the filter once, as the first filter, on float32 or float64";
             return Err(FilterError::UnsupportedDatatype { filter: "float_scale", datatype, hint });
         }
         FloatScale::new(datatype, scale, offset, byte_width).map(|scale| Some(Self(scale)))

@@ -131,7 +131,7 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
                 let at = reader.offset();
                 let offset = reader.u64("footer offset")?;
                 let start = usize::try_from(offset).ok().filter(|start| *start < len);
-                let expected = "an offset within the payload that no other footer has";
+                let expected = "a unique offset within the payload";
                 // Rejects overlapping footers, because the total size could far exceed the file.
                 let start = start.filter(|start| starts.insert(*start));
                 let start = start.ok_or_else(|| DecodeError::invalid("footer offset", at, offset, expected))?;

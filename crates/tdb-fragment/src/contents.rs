@@ -183,7 +183,11 @@ impl FragmentContents {
         }
         if !self.global_order_bounds.is_empty() {
             if header.dense || !header.version.has(Feature::GlobalOrderBounds) {
-                return Err(FragmentError::inconsistent("global order bounds", "some", "none in such a fragment"));
+                return Err(FragmentError::inconsistent(
+                    "global order bounds",
+                    "some",
+                    "none in a dense fragment or an older format version",
+                ));
             }
             expect("dimensions of the global order bounds", self.global_order_bounds.len() as u64, dimensions as u64)?;
         }

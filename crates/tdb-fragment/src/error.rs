@@ -48,7 +48,9 @@ pub enum FragmentError {
         expected: String,
     },
     /// Before format 10, the schema is needed to locate the footer.
-    #[error("finding the footer of a fragment of format version {version} takes the array's schema; load it first")]
+    #[error(
+        "locating the footer of a fragment of format version {version} requires the array's schema; load the schema first"
+    )]
     SchemaNeeded {
         /// The fragment's format version.
         version: FormatVersion,
@@ -60,7 +62,9 @@ pub enum FragmentError {
         field: FragmentField,
     },
     /// The fragment does not have the section.
-    #[error("the fragment has no {section}; format version {version} or the fragment's kind lacks it")]
+    #[error(
+        "the fragment has no {section}; neither format version {version} nor every kind of fragment has this section"
+    )]
     NoSuchSection {
         /// The requested section.
         section: SectionId,
@@ -68,7 +72,7 @@ pub enum FragmentError {
         version: FormatVersion,
     },
     /// A name in the metadata points outside of the fragment's folder.
-    #[error("{name:?} can't be a file name in the fragment's folder")]
+    #[error("{name:?} is not a valid file name in the fragment's folder")]
     UnsafeFileName {
         /// The name.
         name: String,

@@ -50,11 +50,7 @@ impl FragmentFooter {
             return Err(FragmentError::inconsistent("schema", "a dimension of variable size", expected));
         }
         if !lists.fit(header.version, &slots) {
-            return Err(FragmentError::inconsistent(
-                "footer lists",
-                "those of another fragment",
-                "one entry per field",
-            ));
+            return Err(FragmentError::inconsistent("footer lists", "lists of another shape", "one entry per field"));
         }
         let tiles = Tiles::new(&header, schema)?;
         let section_starts = section_starts(&lists, &optional_sections);
@@ -86,7 +82,7 @@ impl FragmentFooter {
         let found = footer.u32("format version")?;
         let known = FormatVersion::new(found).ok();
         known.filter(|version| stands_for(named, *version)).ok_or_else(|| {
-            let error = DecodeError::invalid("format version", offset, found, "the one that the fragment's name says");
+            let error = DecodeError::invalid("format version", offset, found, "the version in the fragment's name");
             error.inside(format!("metadata of a fragment of format {}", versions_of(named))).into()
         })
     }
@@ -260,7 +256,7 @@ impl FragmentFooter {
         if next - first > 1 {
             // Rejects shared offsets, because a few bytes that decompress to many would be kept
             // once per section.
-            let error = DecodeError::invalid("section offset", start, start, "one that no other section has");
+            let error = DecodeError::invalid("section offset", start, start, "an offset unique to this section");
             return Err(error.inside(id.to_string()).into());
         }
         let next = self.section_starts.get(next).copied().unwrap_or(end);

@@ -87,7 +87,7 @@ impl FooterHeader {
         let offset = reader.offset();
         let name = reader.string_u64("schema name")?;
         if !tdb_types::is_safe_file_name(&name) {
-            return Err(DecodeError::invalid("schema name", offset, format!("{name:?}"), "the name of a schema file"));
+            return Err(DecodeError::invalid("schema name", offset, format!("{name:?}"), "a valid schema file name"));
         }
         Ok((version, name))
     }
@@ -146,7 +146,7 @@ fn parse_domain(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Opt
         return NdRange::parse(reader, &schema.domain().kinds()).map(Some);
     }
     let Some(len) = fixed_domain_len(schema) else {
-        let expected = "0: a domain with a dimension of variable size can't be left out";
+        let expected = "0, since a dimension of variable size requires a domain";
         return Err(DecodeError::invalid("null non-empty domain", offset, 1, expected));
     };
     let offset = reader.offset();
@@ -166,7 +166,7 @@ fn write_domain(domain: Option<&NdRange>, writer: &mut ByteWriter, schema: &Arra
             return Err(FragmentError::inconsistent(
                 "non-empty domain",
                 "none",
-                "one, since a dimension is of variable size",
+                "a domain, since a dimension has variable size",
             ));
         }
     }

@@ -93,7 +93,7 @@ fn parse_raw(reader: &mut ByteReader<'_>, dense: bool, schema: &ArraySchema) -> 
     let offset = reader.offset();
     let found = reader.u32("format version")?;
     let version = FormatVersion::new(found).ok().filter(|version| version.has(Feature::LegacyFragmentMetadata));
-    let expected = "1 or 2, as the fragment's name says";
+    let expected = "1 or 2, as in the fragment's name";
     let version = version.ok_or_else(|| DecodeError::invalid("format version", offset, found, expected))?;
     let kinds = schema.domain().kinds();
     let offset = reader.offset();

@@ -45,7 +45,7 @@ impl FragmentFooter {
         let number = reader.u32("generic tile's format version")?;
         // A version above the maximum belongs to a newer library that wrote an old format.
         let library = FormatVersion::new(number.min(FormatVersion::MAX.number())).map_err(|_| {
-            let expected = "the version of a library's format";
+            let expected = "a supported format version";
             DecodeError::invalid("generic tile's format version", range.start, number, expected)
         })?;
         Ok(ElementTypes::of_fragment(self.version(), Some(library)))

@@ -110,7 +110,7 @@ fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Opt
 
 #[cold]
 fn too_long(file_size: u64, len: u64, offset: u64) -> DecodeError {
-    let expected = "a footer within the file, and its length behind it";
+    let expected = "a footer within the file, followed by its length";
     DecodeError::invalid("footer length", offset, len, expected)
         .inside(format!("fragment metadata of {file_size} bytes"))
 }

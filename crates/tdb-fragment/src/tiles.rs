@@ -113,7 +113,7 @@ fn check_dense(schema: &ArraySchema) -> Result<()> {
     match schema.array_type() {
         ArrayType::Dense => Ok(()),
         ArrayType::Sparse => {
-            Err(FragmentError::inconsistent("dense", "a dense fragment", "a sparse one in a sparse array"))
+            Err(FragmentError::inconsistent("dense", "a dense fragment", "a sparse fragment in a sparse array"))
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum GenericTileError {
         source: FilterError,
     },
     /// The tile is encrypted, but no key was given.
-    #[error("generic tile at {offset:#x}: encrypted by {encryption}; give the key")]
+    #[error("generic tile at {offset:#x}: encrypted with {encryption}; pass the key")]
     KeyNeeded {
         /// The offset of the tile.
         offset: u64,
@@ -32,13 +32,13 @@ pub enum GenericTileError {
     },
     /// A key was given, but the tile is not encrypted. Either the array is not encrypted, or the
     /// tile was planted by an attacker.
-    #[error("generic tile at {offset:#x}: not encrypted, but a key was given; give none")]
+    #[error("generic tile at {offset:#x}: not encrypted, but a key was given; do not pass a key")]
     KeyNotNeeded {
         /// The offset of the tile.
         offset: u64,
     },
     /// The payload cannot be filtered.
-    #[error("a generic tile could not be written: {source}")]
+    #[error("cannot write generic tile: {source}")]
     Encode {
         /// The cause.
         source: FilterError,

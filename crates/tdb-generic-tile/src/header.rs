@@ -80,7 +80,7 @@ impl GenericTileHeader {
             return Err(DecodeError::invalid("filter pipeline", offset, found, "at most 32 filters"));
         }
         if encryption != Encryption::None && !pipeline.filters.contains(&Filter::Aes256Gcm) {
-            let expected = "an encrypting filter, because the tile says that it is encrypted";
+            let expected = "an encryption filter, since the header declares encryption";
             return Err(DecodeError::invalid("filter pipeline", offset, pipeline, expected));
         }
         Ok(Self { version, persisted_size, tile_size, datatype, cell_size, encryption, pipeline_size, pipeline })

@@ -10,14 +10,14 @@ use tdb_types::{Datatype, PhysicalType, Scalar};
 #[non_exhaustive]
 pub enum MetadataWriteError {
     /// The key exceeds the 32-bit length of the format.
-    #[error("a metadata key of {len} bytes; the format has room for 4294967295")]
+    #[error("metadata key of {len} bytes exceeds the limit of 4294967295")]
     KeyTooLong {
         /// Length of the key, in bytes.
         len: u64,
     },
     /// The bytes are not whole values, or exceed the 32-bit count of the format.
     #[error(
-        "{len} bytes can't be a metadata value of {datatype}: not a whole number of values, or more than 4294967295"
+        "{len} bytes are not a metadata value of {datatype}: expected a whole number of values, at most 4294967295"
     )]
     BadLength {
         /// The datatype.

@@ -126,13 +126,13 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "fields    {}", self.fields.join(", "))?;
         if !self.labels.is_empty() {
-            writeln!(f, "labels    {}; what is read of their arrays comes on top", self.labels.join(", "))?;
+            writeln!(f, "labels    {}; reads of the label arrays are not included", self.labels.join(", "))?;
         }
         writeln!(f, "order     {}", self.order)?;
         writeln!(f, "touches   {} tiles, {} bytes", self.tile_count(), self.bytes())?;
         if self.left_out.count() > 0 {
             let what = if self.left_out.count() == 1 { "fragment" } else { "fragments" };
-            writeln!(f, "left out  {} {what}: {}", self.left_out.count(), self.left_out)?;
+            writeln!(f, "skipped   {} {what}: {}", self.left_out.count(), self.left_out)?;
         }
         for fragment in &self.fragments {
             fragment.fmt(f)?;
@@ -154,16 +154,16 @@ impl fmt::Display for FragmentPlan {
         )?;
         let mut without = |tiles: u64, why: &dyn fmt::Display| match tiles {
             0 => Ok(()),
-            1 => writeln!(f, "  without 1 tile {why}"),
-            tiles => writeln!(f, "  without {tiles} tiles {why}"),
+            1 => writeln!(f, "  skipped 1 tile {why}"),
+            tiles => writeln!(f, "  skipped {tiles} tiles {why}"),
         };
         without(self.outside, &"outside of the ranges")?;
         without(self.hidden, &"hidden by newer fragments")?;
         for pruned in &self.pruned_by {
-            without(pruned.tiles, &format_args!("that can't fulfil the condition, by {}", pruned.by))?;
+            without(pruned.tiles, &format_args!("that cannot match the condition, by {}", pruned.by))?;
         }
         if !self.late.is_empty() {
-            writeln!(f, "  late    {}: only where cells fulfil the condition", self.late.join(", "))?;
+            writeln!(f, "  late    {}: read only where cells match the condition", self.late.join(", "))?;
         }
         for reads in &self.reads {
             let ranges: Vec<String> =

@@ -34,14 +34,14 @@ impl fmt::Display for InexactReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overlap => f.write_str("fragments overlap"),
-            Self::PartOfTile => f.write_str("a part of a tile only"),
+            Self::PartOfTile => f.write_str("only a part of a tile"),
             Self::Deletes => f.write_str("cells may have been deleted"),
-            Self::Times => f.write_str("cells of other times"),
-            Self::Condition => f.write_str("the condition takes a look at cells"),
+            Self::Times => f.write_str("cells outside of the time range"),
+            Self::Condition => f.write_str("the condition must be evaluated on cells"),
             Self::NoStatistics => f.write_str("no statistics"),
             Self::Distrusted(why) => write!(f, "statistics may be wrong: {why}"),
-            Self::TooLarge => f.write_str("the sum is too large for its type"),
-            Self::NotOfThisType => f.write_str("values of this type have none"),
+            Self::TooLarge => f.write_str("the sum overflows its datatype"),
+            Self::NotOfThisType => f.write_str("not defined for this datatype"),
         }
     }
 }

@@ -73,7 +73,7 @@ impl Column {
         match (self, range) {
             (Self::Fixed(column), DimRange::Fixed { lo, hi }) => column.push(*lo, *hi),
             (Self::Var(column), DimRange::Var { lo, hi: Bound::Included(hi) }) => column.push(lo, hi),
-            _ => debug_assert!(false, "a range was not checked"),
+            _ => debug_assert!(false, "the range is checked"),
         }
     }
 
@@ -140,7 +140,7 @@ impl Column {
                     column.push(lo, hi);
                 }
             }
-            _ => debug_assert!(false, "columns of one dimension are of one kind"),
+            _ => debug_assert!(false, "columns of a dimension have the same kind"),
         }
     }
 
@@ -157,7 +157,7 @@ impl Column {
                 column.ends.extend(other.ends.iter().map(|end| start.saturating_add(*end)));
                 column.bytes.extend_from_slice(&other.bytes);
             }
-            _ => debug_assert!(false, "columns of one dimension are of one kind"),
+            _ => debug_assert!(false, "columns of a dimension have the same kind"),
         }
     }
 

@@ -13,7 +13,7 @@ pub enum RTreeError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The number of ranges differs from the number of dimensions.
-    #[error("ranges for {found} dimensions were given, the array has {expected}")]
+    #[error("expected ranges for {expected} dimensions, found {found}")]
     DimensionCount {
         /// Number of ranges.
         found: usize,
@@ -21,7 +21,7 @@ pub enum RTreeError {
         expected: usize,
     },
     /// A range of numbers was given for a dimension of strings, or vice versa.
-    #[error("dimension {dimension}: a range of {found} was given, its coordinates are {expected}")]
+    #[error("dimension {dimension}: expected a range of {expected}, found {found}")]
     RangeKind {
         /// Index of the dimension.
         dimension: usize,
@@ -31,7 +31,7 @@ pub enum RTreeError {
         expected: &'static str,
     },
     /// The number of ranges differs from that of the first dimension.
-    #[error("dimension {dimension}: ranges of {found} boxes were given, the first dimension has {expected}")]
+    #[error("dimension {dimension}: expected the ranges of {expected} MBRs, as on the first dimension, found {found}")]
     BoxCount {
         /// Index of the dimension.
         dimension: usize,
@@ -41,7 +41,7 @@ pub enum RTreeError {
         expected: usize,
     },
     /// The bounds of a range have different types.
-    #[error("a range from {lo:?} to {hi:?} mixes types")]
+    #[error("range from {lo:?} to {hi:?} mixes datatypes")]
     MixedTypes {
         /// Type of the lower bound.
         lo: PhysicalType,
@@ -49,7 +49,7 @@ pub enum RTreeError {
         hi: PhysicalType,
     },
     /// The lower bound exceeds the upper bound, or a bound is NaN.
-    #[error("the range from {lo} to {hi} holds no value; its start must not be above its end, nor NaN")]
+    #[error("range from {lo} to {hi} is empty; expected a start not above the end and no NaN")]
     EmptyRange {
         /// The lower bound.
         lo: Scalar,
@@ -57,13 +57,13 @@ pub enum RTreeError {
         hi: Scalar,
     },
     /// A range without an inclusive end cannot be stored, only searched.
-    #[error("dimension {dimension}: a range that doesn't include its end can't be stored")]
+    #[error("dimension {dimension}: cannot store a range that excludes its end")]
     Unbounded {
         /// Index of the dimension.
         dimension: usize,
     },
     /// The fanout is less than 2, so that levels would never narrow to a root.
-    #[error("an R-tree with a fanout of {fanout} can't be built, it must be at least 2")]
+    #[error("cannot build an R-tree with a fanout of {fanout}, expected at least 2")]
     Fanout {
         /// The given fanout.
         fanout: u32,

@@ -18,7 +18,7 @@ pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPip
             document::Filter::Table(table) => {
                 let mut table = table.clone();
                 let Some(Value::String(name)) = table.remove("filter") else {
-                    let why = "a filter's table has no `filter`, which names it: { filter = \"zstd\", level = 5 }";
+                    let why = "missing the key `filter` in a filter table: write { filter = \"zstd\", level = 5 }";
                     return Err(SchemaTextError::invalid(what, why).at(key(what)));
                 };
                 (name, table)
@@ -77,12 +77,12 @@ impl Options<'_> {
             "webp" => Filter::WebP(self.webp()?),
             "unknown" => Filter::Unknown { code: self.integer("code", 255)?, options: self.bytes("options")? },
             name => {
-                let why = format!("there is no filter {name:?}");
+                let why = format!("unknown filter {name:?}");
                 return Err(SchemaTextError::invalid(self.what, why).at(key(self.what)));
             }
         };
         match self.table.keys().next() {
-            Some(key) => Err(self.error(&format!("has no option {key:?}"))),
+            Some(key) => Err(self.error(&format!("does not have the option {key:?}"))),
             None => Ok(filter),
         }
     }
@@ -93,7 +93,7 @@ impl Options<'_> {
             Some(value) => value
                 .as_str()
                 .and_then(WebPFormat::from_name)
-                .ok_or_else(|| self.error("takes a format of rgb, bgr, rgba or bgra"))?,
+                .ok_or_else(|| self.error("requires a format of rgb, bgr, rgba or bgra"))?,
         };
         #[allow(clippy::cast_possible_truncation)] // stored in 32 bits
         Ok(WebPOptions {
@@ -101,7 +101,7 @@ impl Options<'_> {
             format,
             lossless: match self.table.remove("lossless") {
                 None => false,
-                Some(value) => value.as_bool().ok_or_else(|| self.error("takes a `lossless` of true or false"))?,
+                Some(value) => value.as_bool().ok_or_else(|| self.error("requires true or false as lossless"))?,
             },
             y_extent: self.integer("rows", 0)?,
             x_extent: self.integer("bytes_per_row", 0)?,
@@ -117,7 +117,7 @@ impl Options<'_> {
             None => Ok(default),
             Some(value) => {
                 let number = value.as_integer().and_then(|number| T::try_from(number).ok());
-                number.ok_or_else(|| self.error(&format!("takes an integer as {key}, not {value}")))
+                number.ok_or_else(|| self.error(&format!("requires an integer as {key}, found {value}")))
             }
         }
     }
@@ -128,19 +128,19 @@ impl Options<'_> {
             Some(Value::Float(value)) => Ok(value),
             #[allow(clippy::cast_precision_loss)] // rounds like any other decimal
             Some(Value::Integer(value)) => Ok(value as f64),
-            Some(value) => Err(self.error(&format!("takes a number as {key}, not {value}"))),
+            Some(value) => Err(self.error(&format!("requires a number as {key}, found {value}"))),
         }
     }
 
     fn datatype(&mut self, key: &str) -> Result<Option<Datatype>> {
         let Some(value) = self.table.remove(key) else { return Ok(None) };
         let datatype = value.as_str().and_then(Datatype::from_name);
-        datatype.map(Some).ok_or_else(|| self.error(&format!("takes a datatype as {key}, not {value}")))
+        datatype.map(Some).ok_or_else(|| self.error(&format!("requires a datatype as {key}, found {value}")))
     }
 
     fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         let Some(value) = self.table.remove(key) else { return Ok(Vec::new()) };
-        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("takes hexadecimal digits as {key}")))
+        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hexadecimal digits as {key}")))
     }
 
     #[cold]

@@ -76,7 +76,7 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
     if let Some(value) = &document.capacity {
         let Some(Scalar::U64(capacity)) = value.scalar(PhysicalType::U64) else {
             return Err(
-                SchemaTextError::invalid(WHAT, format!("capacity can't be {value}, but a number")).at("capacity")
+                SchemaTextError::invalid(WHAT, format!("invalid capacity {value}, expected a number")).at("capacity")
             );
         };
         builder = builder.capacity(capacity);
@@ -100,13 +100,13 @@ fn array(document: &Document, version: Option<FormatVersion>) -> Result<SchemaBu
 #[cold]
 fn unknown(what: &str, key: &'static str, found: &str, known: &[&str]) -> SchemaTextError {
     let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
-    SchemaTextError::invalid(what, format!("{key} can't be {found:?}, but {}", known.join(", "))).at(key)
+    SchemaTextError::invalid(what, format!("invalid {key} {found:?}, expected one of {}", known.join(", "))).at(key)
 }
 
 fn datatype(name: &str, what: &str) -> Result<Datatype> {
     Datatype::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Datatype::ALL.iter().map(|datatype| datatype.name()).collect();
-        SchemaTextError::invalid(what, format!("there is no datatype {name:?}; there are {}", names.join(", ")))
+        SchemaTextError::invalid(what, format!("unknown datatype {name:?}, expected one of {}", names.join(", ")))
             .at("datatype")
     })
 }
@@ -133,7 +133,7 @@ fn extent(datatype: Datatype, value: &Given, what: &str) -> Result<Scalar> {
     let extent =
         value.scalar(unsigned).and_then(|extent| Scalar::from_le_bytes(datatype.physical(), &extent.to_le_bytes()));
     extent.ok_or_else(|| {
-        SchemaTextError::invalid(what, format!("{value} can't be a tile extent of {datatype}")).at("tile_extent")
+        SchemaTextError::invalid(what, format!("{value} is not a valid tile extent of {datatype}")).at("tile_extent")
     })
 }
 
@@ -146,7 +146,9 @@ fn dimension(text: &document::Dimension) -> Result<Dimension> {
             Dimension::new(text.name.as_str(), datatype, bound(low)?, bound(high)?)
         }
         None if datatype == Datatype::StringAscii => Dimension::string(text.name.as_str()),
-        None => return Err(SchemaTextError::invalid(what, "only dimensions of string_ascii go without a domain")),
+        None => {
+            return Err(SchemaTextError::invalid(what, "missing domain; only dimensions of string_ascii can omit it"));
+        }
     };
     if let Some(value) = &text.tile_extent {
         dimension = dimension.with_tile_extent(extent(datatype, value, &what)?);
@@ -163,12 +165,12 @@ fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>>
         let what = format!("dimension {:?}", text.name);
         let datatype = datatype(&text.datatype, &what)?;
         let Some([low, high]) = &text.current_domain else {
-            return Err(SchemaTextError::invalid(what, "has no current_domain, but another dimension has"));
+            return Err(SchemaTextError::invalid(what, "missing current_domain, which another dimension has"));
         };
         if datatype == Datatype::StringAscii {
             let bound = |value: &Given| {
                 value.cell(datatype, CellValNum::Var).ok_or_else(|| {
-                    SchemaTextError::invalid(what.as_str(), format!("{value} is no string")).at("current_domain")
+                    SchemaTextError::invalid(what.as_str(), format!("{value} is not a string")).at("current_domain")
                 })
             };
             return Ok(DimRange::strings(bound(low)?, bound(high)?));
@@ -186,7 +188,7 @@ fn number(value: &Value, key: &'static str, what: &str) -> Result<CellValNum> {
         (Some(number), _) if number.get() != CellValNum::VAR_CODE => Ok(CellValNum::Fixed(number)),
         (None, Some("var")) => Ok(CellValNum::Var),
         _ => {
-            Err(SchemaTextError::invalid(what, format!("{key} can't be {value}, but a number above 0 or \"var\""))
+            Err(SchemaTextError::invalid(what, format!("invalid {key} {value}, expected a number above 0 or \"var\""))
                 .at(key))
         }
     }
@@ -202,14 +204,14 @@ fn attribute(text: &document::Attribute) -> Result<Attribute> {
     if let Some(value) = &text.fill {
         let fill = value.cell(datatype, attribute.cell_val_num());
         let fill =
-            fill.ok_or_else(|| SchemaTextError::invalid(&what, format!("fill: {value} is no cell")).at("fill"))?;
+            fill.ok_or_else(|| SchemaTextError::invalid(&what, format!("fill: {value} is not a cell")).at("fill"))?;
         attribute = attribute.with_fill_value(fill);
     }
     match (text.nullable, text.fill_valid) {
         (true, valid) => attribute = attribute.nullable(valid),
         (false, true) => {
             return Err(
-                SchemaTextError::invalid(what, "only nullable attributes have a validity to fill").at("fill_valid")
+                SchemaTextError::invalid(what, "only nullable attributes have a fill validity").at("fill_valid")
             );
         }
         (false, false) => {}
@@ -246,7 +248,7 @@ fn enumeration(text: &document::Enumeration) -> Result<Enumeration> {
         CellValNum::Fixed(number) => {
             let size = number.get() as usize * datatype.size();
             if let Some(value) = values.iter().find(|value| value.len() != size) {
-                let why = format!("a value has {} bytes, but should have {size}", value.len());
+                let why = format!("found a value of {} bytes, expected {size}", value.len());
                 return Err(SchemaTextError::invalid(what, why).at("values"));
             }
             let empty = Enumeration::fixed(text.name.as_str(), "", datatype, Vec::new())?;
@@ -261,7 +263,7 @@ fn label(text: &document::Label, dimensions: &[document::Dimension]) -> Result<D
     let index = dimensions.iter().position(|dimension| dimension.name == text.dimension);
     let index = index.and_then(|index| u32::try_from(index).ok());
     let index = index.ok_or_else(|| {
-        SchemaTextError::invalid(&what, format!("there is no dimension {:?}", text.dimension)).at("dimension")
+        SchemaTextError::invalid(&what, format!("unknown dimension {:?}", text.dimension)).at("dimension")
     })?;
     let order = data_order(&text.order, &what)?;
     let mut label = DimensionLabel::new(index, text.name.as_str(), order, datatype(&text.datatype, &what)?);
@@ -274,8 +276,10 @@ fn label(text: &document::Label, dimensions: &[document::Dimension]) -> Result<D
             label.uri.clone_from(uri);
             label.relative = text.relative.unwrap_or(false);
         }
-        (None, true) => return Err(SchemaTextError::invalid(what, "is external, so a `uri` must say where it is")),
-        (Some(_), false) => return Err(SchemaTextError::invalid(what, "only external labels have a `uri`").at("uri")),
+        (None, true) => return Err(SchemaTextError::invalid(what, "missing `uri`, which an external label requires")),
+        (Some(_), false) => {
+            return Err(SchemaTextError::invalid(what, "only external labels can have a `uri`").at("uri"));
+        }
         (None, false) => {}
     }
     Ok(label)

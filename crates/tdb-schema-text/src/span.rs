@@ -62,16 +62,16 @@ mod tests {
         from_toml(good).unwrap();
         for (part, bad, span, why) in [
             ("domain =", "domian =", "domian", "unknown field `domian`"),
-            ("[1, 9]", "[1, \"p\"]", "[1, \"p\"]", "is no value of int32"),
+            ("[1, 9]", "[1, \"p\"]", "[1, \"p\"]", "is not a value of int32"),
             ("[1, 9]", "[9, 1]", "[9, 1]", "lower bound 9 is above upper bound 1"),
             ("[1, 9]\ntile_extent = 3", "[9, 1]", "[9, 1]", "lower bound 9 is above upper bound 1"),
-            ("tile_extent = 3", "tile_extent = -3", "-3", "can't be a tile extent"),
-            ("\"int8\"", "\"int9\"", "\"int9\"", "there is no datatype \"int9\""),
-            ("\"sparse\"", "\"thin\"", "\"thin\"", "array_type can't be \"thin\""),
-            ("[\"zstd\"]", "[\"zstt\"]", "[\"zstt\"]", "there is no filter \"zstt\""),
-            ("capacity = 10", "capacity = -1", "-1", "capacity can't be -1"),
+            ("tile_extent = 3", "tile_extent = -3", "-3", "is not a valid tile extent"),
+            ("\"int8\"", "\"int9\"", "\"int9\"", "unknown datatype \"int9\""),
+            ("\"sparse\"", "\"thin\"", "\"thin\"", "invalid array_type \"thin\""),
+            ("[\"zstd\"]", "[\"zstt\"]", "[\"zstt\"]", "unknown filter \"zstt\""),
+            ("capacity = 10", "capacity = -1", "-1", "invalid capacity -1"),
             ("capacity = 10", "capacity 10", "", "key with no value"),
-            ("capacity = 10", "tile_order = \"up\"", "\"up\"", "tile_order can't be \"up\""),
+            ("capacity = 10", "tile_order = \"up\"", "\"up\"", "invalid tile_order \"up\""),
         ] {
             assert!(good.contains(part));
             let (marked, message) = marked(&good.replacen(part, bad, 1));
@@ -86,8 +86,11 @@ mod tests {
                     domain = [\"2000-01-01\", \"2024-01-01\"]\n[[attribute]]\nname = \"a\"\ndatatype = \"int8\"\n";
         from_toml(text).unwrap();
         for (bad, why) in [
-            ("\"2024\"", "\"2024\" is several values of datetime_day; write a more precise date, as in \"2024-01-01\""),
-            ("2024-01-01", "2024-01-01 is no value of datetime_day; write a date in quotes, as in \"2024-05-01\""),
+            (
+                "\"2024\"",
+                "\"2024\" covers several values of datetime_day; write a more precise date, as in \"2024-01-01\"",
+            ),
+            ("2024-01-01", "2024-01-01 is not a value of datetime_day; write a date in quotes, as in \"2024-05-01\""),
             ("\"soon\"", "write a date in quotes, as in \"2024-05-01\""),
             ("\"20240101\"", "or 20240101D for days since 1970"),
             ("\"7h\"", "write a number of days, as in 7D"),

@@ -35,7 +35,7 @@ impl Given {
 
     /// Returns the message for an invalid value of a datatype, with an example for dates.
     pub(crate) fn no_value(&self, datatype: Datatype) -> String {
-        let plain = format!("{self} is no value of {datatype}");
+        let plain = format!("{self} is not a value of {datatype}");
         if !datatype.is_datetime() {
             return plain;
         }
@@ -46,7 +46,7 @@ impl Given {
         match written {
             Ok(Written::Period(first, _)) => {
                 let first = datetime::display(datatype, first).unwrap_or_default();
-                format!("{self} is several values of {datatype}; write a more precise date, as in {first:?}")
+                format!("{self} covers several values of {datatype}; write a more precise date, as in {first:?}")
             }
             Ok(Written::One(_)) | Err(WrittenError::NotAValue) => {
                 format!("{plain}; write a date in quotes, as in \"2024-05-01\"")
@@ -115,11 +115,11 @@ impl<'de> Visitor<'de> for GivenVisitor {
     }
 
     fn visit_i128<E: Error>(self, number: i128) -> Result<Given, E> {
-        Err(E::custom(format!("{number} is too large: values are integers from -2^63 to 2^64 - 1")))
+        Err(E::custom(format!("{number} is out of range: expected an integer from -2^63 to 2^64 - 1")))
     }
 
     fn visit_u128<E: Error>(self, number: u128) -> Result<Given, E> {
-        Err(E::custom(format!("{number} is too large: values are integers from -2^63 to 2^64 - 1")))
+        Err(E::custom(format!("{number} is out of range: expected an integer from -2^63 to 2^64 - 1")))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Given, E> {

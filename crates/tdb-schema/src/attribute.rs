@@ -266,7 +266,9 @@ impl Attribute {
         let size = self.cell_size().unwrap_or(pattern);
         if size > pattern && (writer.len() as u64).saturating_add(size) > MOST_REPEATED {
             let what = format!("attribute {:?}", self.name);
-            let why = format!("a fill value of {size} bytes can't be stored, as this version has it: too large a cell");
+            let why = format!(
+                "cannot store a fill value of {size} bytes, which this format version requires: the cell is too large"
+            );
             return Err(SchemaError::invalid(what, why));
         }
         let fill = self.fill_value();

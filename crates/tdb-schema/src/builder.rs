@@ -291,7 +291,7 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
         // Validation reports reversed bounds with a dedicated message.
         None if low > high => Ok(dimension),
         None => {
-            let why = "no tile extent was given, and the domain can't be one tile: it has too many coordinates";
+            let why = "missing tile extent: the domain has too many coordinates for a single tile";
             Err(SchemaError::invalid(format!("dimension {:?}", dimension.name()), why))
         }
     }

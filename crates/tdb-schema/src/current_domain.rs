@@ -17,14 +17,20 @@ const RECTANGLE: u8 = 0;
 pub(crate) fn parse(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Result<Option<NdRange>> {
     let version = reader.u32("current domain version")?;
     if version > VERSION {
-        return Err(SchemaError::unsupported("current domain", format!("version {version} is above {VERSION}")));
+        return Err(SchemaError::unsupported(
+            "current domain",
+            format!("found version {version}, expected at most {VERSION}"),
+        ));
     }
     if reader.bool("empty")? {
         return Ok(None);
     }
     let shape = reader.u8("type")?;
     if shape != RECTANGLE {
-        return Err(SchemaError::unsupported("current domain", format!("type {shape} is not a rectangle (0)")));
+        return Err(SchemaError::unsupported(
+            "current domain",
+            format!("found type {shape}, expected a rectangle (0)"),
+        ));
     }
     reader.explain(|| "rectangle".to_owned());
     Ok(Some(NdRange::parse(reader, kinds)?))

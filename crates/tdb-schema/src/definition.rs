@@ -66,10 +66,10 @@ impl ArrayDefinition {
     pub fn with_enumeration(mut self, enumeration: Enumeration) -> Result<Self> {
         let invalid = |why: &str| Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why));
         if !self.schema.enumerations().iter().any(|reference| reference.name == enumeration.name()) {
-            return invalid("the schema doesn't name it");
+            return invalid("not declared in the schema");
         }
         if self.enumeration(enumeration.name()).is_some() {
-            return invalid("it was given twice");
+            return invalid("given twice");
         }
         self.enumerations.push(enumeration);
         Ok(self)
@@ -86,7 +86,7 @@ impl ArrayDefinition {
         match labels.into_iter().find(|(label, array)| label.name == name && array.is_some()) {
             Some((label, array)) => *array = Some(label_schema(&self.schema, label, extent, filters)?),
             None => {
-                let why = "the array has no such label of its own";
+                let why = "the array has no such internal label";
                 return Err(SchemaError::invalid(format!("dimension label {name:?}"), why));
             }
         }
@@ -168,7 +168,7 @@ impl ArrayDefinition {
     pub fn check_complete(&self) -> Result<()> {
         match self.schema.enumerations().iter().find(|reference| self.enumeration(&reference.name).is_none()) {
             Some(reference) => {
-                let why = "the schema names it, but its values are missing";
+                let why = "declared in the schema, but its values are missing";
                 Err(SchemaError::invalid(format!("enumeration {:?}", reference.name), why))
             }
             None => Ok(()),
@@ -217,7 +217,7 @@ pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Res
     match schema.attributes().iter().find(is_short) {
         Some(attribute) => {
             let (name, datatype) = (attribute.name(), attribute.datatype());
-            let why = format!("attribute {name:?} of {datatype} can't hold the positions of its {count} values");
+            let why = format!("attribute {name:?} of {datatype} cannot represent the positions of {count} values");
             Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why))
         }
         None => Ok(()),
@@ -233,8 +233,8 @@ fn label_schema(
 ) -> Result<ArraySchema> {
     let invalid = |why: &str| SchemaError::invalid(name_of_label(label), why);
     let dimension = usize::try_from(label.dimension).ok().and_then(|index| schema.dimensions().get(index));
-    let dimension = dimension.ok_or_else(|| invalid("there is no such dimension"))?;
-    let (low, high) = dimension.domain().ok_or_else(|| invalid("dimensions of strings can't have labels"))?;
+    let dimension = dimension.ok_or_else(|| invalid("the array has no such dimension"))?;
+    let (low, high) = dimension.domain().ok_or_else(|| invalid("a dimension of strings cannot have labels"))?;
     let mut index = Dimension::new(LABEL_DIMENSION, dimension.datatype(), low, high);
     if let Some(extent) = extent.or(dimension.tile_extent()) {
         index = index.with_tile_extent(extent);

@@ -43,9 +43,9 @@ impl Domain {
     pub fn cells_per_tile(&self) -> Result<u64, SchemaError> {
         self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
             let what = || format!("dimension {:?}", dimension.name());
-            let extent = dimension
-                .extent_cells()
-                .ok_or_else(|| SchemaError::invalid(what(), "has no countable coordinates, so tiles have no size"))?;
+            let extent = dimension.extent_cells().ok_or_else(|| {
+                SchemaError::invalid(what(), "tiles have no number of cells, since coordinates are not integers")
+            })?;
             cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has more than 2^64 cells"))
         })
     }

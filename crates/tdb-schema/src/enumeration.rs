@@ -150,7 +150,7 @@ impl Enumeration {
                 None => self.offsets.push(self.data.len() as u64),
                 Some(size) if value.len() == size => {}
                 Some(size) => {
-                    let why = format!("a value of {} bytes among values of {size} bytes", value.len());
+                    let why = format!("found a value of {} bytes, expected {size} bytes", value.len());
                     return Err(SchemaError::invalid(format!("enumeration {:?}", self.name), why));
                 }
             }
@@ -158,7 +158,7 @@ impl Enumeration {
         }
         if let Some(position) = self.uneven_value() {
             let (len, datatype) = (self.value(position).map_or(0, <[u8]>::len), self.datatype);
-            let why = format!("value {position} has {len} bytes, which are no whole number of values of {datatype}");
+            let why = format!("value {position} of {len} bytes is not a whole number of values of {datatype}");
             return Err(SchemaError::invalid(
                 format!("enumeration {:?}", self.name),
                 format!("{why}; add an enumeration of another datatype instead of extending this one"),
@@ -299,7 +299,10 @@ impl Enumeration {
     fn parse_fields(reader: &mut ByteReader<'_>) -> Result<Self> {
         let version = reader.u32("enumeration version")?;
         if version > VERSION {
-            return Err(SchemaError::unsupported("enumeration", format!("version {version} is above {VERSION}")));
+            return Err(SchemaError::unsupported(
+                "enumeration",
+                format!("found version {version}, expected at most {VERSION}"),
+            ));
         }
         let name = reader.string_u32("name")?;
         let file_name = reader.string_u32("file name")?;
@@ -336,14 +339,17 @@ impl Enumeration {
     fn validate(&self) -> Result<()> {
         let invalid = |why: String| SchemaError::invalid(format!("enumeration {:?}", self.name), why);
         if self.name.is_empty() {
-            return Err(SchemaError::invalid("enumeration", "has no name"));
+            return Err(SchemaError::invalid("enumeration", "missing name"));
         }
         if !is_safe_file_name(&self.file_name) {
-            return Err(invalid(format!("{:?} can't be the name of a file", self.file_name)));
+            return Err(invalid(format!("{:?} is not a valid file name", self.file_name)));
         }
         match self.value_size() {
             Some(size) if !self.data.len().is_multiple_of(size) => {
-                return Err(invalid(format!("{} bytes aren't values of {size} bytes each", self.data.len())));
+                return Err(invalid(format!(
+                    "{} bytes are not a multiple of the value size of {size} bytes",
+                    self.data.len()
+                )));
             }
             Some(_) => {}
             None => self.validate_offsets().map_err(invalid)?,
@@ -356,7 +362,7 @@ impl Enumeration {
         });
         let mut seen = HashSet::with_capacity(self.len().min(different));
         match self.values().position(|value| !seen.insert(value)) {
-            Some(position) => Err(invalid(format!("value {position} has been there before"))),
+            Some(position) => Err(invalid(format!("value {position} is a duplicate"))),
             None => Ok(()),
         }
     }
@@ -364,15 +370,15 @@ impl Enumeration {
     fn validate_offsets(&self) -> Result<(), String> {
         match self.offsets.first() {
             None if !self.data.is_empty() => return Err(format!("{} bytes without offsets", self.data.len())),
-            Some(&first) if first != 0 => return Err(format!("the first value begins at {first}, not 0")),
+            Some(&first) if first != 0 => return Err(format!("the first value begins at {first}, expected 0")),
             _ => {}
         }
         if !self.offsets.is_sorted() {
-            return Err("offsets fall".to_owned());
+            return Err("offsets are not ascending".to_owned());
         }
         match self.offsets.last() {
             Some(&last) if last > self.data.len() as u64 => {
-                Err(format!("a value begins at {last}, after the last of {} bytes", self.data.len()))
+                Err(format!("a value begins at {last}, beyond the end of the {} bytes", self.data.len()))
             }
             _ => Ok(()),
         }

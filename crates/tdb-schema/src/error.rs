@@ -30,7 +30,7 @@ pub enum SchemaError {
         why: String,
     },
     /// The schema is sound but uses an unsupported feature.
-    #[error("{what}: {why}; a newer release of this library may read it")]
+    #[error("{what}: {why}; try a newer release of this library")]
     Unsupported {
         /// The part of the schema.
         what: String,

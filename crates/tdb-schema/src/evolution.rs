@@ -117,7 +117,7 @@ impl SchemaEvolution {
         let mut enumerations = definition.enumerations().to_vec();
         for added in &self.add_enumerations {
             if schema.enumerations.iter().any(|reference| reference.name == added.name()) {
-                return Err(enumeration_error(added.name(), "the array has it already"));
+                return Err(enumeration_error(added.name(), "already exists in the array"));
             }
             schema.enumerations.push(EnumerationRef::unplaced(added.name()));
             enumerations.push(added.clone().unplaced());
@@ -175,7 +175,7 @@ impl SchemaEvolution {
         let kept = if schema.version.has(needed) { schema.version } else { FormatVersion::DEFAULT };
         let version = self.version.unwrap_or(kept);
         if !version.has(Feature::SchemaFolder) || version < schema.version {
-            let why = format!("a schema of format version {} can't become one of version {version}", schema.version);
+            let why = format!("cannot change the format version of the schema from {} to {version}", schema.version);
             return Err(SchemaError::invalid("array schema", why));
         }
         Ok(version)
@@ -191,7 +191,7 @@ fn checked(schema: &ArraySchema, version: FormatVersion) -> Result<ArraySchema> 
 fn check_wider(old: &NdRange, new: &NdRange) -> Result<()> {
     let holds = |(old, new): (&DimRange, &DimRange)| new.contains(old);
     if old.0.len() != new.0.len() || !old.0.iter().zip(&new.0).all(holds) {
-        let why = "can only become wider, and the new one doesn't hold all of the old one";
+        let why = "can only be expanded; the new current domain does not contain the old one";
         return Err(SchemaError::invalid("current domain", why));
     }
     Ok(())

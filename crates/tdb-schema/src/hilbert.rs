@@ -58,7 +58,7 @@ impl HilbertCurve {
     pub fn new(domain: &Domain) -> Result<Self> {
         let count = domain.dimensions().len();
         if count == 0 || count > MOST_DIMENSIONS {
-            let why = format!("{count} dimensions are not between 1 and {MOST_DIMENSIONS}");
+            let why = format!("found {count} dimensions, expected 1 to {MOST_DIMENSIONS}");
             return Err(SchemaError::invalid("hilbert curve", why));
         }
         let bits = VALUE_BITS / u32::try_from(count).unwrap_or(VALUE_BITS);

@@ -170,7 +170,10 @@ impl FragmentEntry {
         let feature = if in_folder { Feature::CommitsFolder } else { Feature::RootCommits };
         match entry {
             Some(entry) if !entry.version.has(feature) || !(in_folder || folder.is_empty()) => {
-                let what = format!("a fragment of format {} can't be committed by a file here", entry.version);
+                let what = format!(
+                    "a commit file of a fragment of format version {} is not allowed in this folder",
+                    entry.version
+                );
                 Err(ArrayError::Corrupt { file: path.to_owned(), what })
             }
             entry => Ok(entry),

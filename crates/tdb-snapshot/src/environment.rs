@@ -24,7 +24,7 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// # Errors
     /// The caller cannot wait.
     fn wait_until(&self, time: u64) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, format!("it can't wait until {time}")))
+        Err(io::Error::new(io::ErrorKind::Unsupported, format!("waiting until {time} is not supported")))
     }
 }
 
@@ -69,7 +69,7 @@ pub trait Randomness: Send + Sync + fmt::Debug {
 /// # Ok::<(), tdb_snapshot::ArrayError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "it does nothing until it is given to what opens or makes something"]
+#[must_use = "an environment has no effect until passed to the options of an array or group"]
 pub struct Environment {
     clock: Arc<dyn Clock>,
     randomness: Arc<dyn Randomness>,
@@ -123,7 +123,7 @@ impl Environment {
         self.clock.wait_until(next).map_err(|error| clock_error(error.to_string()))?;
         match self.now()? {
             now if now > time => Ok(()),
-            now => Err(clock_error(format!("after a wait until {next} it says {now}"))),
+            now => Err(clock_error(format!("found time {now} after waiting until {next}"))),
         }
     }
 
@@ -160,9 +160,8 @@ impl Environment {
     fn next_tick(&self) -> Result<u64> {
         const END: u64 = 1 << (TIME_BITS + COUNTER_BITS);
         let time = self.now()?;
-        let beyond = || {
-            clock_error(format!("it says {time} ms, more than the {TIME_BITS} bits that names of files have for it"))
-        };
+        let beyond =
+            || clock_error(format!("found {time} ms, expected a time that fits the {TIME_BITS} bits in file names"));
         let now = time.checked_mul(1 << COUNTER_BITS).ok_or_else(beyond)?;
         let next = |last: u64| Some(now.max(last + 1)).filter(|next| *next < END);
         let last = self.last_tick.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).map_err(|_| beyond())?;

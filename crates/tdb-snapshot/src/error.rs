@@ -28,7 +28,7 @@ pub enum ArrayError {
         hint: &'static str,
     },
     /// The target of a create operation already exists.
-    #[error("{path}: {what} is there already, and is never overwritten; choose another path")]
+    #[error("{path}: {what} already exists; choose another path")]
     AlreadyThere {
         /// The path as given.
         path: String,
@@ -101,7 +101,7 @@ pub enum ArrayError {
         source: SchemaError,
     },
     /// The definition of a new array or a schema change contradicts itself or the format.
-    #[error("the new schema: {0}")]
+    #[error("new schema: {0}")]
     NewSchema(#[from] SchemaError),
     /// The condition of a delete does not fit the array, or cannot be stored.
     #[error(transparent)]
@@ -154,7 +154,7 @@ pub enum ArrayError {
         source: Box<FilterError>,
     },
     /// New cells cannot pass the field's filters.
-    #[error("field {field:?} can't be filtered: {source}")]
+    #[error("field {field:?}: cannot apply the filters: {source}")]
     Filters {
         /// The field.
         field: String,
@@ -172,8 +172,8 @@ pub enum ArrayError {
     /// Only some files of the array are encrypted, so neither the key nor its absence opens all
     /// files.
     #[error(
-        "{clear} is not encrypted, but {encrypted} is: with a key or without, one of them can't be read. Somebody without the \
-         key has put the one there, or release 2.30.0 has, which stores changed schemas of encrypted arrays in clear"
+        "{clear} is not encrypted, but {encrypted} is: one of the files is unreadable with and without a key. Another writer added \
+         the unencrypted file, or release 2.30.0, which stores changed schemas of encrypted arrays unencrypted"
     )]
     PartlyEncrypted {
         /// The unencrypted file.
@@ -206,7 +206,7 @@ pub enum ArrayError {
         source: UnsupportedVersion,
     },
     /// The array has no enumeration of this name.
-    #[error("no enumeration {name:?}; the array has {}", list_of_names(known))]
+    #[error("unknown enumeration {name:?}; the array has {}", list_of_names(known))]
     UnknownEnumeration {
         /// The requested name.
         name: String,
@@ -231,13 +231,13 @@ pub enum ArrayError {
         why: String,
     },
     /// No random bytes are available for names of new files or for encryption.
-    #[error("no random bytes: {why}")]
+    #[error("cannot get random bytes: {why}")]
     Randomness {
         /// The message of the [source](crate::Randomness) of random bytes.
         why: String,
     },
     /// No time is available for names of new files, or for opening an array as of now.
-    #[error("no time from the clock: {why}")]
+    #[error("cannot get the time from the clock: {why}")]
     Clock {
         /// The message of the [clock](crate::Clock), or the problem with the time.
         why: String,

@@ -48,7 +48,7 @@ impl OutputField {
                         true => format!("one cell of attribute {:?} is", attribute.name()),
                         false => "single cells of the selected attributes are together".to_owned(),
                     };
-                    let what = format!("{what} larger than the {limit} bytes that a tile may have; raise `tile_bytes`");
+                    let what = format!("{what} larger than the limit of {limit} bytes per tile; raise `tile_bytes`");
                     return Err(ArrayError::Unsupported { file: array.storage().describe(array.schema_path()), what });
                 }
             }

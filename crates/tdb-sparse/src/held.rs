@@ -33,7 +33,7 @@ pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> R
     len.ok_or_else(|| ArrayError::Unsupported {
         file: tiles.fixed.path.clone(),
         what: format!(
-            "tiles of {cells} cells of {cell_size} bytes are above the limit of {} bytes; raise the limit to read them",
+            "tiles of {cells} cells of {cell_size} bytes exceed the limit of {} bytes; raise the limit to read them",
             tiles.tile_limit
         ),
     })

@@ -74,8 +74,9 @@ impl Source {
             // Each cell needs at least an 8-byte key or offset.
             let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
             let Some(cells) = cells.filter(|cells| *cells <= limit).and_then(|cells| u32::try_from(cells).ok()) else {
-                let Some(cells) = cells else { return Err(corrupt(format!("there is no tile {tile}"))) };
-                let what = format!("tile {tile} has {cells} cells, more than the limit of {limit}; raise `tile_bytes`");
+                let Some(cells) = cells else { return Err(corrupt(format!("tile {tile} does not exist"))) };
+                let what =
+                    format!("tile {tile} of {cells} cells exceeds the limit of {limit} cells; raise `tile_bytes`");
                 return Err(ArrayError::Unsupported { file: array.storage().describe(fragment.folder()), what });
             };
             tiles.push(SelectedTile { tile, cells, full: coverage == Coverage::Full, given: 0, passes: 0 });

@@ -42,7 +42,7 @@ pub struct AheadStorage {
 }
 
 /// A handle to read-ahead or supplied bytes. Dropping the handle frees the memory.
-#[must_use = "dropped at once, it is of no use"]
+#[must_use = "dropping the handle at once frees the bytes unread"]
 pub struct ReadAhead {
     queue: Arc<Queue>,
     /// The lists consulted by open files.

@@ -36,7 +36,7 @@ struct Hooks {
 
 /// A hook registered on a [token](CancelToken). Dropping it removes the hook.
 #[derive(Debug)]
-#[must_use = "dropped at once, it is of no use"]
+#[must_use = "dropping the registration at once removes the hook"]
 pub struct OnCancel {
     token: CancelToken,
     number: u64,

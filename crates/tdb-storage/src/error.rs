@@ -18,7 +18,7 @@ pub enum StorageError {
         path: String,
     },
     /// The path already exists.
-    #[error("{path}: already exists, and is never overwritten")]
+    #[error("{path}: already exists; existing files are never overwritten")]
     AlreadyExists {
         /// The complete path.
         path: String,
@@ -36,7 +36,7 @@ pub enum StorageError {
         path: String,
     },
     /// A path to be removed leads through a symbolic link. The target may belong to another user.
-    #[error("{path}: reached through a symbolic link; nothing is removed through one")]
+    #[error("{path}: cannot remove through a symbolic link")]
     ThroughLink {
         /// The complete path.
         path: String,
@@ -48,7 +48,7 @@ pub enum StorageError {
         path: String,
     },
     /// The path may leave the storage's root or is malformed.
-    #[error("path {path:?} is refused: {why}")]
+    #[error("path {path:?} is rejected: {why}")]
     BadPath {
         /// The path as given.
         path: String,
@@ -56,7 +56,7 @@ pub enum StorageError {
         why: &'static str,
     },
     /// A read extends beyond the end of the file: the file was truncated, or the offset is wrong.
-    #[error("{path}: need {need} bytes at {offset:#x}, but the file ends at {size:#x}")]
+    #[error("{path}: expected {need} bytes at {offset:#x}, found the end of the file at {size:#x}")]
     UnexpectedEnd {
         /// The complete path.
         path: String,
@@ -68,7 +68,7 @@ pub enum StorageError {
         size: u64,
     },
     /// A file is too large to be read at once, or to be written to a storage in memory.
-    #[error("{path}: {size} bytes are too many to read at once")]
+    #[error("{path}: file of {size} bytes is too large to read at once")]
     TooLarge {
         /// The complete path.
         path: String,
@@ -76,7 +76,7 @@ pub enum StorageError {
         size: u64,
     },
     /// A file exceeds a limit set by the caller.
-    #[error("{path}: {size} bytes are more than the limit of {limit}")]
+    #[error("{path}: file of {size} bytes exceeds the limit of {limit}")]
     OverLimit {
         /// The complete path.
         path: String,
@@ -86,7 +86,7 @@ pub enum StorageError {
         limit: u64,
     },
     /// A range of a file exceeds a limit set by the caller.
-    #[error("{path}: {need} bytes at {offset:#x} are more than the limit of {limit}")]
+    #[error("{path}: range of {need} bytes at {offset:#x} exceeds the limit of {limit}")]
     RangeOverLimit {
         /// The complete path.
         path: String,

@@ -152,7 +152,7 @@ mod tests {
     fn ranges_over_the_limit_are_not_read() {
         let file = Claims { real: 100, ..Claims::default() };
         let error = read_range(&file, 10..60, 49, path).unwrap_err();
-        assert_eq!(error.to_string(), "f: 50 bytes at 0xa are more than the limit of 49");
+        assert_eq!(error.to_string(), "f: range of 50 bytes at 0xa exceeds the limit of 49");
         assert!(file.reads.lock().unwrap().is_empty());
     }
 }

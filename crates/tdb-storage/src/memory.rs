@@ -221,7 +221,10 @@ impl Storage for MemoryStorage {
             return Err(StorageError::AlreadyExists { path: self.describe(to) });
         }
         if new.starts_with(&format!("{whole}/")) {
-            return Err(StorageError::BadPath { path: to.to_owned(), why: "it lies in what is to be moved there" });
+            return Err(StorageError::BadPath {
+                path: to.to_owned(),
+                why: "the target is inside the folder to be moved",
+            });
         }
         let inside: Vec<String> = below(&tree, &whole).map(|(path, _)| path.to_owned()).collect();
         let Some(node) = tree.remove(&whole) else {

@@ -21,7 +21,7 @@ pub fn check_path(path: &str) -> Result<()> {
 /// Checks a path like [`check_path`], and rejects the root.
 pub(crate) fn check_below_root(path: &str) -> Result<()> {
     if path.is_empty() {
-        let why = "it is empty, and this can't be done to the root itself";
+        let why = "expected a path below the root, found an empty path";
         return Err(StorageError::BadPath { path: String::new(), why });
     }
     check_path(path)
@@ -32,14 +32,14 @@ fn broken_rule(path: &str) -> Option<&'static str> {
         return None;
     }
     if path.contains(['\\', '\0']) {
-        return Some("it holds a backslash or NUL");
+        return Some("contains a backslash or NUL");
     }
     if cfg!(windows) && path.contains(':') {
-        return Some("it holds a colon");
+        return Some("contains a colon");
     }
     path.split('/').find_map(|component| match component {
-        "" => Some("it has an empty component (it must be relative, with single slashes inside)"),
-        "." | ".." => Some("it has the component '.' or '..'"),
+        "" => Some("contains an empty component; expected a relative path with single slashes"),
+        "." | ".." => Some("contains the component '.' or '..'"),
         _ => None,
     })
 }

@@ -416,7 +416,7 @@ pub(crate) fn rename_by_copying<S: Storage + ?Sized>(storage: &S, from: &str, to
 
 fn copy_folder<S: Storage + ?Sized>(storage: &S, from: &str, to: &str, depth: usize) -> Result<()> {
     if depth > DEPTH {
-        let why = "folders lie too deep in folders; a link may lead in a circle";
+        let why = "folders are nested too deeply; check for links that form a cycle";
         return Err(StorageError::BadPath { path: storage.describe(from), why });
     }
     storage.create_folder(to)?;

@@ -160,7 +160,7 @@ impl CellValNum {
             reader.explain(|| "variable".to_owned());
         }
         Self::from_code(code).ok_or_else(|| {
-            DecodeError::invalid(field, offset, code, "at least 1 value per cell, or 4294967295 for variable")
+            DecodeError::invalid(field, offset, code, "1 or more values per cell, or 4294967295 for variable size")
         })
     }
 

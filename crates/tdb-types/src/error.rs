@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// The error is one pointer wide, so that a [`Result`](crate::Result) of a small value stays in
 /// registers. The message starts with the outermost structure:
-/// `dimension 0: tile extent: need 8 bytes at 0x4c1, 3 left`.
+/// `dimension 0: tile extent: expected 8 bytes at 0x4c1, found 3`.
 pub struct DecodeError(Box<Inner>);
 
 #[derive(Clone, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub enum DecodeErrorKind {
 }
 
 /// The explanation and remedy for files older than format version 1. Follows "this is" in messages.
-pub const BEFORE_VERSIONS: &str = "older than format version 1, written by a release of the reference library before 1.4, and \
-                                   only those read it; have one of them read the cells, and write them into a new array";
+pub const BEFORE_VERSIONS: &str = "older than format version 1 and readable only by releases of the \
+                                   reference library before 1.4; read the cells with such a release and write them into a new array";
 
 impl DecodeError {
     /// Creates an error of `kind` in the field that begins at absolute `offset`.
@@ -148,24 +148,27 @@ impl fmt::Display for DecodeError {
         write!(f, "{field}: ")?;
         match kind {
             DecodeErrorKind::Truncated { need, have } => {
-                write!(f, "need {need} bytes at {offset:#x}, {have} left")
+                write!(f, "expected {need} bytes at {offset:#x}, found {have}")
             }
             DecodeErrorKind::Invalid { found, expected } => {
                 write!(f, "found {found} at {offset:#x}, expected {expected}")
             }
             DecodeErrorKind::TrailingBytes { count } => {
-                write!(f, "{count} bytes too many at {offset:#x}")
+                write!(f, "found {count} unexpected bytes at {offset:#x}")
             }
             DecodeErrorKind::LimitExceeded { limit, asked, max } => {
-                write!(f, "{asked} at {offset:#x} is above the limit {limit} = {max}; raise it if the file is trusted")
+                write!(
+                    f,
+                    "{asked} at {offset:#x} exceeds the limit {limit} = {max}; raise the limit if the file is trusted"
+                )
             }
             DecodeErrorKind::UnsupportedVersion { found, min, max } => write!(
                 f,
-                "format version {found} at {offset:#x} is not known; this library reads versions {min} to {max}, \
-                 a newer release of it may read this file"
+                "unknown format version {found} at {offset:#x}; this library reads versions {min} to {max}, \
+                 try a newer release of this library"
             ),
             DecodeErrorKind::BeforeVersions => {
-                write!(f, "there is none at {offset:#x}: this is {BEFORE_VERSIONS}")
+                write!(f, "found none at {offset:#x}: the file is {BEFORE_VERSIONS}")
             }
         }
     }
@@ -185,6 +188,6 @@ mod tests {
         let error = DecodeError::new(DecodeErrorKind::Truncated { need: 8, have: 3 }, "tile extent", 0x4c1)
             .inside("dimension 0")
             .inside("domain");
-        assert_eq!(error.to_string(), "domain: dimension 0: tile extent: need 8 bytes at 0x4c1, 3 left");
+        assert_eq!(error.to_string(), "domain: dimension 0: tile extent: expected 8 bytes at 0x4c1, found 3");
     }
 }

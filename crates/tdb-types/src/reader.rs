@@ -147,7 +147,7 @@ impl<'a> ByteReader<'a> {
         let len = self.length(field, len)?;
         let bytes = self.take(field, len)?;
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| DecodeError::invalid(field, offset, preview(bytes), "a name in UTF-8"))?;
+            .map_err(|_| DecodeError::invalid(field, offset, preview(bytes), "a UTF-8 name"))?;
         self.record(field, offset, || format!("{text:?}"));
         Ok(text.to_owned())
     }

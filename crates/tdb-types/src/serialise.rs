@@ -62,7 +62,7 @@ mod tests {
             assert!(serde_json::from_str::<Datatype>(text).is_err(), "{text}");
         }
         let error = serde_json::from_str::<Layout>("\"x\"").unwrap_err().to_string();
-        assert!(error.contains("is no layout; expected row-major"), "{error}");
+        assert!(error.contains("is not a valid layout; expected row-major"), "{error}");
         assert!(serde_json::from_str::<FormatVersion>("\"24\"").is_err());
         assert!(serde_json::from_str::<CellValNum>("\"0\"").is_err());
     }

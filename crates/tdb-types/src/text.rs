@@ -6,7 +6,7 @@ use crate::{ArrayType, CellValNum, DataOrder, Datatype, Encryption, FormatVersio
 
 /// The error for a text that does not match the `Display` output of a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} is no {what}{}", known(.names))]
+#[error("{found:?} is not a valid {what}{}", known(.names))]
 pub struct ParseNameError {
     what: &'static str,
     found: String,
@@ -56,23 +56,23 @@ macro_rules! by_name {
 by_name! {
     // Too many names to list.
     Datatype, "datatype", &[];
-    ArrayType, "type of arrays", &["dense", "sparse"];
+    ArrayType, "array type", &["dense", "sparse"];
     Layout, "layout", &["row-major", "col-major", "global", "unordered", "hilbert"];
-    DataOrder, "order of data", &["unordered", "increasing", "decreasing"];
+    DataOrder, "data order", &["unordered", "increasing", "decreasing"];
     Encryption, "encryption", &["none", "aes-256-gcm"];
 }
 
 impl FromStr for CellValNum {
     type Err = ParseNameError;
 
-    /// Parses a number from 1 on, or `var`, as [`Display`](std::fmt::Display) prints it.
+    /// Parses a number of at least 1, or `var`, as [`Display`](std::fmt::Display) prints it.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = match text {
             "var" => Some(Self::Var),
             // In files, all bits set mean "variable", never a number.
             digits => number(digits).filter(|number| *number != Self::VAR_CODE).and_then(Self::from_code),
         };
-        number.ok_or_else(|| ParseNameError::new("number of values per cell", text, &["var", "a number from 1 on"]))
+        number.ok_or_else(|| ParseNameError::new("number of values per cell", text, &["var", "a number of at least 1"]))
     }
 }
 
@@ -82,7 +82,7 @@ impl FromStr for FormatVersion {
     /// Parses the version number, as [`Display`](std::fmt::Display) prints it.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let version = number(text).and_then(|number| Self::new(number).ok());
-        version.ok_or_else(|| ParseNameError::new("format version that is known", text, &[]))
+        version.ok_or_else(|| ParseNameError::new("format version", text, &[]))
     }
 }
 
@@ -91,7 +91,7 @@ impl FromStr for TimestampedName {
 
     /// Parses the last component of a path, with or without extension, like [`parse`](Self::parse).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text).ok_or_else(|| ParseNameError::new("name with timestamps", text, &[]))
+        Self::parse(text).ok_or_else(|| ParseNameError::new("timestamped name", text, &[]))
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let names = |text: &str| text.rsplit("expected ").next().unwrap().to_owned();
         let listed = |all: Vec<&str>| all.join(", ");
         let message = "x".parse::<Layout>().unwrap_err().to_string();
-        assert_eq!(message, r#""x" is no layout; expected row-major, col-major, global, unordered, hilbert"#);
+        assert_eq!(message, r#""x" is not a valid layout; expected row-major, col-major, global, unordered, hilbert"#);
         assert_eq!(names(&message), listed(Layout::ALL.iter().map(|value| value.name()).collect()));
         let message = "x".parse::<ArrayType>().unwrap_err().to_string();
         assert_eq!(names(&message), listed(ArrayType::ALL.iter().map(|value| value.name()).collect()));
@@ -142,11 +142,8 @@ mod tests {
         assert_eq!(names(&message), listed(DataOrder::ALL.iter().map(|value| value.name()).collect()));
         let message = "x".parse::<Encryption>().unwrap_err().to_string();
         assert_eq!(names(&message), listed(Encryption::ALL.iter().map(|value| value.name()).collect()));
-        assert_eq!("int33".parse::<Datatype>().unwrap_err().to_string(), r#""int33" is no datatype"#);
-        assert_eq!(
-            "24".parse::<FormatVersion>().unwrap_err().to_string(),
-            r#""24" is no format version that is known"#
-        );
+        assert_eq!("int33".parse::<Datatype>().unwrap_err().to_string(), r#""int33" is not a valid datatype"#);
+        assert_eq!("24".parse::<FormatVersion>().unwrap_err().to_string(), r#""24" is not a valid format version"#);
     }
 
     proptest! {

@@ -15,9 +15,9 @@ pub struct FormatVersion(u32);
 /// The error for a version number unknown to this library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "format version {found} is not known; this library reads versions {min} to {max}{newer}",
+    "unknown format version {found}; this library reads versions {min} to {max}{newer}",
     min = FormatVersion::MIN, max = FormatVersion::MAX,
-    newer = if *.found > FormatVersion::MAX.0 { ", a newer release of it may read this" } else { "" }
+    newer = if *.found > FormatVersion::MAX.0 { ", try a newer release of this library" } else { "" }
 )]
 pub struct UnsupportedVersion {
     /// The version number.
@@ -123,56 +123,56 @@ macro_rules! features {
 
 features! {
     LegacyFragmentMetadata: 1 ..= 2, "1.4", "Fragment metadata is one generic tile, without a footer.";
-    CombinedCoordinates: 1 ..= 4, "1.4", "All coordinates of a cell lie in one file, `__coords.tdb`; dimensions share one datatype and the coordinate filters.";
+    CombinedCoordinates: 1 ..= 4, "1.4", "One file, `__coords.tdb`, stores all coordinates of a cell; dimensions share one datatype and the coordinate filters.";
     UntruncatedFloatTiles: 1 ..= 4, "1.4", "Cells with floating-point coordinates are stored without regard to space tiles.";
-    WrappedTileIndices: 1 ..= 9, "1.4", "Cells are stored by tile indices that overflow in signed domains wider than the datatype's greatest value.";
+    WrappedTileIndices: 1 ..= 9, "1.4", "Tile indices that order cells overflow in signed domains wider than the datatype's maximum.";
     NamedAttributes: 1 ..= 4, "1.4", "An attribute without a name is called `__attr`.";
     SplitCoordinates: 2, "1.5", "Tiles of combined coordinates store one dimension after the other even without a compressor.";
     FragmentFooter: 3, "1.6", "Fragment metadata is a sequence of generic tiles and a raw footer.";
     LockFile: 1 ..= 10, "1.4", "An array has an empty file `__lock.tdb`, which its writers lock.";
-    TypedRTree: 3 ..= 4, "1.6", "The R-tree states the number of dimensions and their one datatype.";
-    UncomputedDateRanges: 3 ..= 4, "1.6", "Stored ranges of dates are whatever the memory held.";
+    TypedRTree: 3 ..= 4, "1.6", "The R-tree stores the number of dimensions and their common datatype.";
+    UncomputedDateRanges: 3 ..= 4, "1.6", "Stored ranges of dates are uninitialized memory.";
     MetadataFolder: 4, "1.7", "A new array has a folder for metadata; older ones get it with their first metadata.";
-    PerDimensionFiles: 5, "2.0", "Each dimension has a datatype, cell length, filters and data files of its own.";
-    AllowsDuplicates: 5, "2.0", "A schema says whether cells with equal coordinates may coexist.";
-    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range that begins at the empty string doesn't say where the strings of a tile, or of a fragment, end.";
+    PerDimensionFiles: 5, "2.0", "Each dimension has a separate datatype, cell length, filters and data files.";
+    AllowsDuplicates: 5, "2.0", "A schema states whether duplicate coordinates are allowed.";
+    UncertainStringRanges: 5 ..= 9, "2.0", "A stored range that begins at the empty string does not bound the strings of a tile or fragment.";
     RootCommits: 5 ..= 11, "2.0", "A fragment in the array's folder is committed by a file `<name>.ok` next to it.";
     FillValue: 6, "2.1", "An attribute has a fill value.";
     Validity: 7, "2.2", "Attributes may be nullable, with validity tiles and validity filters.";
-    OpenHilbertRange: 7 ..= 8, "2.2", "Integer coordinates are scaled along the Hilbert curve as if the domain had one value more.";
+    OpenHilbertRange: 7 ..= 8, "2.2", "Integer coordinates are scaled along the Hilbert curve as if the domain were one value larger.";
     SurplusTileEntries: 7 ..= 8, "2.2", "Lists of a fragment with nullable attributes may have more entries than there are tiles.";
     RawFileNames: 1 ..= 7, "1.4", "Data files are named by the field's raw name.";
     PercentFileNames: 8 ..= 8, "2.2.3", "Data files are named by the field's percent-encoded name.";
     IndexedFileNames: 9, "2.3", "Data files are named by the field's index in the schema.";
     RelativeFragmentNames: 9, "2.3", "Consolidated fragment metadata names fragments without their folder.";
-    PromotedTileIndices: 9 ..= 13, "2.3", "Cells are stored by tile indices that wrap where a domain of 8 or 16 bits begins below zero.";
-    SchemaFolder: 10, "2.4", "Schemas lie in `__schema`; a footer names the fragment's schema.";
+    PromotedTileIndices: 9 ..= 13, "2.3", "Tile indices that order cells wrap around if a domain of 8 or 16 bits begins below zero.";
+    SchemaFolder: 10, "2.4", "Schemas are stored in `__schema`; a footer names the fragment's schema.";
     FooterLength: 10, "2.4", "The footer's length follows it even when all dimensions are of fixed size.";
     TileStatistics: 11, "2.7", "Tiles have a minimum, a maximum, a sum and a null count.";
     CellAlignedVarChunks: 11, "2.7", "Chunks of variable-length data end with cells.";
-    OtherHilbertStrings: 11 ..= 12, "2.7", "Strings are placed along the Hilbert curve by more bytes than their own.";
+    OtherHilbertStrings: 11 ..= 12, "2.7", "Strings are placed along the Hilbert curve by bytes beyond their end, too.";
     FragmentStatistics: 12, "2.8", "Fragments have a minimum, a maximum, a sum and a null count per field.";
-    CommitsFolder: 12, "2.8", "Fragments lie in `__fragments` and commits in `__commits`.";
-    RleStringOffsets: 12, "2.8", "Run-length encoding of ASCII strings carries their offsets.";
-    DictionaryStringOffsets: 13, "2.9", "Dictionary encoding of ASCII strings carries their offsets.";
-    CellTimestamps: 14, "2.10", "A fragment may carry a timestamp per cell.";
-    UnorderedVersions: 14 ..= 15, "2.10", "Versions of one cell in one fragment lie in no particular order.";
-    DeleteMetadata: 15, "2.11", "A fragment may carry a deletion time per cell.";
-    PartialTimeOverlap: 15, "2.11", "A sparse fragment that overlaps the opening time range in part is read, cell by cell.";
-    ProcessedConditionsTile: 15, "2.11", "Fragment metadata holds the conditions already applied.";
-    ProcessedConditions: 16, "2.12", "The footer says where the conditions already applied lie.";
-    DeleteCommits: 16, "2.12", "Cells can be deleted by a condition in a commit.";
-    AttributeOrder: 17, "2.14", "An attribute may promise an order of its values.";
-    Utf8StringOffsets: 17, "2.14", "Run-length and dictionary encoding of UTF-8 strings carry their offsets.";
+    CommitsFolder: 12, "2.8", "Fragments are stored in `__fragments` and commits in `__commits`.";
+    RleStringOffsets: 12, "2.8", "Run-length encoding of ASCII strings includes their offsets.";
+    DictionaryStringOffsets: 13, "2.9", "Dictionary encoding of ASCII strings includes their offsets.";
+    CellTimestamps: 14, "2.10", "A fragment may store a timestamp per cell.";
+    UnorderedVersions: 14 ..= 15, "2.10", "Versions of a cell within a fragment are unordered.";
+    DeleteMetadata: 15, "2.11", "A fragment may store a deletion time per cell.";
+    PartialTimeOverlap: 15, "2.11", "A sparse fragment that partly overlaps the opening time range is filtered cell by cell.";
+    ProcessedConditionsTile: 15, "2.11", "Fragment metadata stores the delete conditions already applied.";
+    ProcessedConditions: 16, "2.12", "The footer stores the offset of the conditions already applied.";
+    DeleteCommits: 16, "2.12", "A delete commit deletes cells by a condition.";
+    AttributeOrder: 17, "2.14", "An attribute may declare an order of its values.";
+    Utf8StringOffsets: 17, "2.14", "Run-length and dictionary encoding of UTF-8 strings include their offsets.";
     DimensionLabels: 18, "2.15", "Dimensions may have labels.";
     RelativeVacuum: 19, "2.16", "Vacuum files hold paths relative to the array.";
-    DeltaReinterpret: 19, "2.16", "The delta filter exists and states the type that it works on.";
-    Enumerations: 20, "2.17", "Attributes may be enumerated.";
-    DoubleDeltaReinterpret: 20, "2.17", "The double delta filter states the type that it works on.";
-    BareOldDimensions: 20, "2.17", "In an array whose schema knows filters of combined coordinates only, dimensions have none.";
-    TemporalIntegerFilters: 20, "2.17", "Bit-width reduction and positive delta work on dates and times.";
-    StageDatatypes: 20, "2.17", "Filters see the datatype that the filter before them gives, instead of the tile's.";
-    SoundStringStatistics: 21, "2.19", "Statistics of nullable fixed-size strings can be relied on.";
+    DeltaReinterpret: 19, "2.16", "The delta filter exists and stores the datatype that it processes.";
+    Enumerations: 20, "2.17", "Attributes may refer to enumerations.";
+    DoubleDeltaReinterpret: 20, "2.17", "The double delta filter stores the datatype that it processes.";
+    BareOldDimensions: 20, "2.17", "In an array whose schema has filters for combined coordinates only, dimensions have no filters.";
+    TemporalIntegerFilters: 20, "2.17", "Bit-width reduction and positive delta support dates and times.";
+    StageDatatypes: 20, "2.17", "A filter processes the output datatype of the previous filter, not the tile's datatype.";
+    SoundStringStatistics: 21, "2.19", "Statistics of nullable fixed-size strings are reliable.";
     CurrentDomain: 22, "2.25", "A schema may restrict its domain to a current domain.";
     FooterSections: 23, "none", "A footer ends with optional, self-describing sections.";
     GlobalOrderBounds: 23, "none", "Sparse fragments may store the first and last coordinates of each tile.";

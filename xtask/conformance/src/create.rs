@@ -170,7 +170,7 @@ fn is_harsh(error: &str) -> bool {
 
 /// `true` if tdb refuses filters that would reject every write.
 fn is_never_written(error: &str) -> bool {
-    error.contains("float_scale does not work") || error.contains("dictionary does not work")
+    error.contains("float_scale does not support") || error.contains("dictionary does not support")
 }
 
 /// Returns the lines of a text in a fixed order, because enumerations have no defined order.

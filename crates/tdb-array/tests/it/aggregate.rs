@@ -9,8 +9,8 @@ use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tdb_array::{
-    Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Fragment, WriteBatch, WriteColumn, Query,
-    QueryBox,
+    Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Fragment, Query, QueryBox, WriteBatch,
+    WriteColumn,
 };
 use tdb_condition::{Operator, field};
 use tdb_fragment::Tiles;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tdb_array::{Array, ArrayError, WriteBatch, WriteColumn, Order};
+use tdb_array::{Array, ArrayError, Order, WriteBatch, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Scalar};
 

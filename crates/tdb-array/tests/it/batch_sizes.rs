@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
-use tdb_array::{Array, ArrayOptions, Batch, WriteBatch, WriteColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, Storage};

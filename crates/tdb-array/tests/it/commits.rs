@@ -224,7 +224,7 @@ fn deletes_without_their_bytes_are_errors_that_name_the_file() {
     let missing = format!("{path}\n");
     Case::of(PLAIN).with(GATHERED, missing).fails(ErrorCategory::Corrupt, &[GATHERED, "length of the commit"]);
     let short = delete_entry(&path, 100, b"abc");
-    Case::of(PLAIN).with(GATHERED, short).fails(ErrorCategory::Corrupt, &[GATHERED, "need 100 bytes"]);
+    Case::of(PLAIN).with(GATHERED, short).fails(ErrorCategory::Corrupt, &[GATHERED, "expected 100 bytes"]);
     let empty = delete_entry(&path, 0, b"");
     Case::of(PLAIN).with(GATHERED, empty).fails(ErrorCategory::Corrupt, &[GATHERED, &path, "generic tile"]);
     let nonsense = delete_entry(&path, 3, b"abc");
@@ -245,6 +245,6 @@ fn files_that_speak_of_commits_are_limited() {
     let lines = "a\n".repeat(1000);
     let case = Case::of(PLAIN).with(GATHERED, &lines).with(IGNORED, &lines);
     let error = open(&case, 3999).unwrap_err();
-    assert!(error.to_string().contains("more than the limit"), "{error}");
+    assert!(error.to_string().contains("exceeds the limit"), "{error}");
     assert!(open(&case, 4000).is_ok());
 }

@@ -162,9 +162,9 @@ fn what_readers_would_refuse_is_not_stored() {
     let array = open(&storage, u64::MAX);
     let cells = places(&array).unwrap().len();
     for (condition, what) in [
-        (nested(limits.depth + 1), "65 levels, and at most 64"),
-        (wide(limits.condition_nodes + 1), "65537 comparisons and combinations, and at most 65536"),
-        (nested(5000), "nests deeper than 1000"),
+        (nested(limits.depth + 1), "found 65 levels, expected at most 64"),
+        (wide(limits.condition_nodes + 1), "found 65537 comparisons and combinations, expected at most 65536"),
+        (nested(5000), "nested deeper than 1000"),
     ] {
         let error = array.delete_cells(&condition, &Names::new()).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
@@ -183,7 +183,7 @@ fn filters_that_nest_too_deep_are_refused() {
     let below = || Condition::field("a").lt(0);
     let deep = (0..3000).fold(below(), |within, _| below().and(below().or(within)));
     let error = array.read().filter(deep).batches().err().unwrap();
-    assert!(error.to_string().contains("nests deeper than 1000"), "{error}");
+    assert!(error.to_string().contains("nested deeper than 1000"), "{error}");
     let negated = (0..1_000_000).fold(below(), |within, _| !within);
     assert!(array.read().filter(negated).batches().is_ok());
 }

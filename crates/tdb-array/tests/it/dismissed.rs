@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::two_arrays::{array_on, create, names};
-use tdb_array::{Array, ArrayOptions, WriteBatch, WriteColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};

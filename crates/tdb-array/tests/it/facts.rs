@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, WriteColumn, Order};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};

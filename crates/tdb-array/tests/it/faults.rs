@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, WriteColumn, Order,
-    Result, TimeRange,
+    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, Order, Result,
+    TimeRange, WriteColumn,
 };
 use tdb_condition::Condition;
 use tdb_schema::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::two_arrays::{array_on, create, names};
-use tdb_array::{Array, WriteBatch, Order, Query, QueryBox};
+use tdb_array::{Array, Order, Query, QueryBox, WriteBatch};
 use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;

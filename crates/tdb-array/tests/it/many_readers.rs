@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::two_arrays::{array_on, create};
-use tdb_array::{Array, ArrayOptions, Batch, WriteBatch, WriteColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Monitor, WriteBatch, WriteColumn, Order, Query};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Monitor, Order, Query, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
-use tdb_array::{ArrayOptions, WriteColumn, Order};
+use tdb_array::{ArrayOptions, Order, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_storage::{EntryKind, Storage};
 

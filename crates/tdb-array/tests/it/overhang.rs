@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CellsError, Coordinate, CreateOptions, WriteBatch, WriteColumn, Order, Query, Write,
+    Array, ArrayError, ArrayOptions, CellsError, Coordinate, CreateOptions, Order, Query, Write, WriteBatch,
+    WriteColumn,
 };
 use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{Array, WriteBatch, WriteColumn, Order, Query};
+use tdb_array::{Array, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, Operator, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -250,7 +250,8 @@ fn values_that_filters_change_are_not_judged_by_statistics() {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     let a = Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(vec![scale]));
     let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(a).build().unwrap());
-    let cells = WriteBatch::new().with("x", WriteColumn::values(&[1i32, 2])).with("a", WriteColumn::values(&[3.0f64, 3.0]));
+    let cells =
+        WriteBatch::new().with("x", WriteColumn::values(&[1i32, 2])).with("a", WriteColumn::values(&[3.0f64, 3.0]));
     array_on(&storage, 1).write().cells(cells).unwrap();
     let array = array_on(&storage, 1);
     let read = |query: tdb_array::Query| -> usize { query.batches().unwrap().map(|batch| batch.unwrap().len()).sum() };

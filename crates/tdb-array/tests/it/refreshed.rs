@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Names, WriteBatch, Exactness, TimeRange};
+use tdb_array::{Array, ArrayOptions, Exactness, Names, TimeRange, WriteBatch};
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-use tdb_array::{Array, ArrayError, Coordinate, WriteBatch, WriteColumn, Order, Query, QueryBox, QueryPart};
+use tdb_array::{Array, ArrayError, Coordinate, Order, Query, QueryBox, QueryPart, WriteBatch, WriteColumn};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures::{self, Fixture};
@@ -405,7 +405,9 @@ fn what_is_no_selection() {
         error(query().points([("y", &[1i32]), ("y", &[1i32])])),
         error(query().points([("y", WriteColumn::values(&[1i32, 2])), ("x", WriteColumn::values(&[1i32]))])),
         error(query().points([("y", WriteColumn::values(&[1i64])), ("x", WriteColumn::values(&[1i64]))])),
-        error(query().points([("y", WriteColumn::options([Some(1i32), None])), ("x", WriteColumn::values(&[1i32, 2]))])),
+        error(
+            query().points([("y", WriteColumn::options([Some(1i32), None])), ("x", WriteColumn::values(&[1i32, 2]))]),
+        ),
         error(query().points([("y", &[1i32, 2, 50]), ("x", &[1i32, 2, 3])])),
         error(query().boxes([QueryBox::new(), QueryBox::new().range("x", 3..3)])),
         error(query().boxes([QueryBox::new().range("x", 3..5).range("x", 7..9)])),

@@ -322,7 +322,7 @@ fn footers_of_many_files_keep_to_the_limit_together() {
     let array = open(1 << 20).unwrap();
     let said: Vec<String> = array.damaged().iter().map(|damaged| damaged.error.to_string()).collect();
     assert_eq!((array.fragments().unwrap().len(), said.len()), (2, 1));
-    assert!(said[0].contains(".meta") && said[0].contains("above the limit generic_tile_bytes"), "{}", said[0]);
+    assert!(said[0].contains(".meta") && said[0].contains("exceeds the limit generic_tile_bytes"), "{}", said[0]);
     let array = open(2 << 20).unwrap();
     assert_eq!((array.fragments().unwrap().len(), array.damaged().len()), (2, 0));
 }

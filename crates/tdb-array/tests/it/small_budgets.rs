@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{Array, WriteBatch, WriteColumn, Order};
+use tdb_array::{Array, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;

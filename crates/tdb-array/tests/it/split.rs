@@ -7,7 +7,7 @@ use crate::arrays::{Row, create, open, rows};
 use crate::sparse_support::cases::cases;
 use proptest::prelude::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, Names, WriteBatch, WriteColumn, Order, Query, QueryBox, QueryPart, TimeRange,
+    Array, ArrayError, ArrayOptions, Names, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn,
 };
 use tdb_condition::field;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -204,7 +204,9 @@ fn grid(dense: bool) -> (tempfile::TempDir, Array) {
         let a: Vec<i32> = y.iter().zip(&x).map(|(y, x)| y * 100 + x).collect();
         let write = Array::open(&path).unwrap().write();
         match dense {
-            true => write.range("y", half * 50..half * 50 + 50).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap(),
+            true => {
+                write.range("y", half * 50..half * 50 + 50).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap()
+            }
             false => write.cells(WriteBatch::new().with("a", &a).with("y", &y).with("x", &x)).unwrap(),
         };
     }

@@ -1,7 +1,7 @@
 //! Queries split by the values of a field. Both halves together have the query's cells, each once.
 //! The first half has the first values, in few tiles.
 
-use tdb_array::{Array, FirstValues, WriteBatch, WriteColumn, Query};
+use tdb_array::{Array, FirstValues, Query, WriteBatch, WriteColumn};
 use tdb_condition::field;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Names, WriteBatch, WriteColumn, Query, Exactness,
-    InexactReason,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Exactness, InexactReason, Names, Query, WriteBatch,
+    WriteColumn,
 };
 use tdb_condition::field;
 use tdb_fragment::Distrust;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{ArrayError, CellProblem, CellsError, WriteBatch, WriteColumn, Order};
+use tdb_array::{ArrayError, CellProblem, CellsError, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::two_arrays::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, WriteBatch, WriteColumn, Order, Written,
+    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, Order, WriteBatch, WriteColumn, Written,
 };
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};

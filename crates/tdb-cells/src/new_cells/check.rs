@@ -42,7 +42,8 @@ impl Checker<'_> {
             (Some(number), None) => {
                 let size = value_size * number as usize;
                 if !column.values.len().is_multiple_of(size) {
-                    let what = format!("{} bytes are no whole number of cells of {size} bytes", column.values.len());
+                    let what =
+                        format!("{} bytes are not a multiple of the cell size of {size} bytes", column.values.len());
                     return Err(self.shape(what));
                 }
                 size
@@ -51,8 +52,10 @@ impl Checker<'_> {
                 self.check_offsets(offsets, &column.values)?;
                 value_size
             }
-            (Some(_), Some(_)) => return Err(self.shape("offsets, but all cells have the same length".to_owned())),
-            (None, None) => return Err(self.shape("no offsets, but cells differ in length".to_owned())),
+            (Some(_), Some(_)) => {
+                return Err(self.shape("unexpected offsets, since all cells have the same length".to_owned()));
+            }
+            (None, None) => return Err(self.shape("missing offsets, since cells have variable length".to_owned())),
         };
         let mut cells = column.cells(size);
         self.check_validity(column, cells.len())?;
@@ -68,18 +71,20 @@ impl Checker<'_> {
     fn check_offsets(&self, offsets: &[u64], values: &[u8]) -> Result<()> {
         let size = self.kind.datatype.size();
         if !values.len().is_multiple_of(size) {
-            return Err(self.shape(format!("{} bytes are no whole number of values of {size} bytes", values.len())));
+            return Err(
+                self.shape(format!("{} bytes are not a multiple of the value size of {size} bytes", values.len()))
+            );
         }
         let len = (values.len() / size) as u64;
         if offsets.is_empty() {
-            return Err(self.shape("no offsets; there has to be one more than there are cells".to_owned()));
+            return Err(self.shape("missing offsets; expected one more than the number of cells".to_owned()));
         }
         // Other offsets are checked as bounds of cells. The only offset of an empty column bounds
         // no cell.
         if let [only] = offsets
             && *only > len
         {
-            return Err(self.shape(format!("offset {only} of no cells, but there are {len} values")));
+            return Err(self.shape(format!("found offset {only} and {len} values, but no cells")));
         }
         let wrong = |pair: &[u64]| pair[0] > pair[1] || pair[1] > len;
         match offsets.windows(2).position(wrong) {
@@ -93,7 +98,7 @@ impl Checker<'_> {
     fn check_validity(&self, column: &WriteColumn<'_>, len: usize) -> Result<()> {
         let Some(bits) = &column.validity else { return Ok(()) };
         if bits.len() < len.div_ceil(8) {
-            return Err(self.shape(format!("{} bytes of validity are too few for {len} cells", bits.len())));
+            return Err(self.shape(format!("found {} bytes of validity, too few for {len} cells", bits.len())));
         }
         match bits.view_bits::<Lsb0>()[..len].first_zero() {
             Some(cell) if !self.kind.nullable => Err(self.cell(cell, CellProblem::Null)),

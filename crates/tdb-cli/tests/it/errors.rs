@@ -152,8 +152,8 @@ fn keys() {
     for (line, hint) in [
         (format!("read {array}"), "no key was given"),
         (format!("read {array}"), "--key-file FILE"),
-        (format!("info {array} --key-file {wrong}"), "can't be decrypted with the key that was given"),
-        (format!("info {SPARSE} --key-file {raw}"), "is not encrypted"),
+        (format!("info {array} --key-file {wrong}"), "cannot decrypt with the given key"),
+        (format!("info {SPARSE} --key-file {raw}"), "not encrypted, but a key was given"),
         (format!("info {SPARSE} --key-file {raw}"), "leave out `--key-file`"),
     ] {
         let run = run(&line);
@@ -180,7 +180,7 @@ fn keys_of_groups() {
         assert!(!run.stdout.is_empty(), "{run}");
         let run = with(&wrong);
         assert_eq!(run.code, Some(6), "{run}");
-        assert!(run.stderr.contains("can't be decrypted"), "{run}");
+        assert!(run.stderr.contains("cannot decrypt with the given key"), "{run}");
         let run = tdb([command, group]);
         assert_eq!(run.code, Some(6), "{run}");
         assert!(run.stderr.contains("no key was given"), "{run}");
@@ -230,7 +230,10 @@ fn inspecting_with_keys() {
     let (code, stdout, stderr) = inspect(&[]);
     assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("no key was given"), "{stderr}");
     let (code, stdout, stderr) = inspect(&[("TDB_KEY", &"07".repeat(32))]);
-    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("can't be decrypted"), "{stderr}");
+    assert!(
+        code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("cannot decrypt with the given key"),
+        "{stderr}"
+    );
     let (code, stdout, stderr) = inspect(&[("TDB_KEY", KEY)]);
     assert!(code == Some(0) && stdout.contains("tile extent") && stderr.is_empty(), "{stderr}");
 }

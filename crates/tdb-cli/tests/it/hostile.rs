@@ -139,7 +139,7 @@ fn what_is_not_there() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run}");
     assert!(run.stderr.contains(r#"no metadata key is named "numbr""#) && run.stderr.contains(r#""number"?"#), "{run}");
     let run = tdb(["enumerations", array, "foo"]);
-    assert!(run.code == Some(2) && run.stderr.contains(r#"no enumeration "foo"; the array has none"#), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains(r#"unknown enumeration "foo"; the array has none"#), "{run}");
     let run = tdb(["read", array, "--key-file", "no-such-key"]);
     assert!(run.code == Some(5) && run.stderr.contains("the key file no-such-key: not found"), "{run}");
     assert!(run.stderr.contains("hint: "), "{run}");
@@ -196,7 +196,7 @@ fn selecting_names_in_quotes() {
     let run = tdb(["read", "v22-by-2.30.0-dense-enumerations/array", "--select", r#"x,"also colour""#]);
     assert!(run.code == Some(0) && run.stdout.contains("\"also colour\":"), "{run}");
     let run = tdb(["read", "v22-by-2.30.0-dense-enumerations/array", "--select", r#""x,colour""#]);
-    assert!(run.code == Some(2) && run.stderr.contains(r#"no field "x,colour""#), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains(r#"unknown field "x,colour""#), "{run}");
 }
 
 /// A few bytes of a schema of format 5 can declare cells of 32 GiB.

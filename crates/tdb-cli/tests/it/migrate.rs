@@ -79,7 +79,7 @@ fn wrong_keys() {
         (vec!["--new-key-file", &of(&short)], 6, "does not contain a key"),
         (vec!["--new-key-file", &none], 5, "pass the path of a file with the key to `--new-key-file`"),
         (vec!["--new-key-file", &of(&key), "--no-key"], 2, "cannot be used with"),
-        (vec!["--key-file", &of(&key), "--no-key"], 6, "is not encrypted"),
+        (vec!["--key-file", &of(&key), "--no-key"], 6, "not encrypted, but a key was given"),
     ] {
         let run = tdb(["migrate", &array].into_iter().chain(words));
         assert!(run.code == Some(code) && run.stderr.contains(told), "{run}");

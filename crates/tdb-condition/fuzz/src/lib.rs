@@ -112,7 +112,7 @@ fn is_read_again(schema: &ArraySchema, written: &Condition, resolved: &Condition
         // A date that became a range gets extra parentheses. The text may then exceed the maximum
         // depth.
         Err(error) => {
-            assert!(error.what().contains("nests deeper"), "{printed:?}: {error}");
+            assert!(error.what().contains("nested deeper"), "{printed:?}: {error}");
             None
         }
     };

@@ -117,7 +117,7 @@ impl<'t> Lexer<'t> {
                 content.push(letter);
             }
         }
-        Err((start..self.text.len(), format!("the closing {quote} is missing")))
+        Err((start..self.text.len(), format!("missing the closing {quote}")))
     }
 }
 

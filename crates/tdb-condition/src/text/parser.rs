@@ -50,7 +50,7 @@ impl Parser<'_> {
 
     fn one(&mut self) -> Result<Condition, Wrong> {
         if self.depth == DEEPEST {
-            return Err((self.token.at.clone(), format!("it nests deeper than {DEEPEST}")));
+            return Err((self.token.at.clone(), format!("nested deeper than {DEEPEST} levels")));
         }
         self.depth += 1;
         let condition = if self.accept(&TokenKind::Not, "not")? {
@@ -194,7 +194,7 @@ impl Parser<'_> {
     fn value(&mut self) -> Result<Literal, Wrong> {
         let literal = match &self.token.kind {
             TokenKind::Word if self.word().eq_ignore_ascii_case("null") => {
-                let what = "nothing compares with null: write IS NULL, or 'null' for the text";
+                let what = "cannot compare with null; write IS NULL, or 'null' for the text";
                 return Err((self.token.at.clone(), what.to_owned()));
             }
             TokenKind::Word if is_truth(self.word()) => {
@@ -250,7 +250,7 @@ impl Parser<'_> {
             _ => format!("{:?}", &self.text[at.clone()]),
         };
         let is_quoted_name = matches!(self.token.kind, TokenKind::Quoted('\'', _)) && what.starts_with("the name");
-        let hint = if is_quoted_name { "; names stand in double quotes" } else { "" };
+        let hint = if is_quoted_name { "; write names in double quotes" } else { "" };
         (at, format!("expected {what}, found {found}{hint}"))
     }
 }

@@ -152,7 +152,7 @@ fn errors_point_at_the_character() {
 fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{}qual > 1{}", "(".repeat(depth), ")".repeat(depth));
     assert!(nested(150).parse::<Condition>().is_ok());
-    assert!(nested(100_000).parse::<Condition>().unwrap_err().to_string().contains("nests deeper"));
+    assert!(nested(100_000).parse::<Condition>().unwrap_err().to_string().contains("nested deeper"));
     assert!(format!("{}qual > 1", "not ".repeat(100_000)).parse::<Condition>().is_err());
     // A long condition is not deep.
     let long = vec!["qual > 1"; 10_000].join(" or ");

@@ -23,7 +23,7 @@ pub(super) fn add_layers(
     let file = || array.storage().describe(fragment.folder());
     let cells = fragment.footer().tiles().cell_count();
     if cells > MOST_CELLS {
-        let what = format!("{cells} cells in a sparse fragment of a dense array; {MOST_CELLS} is the limit");
+        let what = format!("{cells} cells in a sparse fragment of a dense array exceed the limit of {MOST_CELLS}");
         return Err(ArrayError::Unsupported { file: file(), what });
     }
     let dimensions = array.schema().dimensions();

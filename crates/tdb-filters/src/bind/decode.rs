@@ -140,7 +140,7 @@ impl BoundPipeline {
         scratch: &mut Scratch,
     ) -> Result<(), FilterError> {
         let Some(codec) = self.strings else {
-            let (datatype, hint) = (self.kind.datatype, "decode the tile and its offsets tile apart");
+            let (datatype, hint) = (self.kind.datatype, "decode the tile and its offsets tile separately");
             return Err(FilterError::UnsupportedDatatype { filter: "a filter of whole strings", datatype, hint });
         };
         check_limit("the tile", values.len() as u64, scratch)?;

@@ -63,8 +63,8 @@ fn stage(
         // As the first filter of strings, dictionary encoding runs through `BoundPipeline::strings`
         // instead.
         Filter::Dictionary { .. } => {
-            let hint = "it needs to be the first filter of variable-size string_ascii, in arrays of format version 13 on, or \
-                        string_utf8, from 17 on";
+            let hint = "use it as the first filter of variable-size string_ascii from format version 13, or \
+                        string_utf8 from format version 17";
             Stage::Refused(FilterError::UnsupportedDatatype { filter: filter.name(), datatype, hint })
         }
         Filter::Aes256Gcm => match key {

@@ -53,10 +53,10 @@ fn what_is_cut_off_or_follows_is_an_error() {
     }
     let mut longer = TILE.to_vec();
     longer.push(0);
-    insta::assert_snapshot!(ChunkIndex::parse(&longer).unwrap_err(), @"filtered tile: 1 bytes too many at 0x33");
+    insta::assert_snapshot!(ChunkIndex::parse(&longer).unwrap_err(), @"filtered tile: found 1 unexpected bytes at 0x33");
     insta::assert_snapshot!(
         ChunkIndex::parse(&[255; 20]).unwrap_err(),
-        @"chunks: need 18446744073709551615 bytes at 0x8, 12 left"
+        @"chunks: expected 18446744073709551615 bytes at 0x8, found 12"
     );
 }
 

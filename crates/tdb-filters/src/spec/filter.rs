@@ -303,7 +303,7 @@ impl Filter {
                 if version.has(Feature::DoubleDeltaReinterpret) {
                     options.u8(reinterpret.unwrap_or(Datatype::Any).code());
                 } else if reinterpret.is_some() {
-                    let what = "a double delta filter that states its type";
+                    let what = "a double delta filter with a reinterpreted datatype";
                     return Err(FilterError::NotInVersion { what, version });
                 }
             }

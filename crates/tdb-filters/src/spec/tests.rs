@@ -106,7 +106,7 @@ fn what_a_version_lacks_is_refused() {
     };
     insta::assert_snapshot!(
         refuse(Filter::DoubleDelta { level: -1, reinterpret: Some(Datatype::Int8) }, 19),
-        @"format version 19 does not have a double delta filter that states its type"
+        @"format version 19 does not have a double delta filter with a reinterpreted datatype"
     );
     insta::assert_snapshot!(
         refuse(Filter::Delta { level: -1, reinterpret: None }, 18),
@@ -138,11 +138,11 @@ fn errors_say_where() {
     );
     insta::assert_snapshot!(
         error(&[0, 0, 1, 0, 255, 255, 255, 255, 0, 0, 0, 0, 0]),
-        @"filter pipeline: filters: need 21474836475 bytes at 0x8, 5 left"
+        @"filter pipeline: filters: expected 21474836475 bytes at 0x8, found 5"
     );
     insta::assert_snapshot!(
         error(&[0, 0, 1, 0, 1, 0, 0, 0, 7, 3, 0, 0, 0, 0, 1, 0]),
-        @"filter pipeline: filter 0: maximum window: need 4 bytes at 0xd, 3 left"
+        @"filter pipeline: filter 0: maximum window: expected 4 bytes at 0xd, found 3"
     );
     insta::assert_snapshot!(
         error(&[0, 0, 1, 0, 1, 0, 0, 0, 6, 6, 0, 0, 0, 6, 0, 0, 0, 0, 44]),

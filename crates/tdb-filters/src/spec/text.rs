@@ -200,8 +200,11 @@ mod tests {
     #[test]
     fn what_is_no_filter_is_named() {
         let message = |text: &str| text.parse::<FilterPipeline>().unwrap_err().to_string();
-        assert_eq!(message("byteshuffle | zst(3)"), r#""zst(3)" is no filter"#);
-        assert_eq!(message("zstd, chunks of many bytes"), r#""zstd, chunks of many bytes" is no filter pipeline"#);
+        assert_eq!(message("byteshuffle | zst(3)"), r#""zst(3)" is not a valid filter"#);
+        assert_eq!(
+            message("zstd, chunks of many bytes"),
+            r#""zstd, chunks of many bytes" is not a valid filter pipeline"#
+        );
         for text in
             ["", "zstd(", "zstd()", "zstd(+3)", "zstd(3) ", "md5(1)", "unknown", "unknown(code 1, options 0)", "|"]
         {

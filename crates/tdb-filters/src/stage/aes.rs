@@ -80,7 +80,10 @@ impl<'a> Header<'a> {
     fn part(&mut self) -> Result<Part<'a>, FilterError> {
         let len = u64::from(self.parts.u32("length before encryption")?);
         if u64::from(self.parts.u32("length after encryption")?) != len {
-            return Err(FilterError::Corrupt { filter: FILTER, what: "encryption doesn't change lengths" });
+            return Err(FilterError::Corrupt {
+                filter: FILTER,
+                what: "the lengths before and after encryption differ",
+            });
         }
         Ok(Part { len, iv: self.parts.bytes("IV", IV_LEN)?, tag: self.parts.bytes("authentication tag", TAG_LEN)? })
     }

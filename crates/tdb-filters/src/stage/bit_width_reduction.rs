@@ -57,7 +57,7 @@ fn decode_windows<T: Word<N>, const N: usize>(
         }
     }
     finish(data, FILTER)?;
-    if out.is_empty() { Ok(()) } else { Err(corrupt("windows end before the data do")) }
+    if out.is_empty() { Ok(()) } else { Err(corrupt("the windows end before the data")) }
 }
 
 /// Reads a value from `headers`.
@@ -78,7 +78,7 @@ fn widen<T: Word<N>, const N: usize>(bits: u8, minimum: T, stored: &[u8], out: &
         (16, true) => widen_from::<i16, 2, T, N>(minimum, stored, out),
         (32, false) => widen_from::<u32, 4, T, N>(minimum, stored, out),
         (32, true) => widen_from::<i32, 4, T, N>(minimum, stored, out),
-        _ => return Err(corrupt("the bits of a window are not 8, 16, 32 or 64")),
+        _ => return Err(corrupt("invalid bits of a window, expected 8, 16, 32 or 64")),
     }
     Ok(())
 }

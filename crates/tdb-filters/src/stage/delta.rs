@@ -9,14 +9,14 @@ const FILTER: &str = "delta";
 
 pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
     let corrupt = |what| FilterError::Corrupt { filter: FILTER, what };
-    let (count, input) = input.split_first_chunk::<8>().ok_or_else(|| corrupt("the number of values is cut off"))?;
+    let (count, input) = input.split_first_chunk::<8>().ok_or_else(|| corrupt("the number of values is truncated"))?;
     let size = integer.size();
     if u64::from_le_bytes(*count) != (out.len() / size) as u64 {
-        return Err(corrupt("the number of values is not that of the part"));
+        return Err(corrupt("the number of values differs from that of the part"));
     }
     let out = tail.split(out, size, FILTER)?;
     // With a count of 0, the reference library writes garbage here.
-    let input = input.get(..out.len()).ok_or_else(|| corrupt("values are cut off"))?;
+    let input = input.get(..out.len()).ok_or_else(|| corrupt("the values are truncated"))?;
     with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(input, out));
     Ok(())
 }

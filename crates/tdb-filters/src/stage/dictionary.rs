@@ -20,9 +20,9 @@ fn read<'a>(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Vec<Entry<
     let mut rest = meta.bytes("dictionary", u64::from(len))?;
     let mut entries = Vec::new();
     while !rest.is_empty() {
-        let Some(length) = length_width.take(&mut rest) else { return corrupt("the dictionary is cut off") };
+        let Some(length) = length_width.take(&mut rest) else { return corrupt("the dictionary is truncated") };
         let entry = usize::try_from(length).ok().and_then(|length| Entry::at_start(rest, length));
-        let Some(entry) = entry else { return corrupt("parts are longer than the data") };
+        let Some(entry) = entry else { return corrupt("the parts are longer than the data") };
         rest = &rest[entry.len()..];
         entries.push(entry);
     }
@@ -37,13 +37,13 @@ fn put<'a, const WIDTH: usize>(
 ) -> Result<(), FilterError> {
     let (numbers, rest) = data.as_chunks::<WIDTH>();
     if !rest.is_empty() {
-        return corrupt("the last number is cut off");
+        return corrupt("the last position is truncated");
     }
     strings.expect(numbers.len() as u64, FILTER)?;
     strings.push_each(numbers, FILTER, |number| {
         let number = number.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
         let entry = usize::try_from(number).ok().and_then(|number| entries.get(number));
-        entry.copied().map_or_else(|| corrupt("a number is not in the dictionary"), Ok)
+        entry.copied().map_or_else(|| corrupt("a position is not in the dictionary"), Ok)
     })
 }
 

@@ -36,19 +36,19 @@ fn raw_bits(integer: Integer) -> u8 {
 }
 
 pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
-    let (header, input) = input.split_first_chunk::<HEADER>().ok_or_else(|| corrupt("the header is cut off"))?;
+    let (header, input) = input.split_first_chunk::<HEADER>().ok_or_else(|| corrupt("the header is truncated"))?;
     let [bits, count @ ..] = *header;
     let size = integer.size();
     if bits >= raw_bits(integer) {
         // All remaining bytes: the length need not be a multiple of the value size.
         if input.len() != out.len() {
-            return Err(corrupt("the raw values have another length than stated"));
+            return Err(corrupt("the length of the raw values differs from that of the part"));
         }
         out.copy_from_slice(input);
         return Ok(());
     }
     if u64::from_le_bytes(count) != (out.len() / size) as u64 {
-        return Err(corrupt("the number of values is not that of the part"));
+        return Err(corrupt("the number of values differs from that of the part"));
     }
     let out = tail.split(out, size, FILTER)?;
     with_unsigned!(size, T => unpack::<T, { size_of::<T>() }>(u32::from(bits) + 1, input, out))
@@ -58,7 +58,7 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
 fn unpack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
     let out = out.as_chunks_mut::<N>().0;
     let first = out.len().min(2);
-    let (start, packed) = input.split_at_checked(first * N).ok_or_else(|| corrupt("the first values are cut off"))?;
+    let (start, packed) = input.split_at_checked(first * N).ok_or_else(|| corrupt("the first values are truncated"))?;
     let (firsts, rest) = out.split_at_mut(first);
     firsts.as_flattened_mut().copy_from_slice(start);
     let [mut before, mut last] = match firsts {
@@ -68,7 +68,7 @@ fn unpack<T: Word<N>, const N: usize>(width: u32, input: &[u8], out: &mut [u8]) 
     // `rest` is in memory, so the product with at most 63 cannot overflow.
     let words = (rest.len() as u64 * u64::from(width)).div_ceil(64);
     let words = usize::try_from(words).ok().and_then(|words| packed.as_chunks::<8>().0.get(..words));
-    let mut bits = Bits::new(words.ok_or_else(|| corrupt("the packed values are cut off"))?, width);
+    let mut bits = Bits::new(words.ok_or_else(|| corrupt("the packed values are truncated"))?, width);
     for to in rest {
         let difference = bits.next();
         let value = T::truncate(difference).plus(last).plus(last).minus(before);

@@ -59,7 +59,7 @@ impl FloatScale {
             4 => Float::F32,
             8 => Float::F64,
             _ => {
-                let hint = "it needs values of 4 or 8 bytes";
+                let hint = "use it on values of 4 or 8 bytes";
                 return Err(FilterError::UnsupportedDatatype { filter: FILTER, datatype, hint });
             }
         };
@@ -68,7 +68,8 @@ impl FloatScale {
 
     pub(crate) fn decode(self, meta: &mut ByteReader<'_>, data: &[u8], sink: &mut Sink<'_>) -> Result<(), FilterError> {
         let (width, size) = (self.width.bytes(), self.float.bytes());
-        let partial = FilterError::Corrupt { filter: FILTER, what: "a part is not of whole integers" };
+        let partial =
+            FilterError::Corrupt { filter: FILTER, what: "the length of a part is not a multiple of the integer size" };
         let mut parts = Parts::read(meta, data, FILTER)?;
         let mut out = sink.take((data.len() / width * size) as u64)?;
         while let Some(part) = parts.next()? {

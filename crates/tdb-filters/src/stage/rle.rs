@@ -30,26 +30,26 @@ fn decode_runs<const RUN: usize>(
     fill: impl Fn(&mut [u8], &[u8]),
 ) -> Result<(), FilterError> {
     if !rest.is_empty() {
-        return Err(corrupt("the last run is cut off"));
+        return Err(corrupt("the last run is truncated"));
     }
     for run in runs {
         let (cell, length) = run.split_at(RUN - LENGTH);
         out = decode_run(cell, length, out, &fill)?;
     }
-    if out.is_empty() { Ok(()) } else { Err(corrupt("runs end before the data do")) }
+    if out.is_empty() { Ok(()) } else { Err(corrupt("the runs end before the data")) }
 }
 
 fn decode_wide(unit: usize, input: &[u8], mut out: &mut [u8]) -> Result<(), FilterError> {
     let runs = input.chunks_exact(unit.saturating_add(LENGTH));
     if !runs.remainder().is_empty() {
-        return Err(corrupt("the last run is cut off"));
+        return Err(corrupt("the last run is truncated"));
     }
     for run in runs {
         let (cell, length) = run.split_at(unit);
         let fill = |to: &mut [u8], cell: &[u8]| to.chunks_exact_mut(unit).for_each(|to| to.copy_from_slice(cell));
         out = decode_run(cell, length, out, &fill)?;
     }
-    if out.is_empty() { Ok(()) } else { Err(corrupt("runs end before the data do")) }
+    if out.is_empty() { Ok(()) } else { Err(corrupt("the runs end before the data")) }
 }
 
 #[inline(always)]
@@ -61,8 +61,9 @@ fn decode_run<'a>(
 ) -> Result<&'a mut [u8], FilterError> {
     let length = length.iter().fold(0, |length, &byte| length << 8 | usize::from(byte));
     let bytes = length.checked_mul(cell.len());
-    let (run, rest) =
-        bytes.and_then(|bytes| out.split_at_mut_checked(bytes)).ok_or_else(|| corrupt("runs go on after the data"))?;
+    let (run, rest) = bytes
+        .and_then(|bytes| out.split_at_mut_checked(bytes))
+        .ok_or_else(|| corrupt("the runs continue after the data"))?;
     fill(run, cell);
     Ok(rest)
 }

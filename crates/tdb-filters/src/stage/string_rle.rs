@@ -9,9 +9,9 @@ pub(crate) const FILTER: &str = "rle";
 pub(crate) fn decode(header: &Header, mut data: &[u8], strings: &mut Strings<'_>) -> Result<(), FilterError> {
     while !data.is_empty() {
         let lengths = header.count_width.take(&mut data).zip(header.length_width.take(&mut data));
-        let Some((run, length)) = lengths else { return corrupt("the last run is cut off") };
+        let Some((run, length)) = lengths else { return corrupt("the last run is truncated") };
         let string = usize::try_from(length).ok().and_then(|length| Entry::at_start(data, length));
-        let Some(string) = string else { return corrupt("parts are longer than the data") };
+        let Some(string) = string else { return corrupt("the parts are longer than the data") };
         data = &data[string.len()..];
         strings.push(string, run, FILTER)?;
     }

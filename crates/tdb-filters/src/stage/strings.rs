@@ -74,7 +74,7 @@ impl<'a> Strings<'a> {
     pub(crate) fn expect(&mut self, count: u64, filter: &'static str) -> Result<(), FilterError> {
         match self.cells_left.checked_sub(count) {
             Some(left) => self.cells_left = left,
-            None => return Err(FilterError::Corrupt { filter, what: "there are more strings than cells" }),
+            None => return Err(FilterError::Corrupt { filter, what: "more strings than cells" }),
         }
         // Bounded by the number of cells, which the caller has checked.
         self.offsets.reserve(saturating_len(count));
@@ -140,7 +140,7 @@ impl<'a> Strings<'a> {
         if self.written == self.values.len() {
             Ok(self.cells_left)
         } else {
-            Err(FilterError::Corrupt { filter, what: "strings end before the data do" })
+            Err(FilterError::Corrupt { filter, what: "the strings end before the data" })
         }
     }
 }
@@ -197,7 +197,7 @@ fn fill(bytes: &mut [u8], entry: Entry<'_>, run: usize) {
 
 #[cold]
 fn too_long(filter: &'static str) -> FilterError {
-    FilterError::Corrupt { filter, what: "strings are longer than stated" }
+    FilterError::Corrupt { filter, what: "the strings are longer than the stated length" }
 }
 
 impl<'a> Cells<'a> {
@@ -253,13 +253,13 @@ impl Header {
         meta.u32("bytes of offsets")?;
         let corrupt = |what| Err(FilterError::Corrupt { filter, what });
         if parts != (0, 1) {
-            return corrupt("strings are one part of data");
+            return corrupt("the number of parts is wrong, expected one data part");
         }
         if u64::from(values_len) != strings.values.len() as u64 {
-            return corrupt("strings have another length than their chunk");
+            return corrupt("the length of the strings differs from that of the chunk");
         }
         if u64::from(data_len) != data.len() as u64 {
-            return corrupt("encoded strings have another length than stated");
+            return corrupt("the length of the encoded strings differs from the header");
         }
         Ok(Self { count_width: Width::read(meta)?, length_width: Width::read(meta)? })
     }

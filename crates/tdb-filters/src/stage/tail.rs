@@ -26,7 +26,7 @@ impl Tail {
     ) -> Result<&'a mut [u8], FilterError> {
         let (values, lost) = part.split_at_mut(part.len() / size * size);
         if self == Self::Refused && !lost.is_empty() {
-            let what = "the writer has lost the bytes after the last whole value of the part";
+            let what = "the writer lost the bytes after the last whole value of the part";
             return Err(FilterError::Corrupt { filter, what });
         }
         lost.fill(0);

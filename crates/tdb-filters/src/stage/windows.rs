@@ -18,7 +18,7 @@ pub(crate) fn windows<'a>(
             filter,
             option: "maximum window",
             found: format!("{max_window} bytes"),
-            expected: "at least one value",
+            expected: "at least the size of one value",
         });
     }
     let part = part.unwrap_or_default();

@@ -22,7 +22,10 @@ pub(crate) fn decode(
         let out = split_mut(&mut out, FILTER, part.len() as u64)?;
         if !part.len().is_multiple_of(size) {
             // The writer lost the bytes after the last whole value.
-            return Err(FilterError::Corrupt { filter: FILTER, what: "a part is not of whole values" });
+            return Err(FilterError::Corrupt {
+                filter: FILTER,
+                what: "the length of a part is not a multiple of the value size",
+            });
         }
         match size {
             4 => prefix_xor(part.as_chunks().0, out, u32::from_le_bytes, u32::to_le_bytes),

@@ -171,11 +171,11 @@ fn offsets_must_be_those_of_the_values() {
         assert_eq!(out, [1]);
         error.to_string()
     };
-    insta::assert_snapshot!(refused(None), @"rle: the offsets of the cells are needed");
+    insta::assert_snapshot!(refused(None), @"rle: the offsets of the cells are missing");
     insta::assert_snapshot!(refused(Some(&[])), @"values without cells: expected 0 bytes, found 3");
-    insta::assert_snapshot!(refused(Some(&[1, 2])), @"offset 0 is 1; offsets start at 0, never fall, and stay within the 3 bytes of the tile");
-    insta::assert_snapshot!(refused(Some(&[0, 2, 1])), @"offset 2 is 1; offsets start at 0, never fall, and stay within the 3 bytes of the tile");
-    insta::assert_snapshot!(refused(Some(&[0, 4])), @"offset 1 is 4; offsets start at 0, never fall, and stay within the 3 bytes of the tile");
+    insta::assert_snapshot!(refused(Some(&[1, 2])), @"offset 0: found 1, expected offsets that start at 0, ascend and stay within the 3 bytes of the tile");
+    insta::assert_snapshot!(refused(Some(&[0, 2, 1])), @"offset 2: found 1, expected offsets that start at 0, ascend and stay within the 3 bytes of the tile");
+    insta::assert_snapshot!(refused(Some(&[0, 4])), @"offset 1: found 4, expected offsets that start at 0, ascend and stay within the 3 bytes of the tile");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn positive_delta() {
     let error = encode(std::slice::from_ref(&filter), cells(Datatype::UInt32), &le!(u32: 1, 2, 3, 2)).unwrap_err();
     insta::assert_snapshot!(
         error,
-        @"chunk 0: positive_delta: value 3 is less than the one before; the filter needs values that never fall"
+        @"chunk 0: positive_delta: value 3 is less than the previous value; expected values in ascending order"
     );
     // Differences wrap.
     let tile = le!(i64: i64::MIN, i64::MAX);
@@ -434,7 +434,7 @@ fn windows_that_are_not_of_whole_values_are_raw() {
     let tile = tile_of(7, &metadata, &[1, 0, 3, 2, 0]);
     let error = decode(&[RLE, Filter::BitWidthReduction { max_window: 8 }], cells(Datatype::Int32), &tile, 7);
     // The window itself is accepted. Its content is checked next.
-    insta::assert_snapshot!(error.unwrap_err(), @"chunk 0: rle: the last run is cut off");
+    insta::assert_snapshot!(error.unwrap_err(), @"chunk 0: rle: the last run is truncated");
     // After zlib, with output of any length.
     let filters = [GZIP, Filter::BitWidthReduction { max_window: 8 }, Filter::Md5];
     for len in 1..40 {

@@ -181,11 +181,11 @@ fn options_without_sense() {
         let filter = Filter::WebP(WebPOptions { quality: 75.0, format, lossless: true, y_extent, x_extent });
         decode(&[filter], KIND, &tile_of(12, &[], &[]), 12).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(refused(WebPFormat::None, 2, 6), @"chunk 0: webp: pixel format is none, expected rgb, bgr, rgba or bgra");
-    insta::assert_snapshot!(refused(WebPFormat::Rgb, 0, 6), @"chunk 0: webp: y extent is 0, expected 1 to 16383");
-    insta::assert_snapshot!(refused(WebPFormat::Rgb, 16_384, 6), @"chunk 0: webp: y extent is 16384, expected 1 to 16383");
-    insta::assert_snapshot!(refused(WebPFormat::Rgba, 2, 6), @"chunk 0: webp: x extent is 6, expected 1 to 16383 whole pixels");
-    insta::assert_snapshot!(refused(WebPFormat::Rgb, 2, 0), @"chunk 0: webp: x extent is 0, expected 1 to 16383 whole pixels");
+    insta::assert_snapshot!(refused(WebPFormat::None, 2, 6), @"chunk 0: webp: pixel format: found none, expected rgb, bgr, rgba or bgra");
+    insta::assert_snapshot!(refused(WebPFormat::Rgb, 0, 6), @"chunk 0: webp: y extent: found 0, expected 1 to 16383");
+    insta::assert_snapshot!(refused(WebPFormat::Rgb, 16_384, 6), @"chunk 0: webp: y extent: found 16384, expected 1 to 16383");
+    insta::assert_snapshot!(refused(WebPFormat::Rgba, 2, 6), @"chunk 0: webp: x extent: found 6, expected 1 to 16383 whole pixels");
+    insta::assert_snapshot!(refused(WebPFormat::Rgb, 2, 0), @"chunk 0: webp: x extent: found 0, expected 1 to 16383 whole pixels");
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn what_is_not_written() {
         let filter = lossy(WebPFormat::Rgb, 1, 1, quality);
         encode(&[filter], KIND, &[1, 2, 3]).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(refused(-1.0), @"chunk 0: webp: quality is -1, expected 0 to 100");
-    insta::assert_snapshot!(refused(100.5), @"chunk 0: webp: quality is 100.5, expected 0 to 100");
-    insta::assert_snapshot!(refused(f32::NAN), @"chunk 0: webp: quality is NaN, expected 0 to 100");
+    insta::assert_snapshot!(refused(-1.0), @"chunk 0: webp: quality: found -1, expected 0 to 100");
+    insta::assert_snapshot!(refused(100.5), @"chunk 0: webp: quality: found 100.5, expected 0 to 100");
+    insta::assert_snapshot!(refused(f32::NAN), @"chunk 0: webp: quality: found NaN, expected 0 to 100");
     let error = encode(&[images(WebPFormat::Rgb, 1, 2, true)], KIND, &[1, 2, 3]).unwrap_err();
     insta::assert_snapshot!(error, @"chunk 0: tile of pixels: expected 6 bytes, found 3");
 }
@@ -244,7 +244,7 @@ fn images_of_another_size_are_refused_before_they_are_decoded() {
                 let mut error = None;
                 let peak = peak_while(|| error = decode(&filter, KIND, &hostile, len).err());
                 let error = error.unwrap();
-                assert!(error.to_string().contains("another size than the tile"), "{error}");
+                assert!(error.to_string().contains("the size of the image differs from that of the tile"), "{error}");
                 assert!(peak < len as u64 + 10_000, "{peak} bytes");
                 tried += 1;
             }
@@ -266,10 +266,10 @@ fn what_is_no_image() {
     };
     insta::assert_snapshot!(refused(&|image| image.truncate(11)), @"chunk 0: webp: not an image: shorter than the header");
     insta::assert_snapshot!(refused(&|image| image[0] = b'L'), @"chunk 0: webp: not a WebP image");
-    insta::assert_snapshot!(refused(&|image| image.truncate(12)), @"chunk 0: webp: there is no image in the file");
-    insta::assert_snapshot!(refused(&|image| image.truncate(23)), @"chunk 0: webp: the image doesn't say its size");
+    insta::assert_snapshot!(refused(&|image| image.truncate(12)), @"chunk 0: webp: the file contains no image");
+    insta::assert_snapshot!(refused(&|image| image.truncate(23)), @"chunk 0: webp: the image has no size");
     insta::assert_snapshot!(refused(&|image| image[12..16].copy_from_slice(b"ANIM")), @"chunk 0: webp: animated");
-    insta::assert_snapshot!(refused(&|image| image[12..16].copy_from_slice(b"ABCD")), @"chunk 0: webp: there is no image in the file");
+    insta::assert_snapshot!(refused(&|image| image[12..16].copy_from_slice(b"ABCD")), @"chunk 0: webp: the file contains no image");
 }
 
 /// Damaged images may decode to anything, but cause neither a panic nor unbounded allocations.

@@ -80,6 +80,6 @@ fn lost_data_are_refused() {
     filtered[12..16].copy_from_slice(&le!(u32: data.len() as u32));
     let filtered = [filtered, data].concat();
     let error = decode(&[DELTA], kind, &filtered, 6).unwrap_err();
-    assert!(error.to_string().contains("the writer has lost the bytes after the last whole value"), "{error}");
+    assert!(error.to_string().contains("the writer lost the bytes after the last whole value"), "{error}");
     assert!(matches!(error, FilterError::Chunk { .. }), "{error}");
 }

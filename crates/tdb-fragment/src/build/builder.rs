@@ -115,9 +115,9 @@ impl FragmentBuilder {
         schema_name: &str,
         domain: NdRange,
     ) -> Result<Self> {
-        let last_tile_cells = schema
-            .cells_per_tile()
-            .map_err(|error| FragmentError::inconsistent("schema", error, "one whose tiles have a number of cells"))?;
+        let last_tile_cells = schema.cells_per_tile().map_err(|error| {
+            FragmentError::inconsistent("schema", error, "a schema with a fixed number of cells per tile")
+        })?;
         let mut header = FooterHeader::new(version, schema_name, true);
         (header.non_empty_domain, header.last_tile_cells) = (Some(domain), last_tile_cells);
         Tiles::new(&header, schema)?;

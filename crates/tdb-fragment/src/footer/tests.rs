@@ -48,7 +48,7 @@ fn a_null_domain_of_strings_is_refused() {
     let lists = Lists::zeroed(header(22).version, &header(22).slots(&schema));
     let footer = FragmentFooter::new(header(22), lists, Vec::new(), &schema).unwrap();
     let error = footer.write(&mut ByteWriter::new(), &schema).unwrap_err();
-    assert!(error.to_string().contains("a dimension is of variable size"), "{error}");
+    assert!(error.to_string().contains("a dimension has variable size"), "{error}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn schema_names_stay_in_their_folder() {
         let mut writer = ByteWriter::new();
         header.write(&mut writer, &schema(22, false)).unwrap();
         let error = FragmentFooter::schema_name(writer.as_slice()).unwrap_err();
-        assert!(error.to_string().contains("the name of a schema file"), "{error}");
+        assert!(error.to_string().contains("a valid schema file name"), "{error}");
     }
 }
 
@@ -126,7 +126,7 @@ fn sections_do_not_share_their_bytes() {
     footer.write(&mut writer, &schema).unwrap();
     let offsets = SectionId::TileOffsets(FragmentField::Attribute(0));
     let error = footer.section_range(offsets, 1000).unwrap_err();
-    assert!(error.to_string().contains("no other section"), "{error}");
+    assert!(error.to_string().contains("an offset unique to this section"), "{error}");
     let mut place = 0;
     for list in List::all().filter(|list| *list >= List::RTree) {
         for offset in lists.get_mut(list) {

@@ -41,12 +41,7 @@ impl TileOffsets {
         let offset = reader.offset();
         let starts = per_tile(reader, "tile offsets", tiles, surplus)?;
         if starts.is_empty() && tiles > 0 && file_size > 0 {
-            return Err(DecodeError::invalid(
-                "count",
-                offset,
-                0,
-                "one offset per tile of a data file that isn't empty",
-            ));
+            return Err(DecodeError::invalid("count", offset, 0, "one offset per tile of a non-empty data file"));
         }
         check(&starts, file_size, offset + 8)?;
         Ok(Self { starts, file_size })

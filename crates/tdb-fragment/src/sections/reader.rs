@@ -185,7 +185,7 @@ impl SectionParser<'_> {
         let tree = RTree::parse(reader, &self.schema.domain().kinds(), self.footer.version())?;
         let expected = if self.footer.is_dense() { 0 } else { self.footer.tile_count() };
         if tree.leaf_count() != expected {
-            let expected = format!("{expected}, since the footer says so");
+            let expected = format!("{expected}, as in the footer");
             return Err(FragmentError::inconsistent("leaves of the R-tree", tree.leaf_count(), expected));
         }
         Ok(tree)

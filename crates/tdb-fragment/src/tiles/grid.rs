@@ -57,7 +57,11 @@ impl DenseGrid {
     pub(super) fn new(header: &FooterHeader, schema: &ArraySchema) -> Result<Self> {
         check_dense(schema)?;
         let Some(domain) = &header.non_empty_domain else {
-            return Err(FragmentError::inconsistent("non-empty domain", "none", "one, since the fragment is dense"));
+            return Err(FragmentError::inconsistent(
+                "non-empty domain",
+                "none",
+                "a domain, since the fragment is dense",
+            ));
         };
         let dimensions = schema.domain().dimensions();
         if domain.0.len() != dimensions.len() {
@@ -160,7 +164,10 @@ fn along(dimension: &Dimension, range: &DimRange) -> Result<GridDimension> {
     let (&DimRange::Fixed { lo, hi }, Some((domain_lo, domain_hi)), Some(extent)) =
         (range, dimension.domain_keys(), dimension.extent_cells())
     else {
-        return outside("no range of integers".to_owned(), "one, since the fragment is dense".to_owned());
+        return outside(
+            "a range of other values than integers".to_owned(),
+            "a domain, since the fragment is dense".to_owned(),
+        );
     };
     if lo > hi || lo < domain_lo || extent == 0 {
         return outside(format!("keys {lo} to {hi}"), format!("a range in the domain from key {domain_lo}"));

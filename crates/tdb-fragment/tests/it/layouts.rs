@@ -199,6 +199,6 @@ fn strings_make_a_length_necessary() {
         let file = [vec![0; 500], 77u64.to_le_bytes().to_vec()].concat();
         assert_eq!(locate(version, Some(&schema), 508, &file).unwrap(), Step::Footer(423..500));
         let error = locate(version, None, 508, &file).unwrap_err().to_string();
-        assert!(error.contains("takes the array's schema"), "{error}");
+        assert!(error.contains("requires the array's schema"), "{error}");
     }
 }

@@ -53,10 +53,10 @@ impl FragmentsLeftOut {
 impl fmt::Display for FragmentsLeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reasons = [
-            (self.time, "of other times"),
+            (self.time, "outside of the time range"),
             (self.region, "outside of the ranges"),
-            (self.totals, "by their totals"),
-            (self.hidden, "hidden by newer ones"),
+            (self.totals, "by fragment statistics"),
+            (self.hidden, "hidden by newer fragments"),
         ];
         let reasons = reasons.iter().filter(|(count, _)| *count > 0);
         let reasons: Vec<String> = reasons.map(|(count, why)| format!("{count} {why}")).collect();
@@ -67,11 +67,11 @@ impl fmt::Display for FragmentsLeftOut {
 impl fmt::Display for PrunedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Box => f.write_str("their boxes"),
+            Self::Box => f.write_str("their MBRs"),
             Self::Statistics(field) => write!(f, "the statistics of {field}"),
-            Self::Totals => f.write_str("the fragment's totals"),
-            Self::Several => f.write_str("boxes and statistics together"),
-            Self::FillValues => f.write_str("the fill values of fields that the fragment lacks"),
+            Self::Totals => f.write_str("the fragment statistics"),
+            Self::Several => f.write_str("MBRs and statistics combined"),
+            Self::FillValues => f.write_str("the fill values of fields that the fragment does not have"),
         }
     }
 }

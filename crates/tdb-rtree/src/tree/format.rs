@@ -90,7 +90,7 @@ impl RTree {
             let above = self.level(self.level_count() - 1).len();
             if above != count.div_ceil(self.fanout_usize().max(1)) {
                 let expected =
-                    "as many MBRs as the level above has room for, each with fanout of them but for the last";
+                    "as many MBRs as the level above can hold, with the fanout below each MBR except the last";
                 return Err(DecodeError::invalid("MBR count", offset, format!("{found} below {above}"), expected));
             }
         }
@@ -166,7 +166,7 @@ fn parse_fanout(
         let offset = reader.offset();
         let dimensions = reader.u32("dimension count")?;
         if usize::try_from(dimensions) != Ok(kinds.len()) {
-            let expected = "as many dimensions as the schema has";
+            let expected = "the number of dimensions in the schema";
             return Err(DecodeError::invalid("dimension count", offset, dimensions, expected));
         }
     }

@@ -144,12 +144,15 @@ fn what_makes_no_boxes() {
     let kinds = [DimensionKind::fixed(Datatype::Int32), DimensionKind::var(Datatype::StringAscii)];
     let numbers = vec![DimRange::Fixed { lo: 1, hi: 2 }];
     let error = |ranges: &[Vec<DimRange>]| Boxes::new(&kinds, ranges).unwrap_err().to_string();
-    assert_eq!(error(std::slice::from_ref(&numbers)), "ranges for 1 dimensions were given, the array has 2");
+    assert_eq!(error(std::slice::from_ref(&numbers)), "expected ranges for 2 dimensions, found 1");
     assert_eq!(
         error(&[numbers.clone(), numbers.clone()]),
-        "dimension 1: a range of fixed-size values was given, its coordinates are strings"
+        "dimension 1: expected a range of strings, found fixed-size values"
     );
-    assert_eq!(error(&[numbers, Vec::new()]), "dimension 1: ranges of 0 boxes were given, the first dimension has 1");
+    assert_eq!(
+        error(&[numbers, Vec::new()]),
+        "dimension 1: expected the ranges of 1 MBRs, as on the first dimension, found 0"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) fn creatable(schema: &ArraySchema) -> Result<()> {
     readable(schema)?;
     version(schema)?;
     if schema.is_dense() && schema.allows_duplicates {
-        return Err(SchemaError::invalid("array schema", "is dense, where no two cells have the same coordinates"));
+        return Err(SchemaError::invalid("array schema", "a dense array cannot allow duplicates"));
     }
     schema.dimensions().iter().try_for_each(|dimension| self::dimension(dimension, schema))?;
     schema.attributes.iter().try_for_each(|attribute| self::attribute(attribute, schema))?;
@@ -52,7 +52,7 @@ fn too_old(version: FormatVersion, feature: Feature) -> SchemaError {
     let row = feature.row();
     SchemaError::invalid(
         "array schema",
-        format!("format version {version} is too old; version {} has it: {}", row.since, row.what),
+        format!("format version {version} is too old; use version {} or later: {}", row.since, row.what),
     )
 }
 
@@ -75,7 +75,7 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     let invalid = |why: String| Err(SchemaError::invalid(name_of_dimension(dimension), why));
     if let Some((low, high)) = dimension.domain() {
         if !dimension.physical().is_float() && high.key() - low.key() == max_key(dimension.physical()) {
-            return invalid(format!("the domain can't be all of {}", dimension.datatype()));
+            return invalid(format!("the domain must not cover all values of {}", dimension.datatype()));
         }
         match dimension.tile_extent() {
             Some(extent) if !extent_fits(low, high, extent) => {
@@ -84,14 +84,14 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
             // The reference library computes the end of the last tile in 64 bits. In smaller types
             // the last tile may therefore extend beyond the type, also in dense arrays.
             _ if dimension.physical().size() == 8 && last_tile_overflows(dimension) => {
-                return invalid(format!("the last tile reaches beyond what {} can hold", dimension.datatype()));
+                return invalid(format!("the last tile exceeds the range of {}", dimension.datatype()));
             }
             _ => {}
         }
     }
     let inherits = dimension.own_filters().is_empty();
     if inherits && dimension.datatype().is_float() && has_double_delta(&schema.coords_filters) {
-        return invalid("floats can't take over coordinate filters with double delta".to_owned());
+        return invalid("a dimension of floats cannot use coordinate filters with double delta".to_owned());
     }
     // Inherited coordinate filters are exempt: some dimensions may ignore them.
     let kind = tile_kind(dimension.datatype(), dimension.cell_val_num(), schema.version);
@@ -170,16 +170,16 @@ fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) 
     for filter in &filters.filters {
         match filter {
             Filter::Delta { .. } | Filter::DoubleDelta { .. } if filter.output_datatype(datatype).is_float() => {
-                return Err(format!("{} doesn't work on floats", filter.name()));
+                return Err(format!("{} requires integers, not floats", filter.name()));
             }
             Filter::Delta { reinterpret: Some(other), .. } | Filter::DoubleDelta { reinterpret: Some(other), .. }
                 if other.size() > datatype.size() =>
             {
                 let size = datatype.size();
-                return Err(format!("{} can't take values of {size} bytes for {other}", filter.name()));
+                return Err(format!("{} cannot reinterpret values of {size} bytes as {other}", filter.name()));
             }
             Filter::BitWidthReduction { .. } | Filter::PositiveDelta { .. } if !counts(datatype) => {
-                return Err(format!("{} works on integers, dates and times only", filter.name()));
+                return Err(format!("{} requires integers, dates or times", filter.name()));
             }
             _ => {}
         }
@@ -197,10 +197,10 @@ fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
     let invalid = |why: &str| Err(SchemaError::invalid(name_of_attribute(attribute), why));
     let is_given = attribute.name() == ANONYMOUS && schema.version.has(Feature::NamedAttributes);
     if attribute.name().starts_with(RESERVED_PREFIX) && !is_given {
-        return invalid("names that begin with `__` are the format's own");
+        return invalid("names that begin with `__` are reserved");
     }
     if attribute.fill_valid() && !attribute.is_nullable() {
-        return invalid("only nullable attributes have a validity to fill");
+        return invalid("only nullable attributes have a fill validity");
     }
     let strings = matches!(attribute.datatype(), Datatype::StringAscii | Datatype::StringUtf8);
     if strings && attribute.is_var() && !string_compressor_first(&attribute.filters().filters) {
@@ -217,39 +217,39 @@ fn attribute(attribute: &Attribute, schema: &ArraySchema) -> Result<()> {
         return Ok(());
     }
     if !schema.is_dense() || schema.dim_count() != 1 {
-        return invalid("only dense arrays of one dimension have ordered attributes");
+        return invalid("only dense arrays of one dimension can have ordered attributes");
     }
     let one_value = if attribute.datatype() == Datatype::StringAscii {
         attribute.is_var()
     } else {
         attribute.cell_val_num().fixed() == Some(1)
     };
-    if one_value { Ok(()) } else { invalid("ordered attributes have one value per cell") }
+    if one_value { Ok(()) } else { invalid("ordered attributes must have one value per cell") }
 }
 
 /// Checks the layout of images: tiles are rows of bytes, in two integer dimensions.
 fn image(attribute: &Attribute, schema: &ArraySchema) -> Result<(), &'static str> {
     if !schema.is_dense() {
-        return Err("only dense arrays hold images, which WebP filters");
+        return Err("the WebP filter requires a dense array");
     }
-    let [y, x] = schema.dimensions() else { return Err("images, which WebP filters, have two dimensions") };
+    let [y, x] = schema.dimensions() else { return Err("the WebP filter requires two dimensions") };
     if y.datatype() != x.datatype() || !y.datatype().is_integer() {
-        return Err("images, which WebP filters, have dimensions of one integer type");
+        return Err("the WebP filter requires dimensions of the same integer datatype");
     }
     if attribute.datatype() != Datatype::UInt8 {
-        return Err("WebP filters values of uint8 only");
+        return Err("the WebP filter requires values of uint8");
     }
     for filter in &attribute.filters().filters {
         let Filter::WebP(WebPOptions { quality, format, x_extent, .. }) = filter else { continue };
         if !(0.0..=100.0).contains(quality) {
-            return Err("the quality of images, which WebP filters, is 0 to 100");
+            return Err("the WebP filter requires a quality of 0 to 100");
         }
         let channels = match format {
             WebPFormat::Rgba | WebPFormat::Bgra => 4,
             _ => 3,
         };
         if x_extent % channels != 0 {
-            return Err("rows of an image's tile, which WebP filters, don't consist of whole pixels");
+            return Err("the WebP filter requires tile rows of whole pixels");
         }
     }
     Ok(())

@@ -32,9 +32,9 @@ pub(crate) fn dictionaries_of(schema: &ArraySchema, field: FieldRef) -> Result<(
     let why = if has_dictionary(&filters) {
         works(&filters, datatype, number, schema.version, is_carrying)
     } else if number == CellValNum::Var && !is_carrying && has_dictionary(&schema.offsets_filters) {
-        Err("dictionary does not work on offsets".to_owned())
+        Err("dictionary does not support offsets".to_owned())
     } else if nullable && has_dictionary(&schema.validity_filters) {
-        Err("dictionary does not work on validity".to_owned())
+        Err("dictionary does not support validity".to_owned())
     } else {
         Ok(())
     };
@@ -67,18 +67,20 @@ fn works(
     let since = match datatype {
         Datatype::StringAscii => Feature::DictionaryStringOffsets.row().since,
         Datatype::StringUtf8 => Feature::Utf8StringOffsets.row().since,
-        _ => return Err("dictionary does not work on anything but string_ascii and string_utf8".to_owned()),
+        _ => return Err("dictionary does not support datatypes other than string_ascii and string_utf8".to_owned()),
     };
     let dictionaries = filters.filters.iter().filter(|filter| is_dictionary(filter)).count();
     match () {
-        () if number != CellValNum::Var => Err("dictionary does not work on strings of fixed length".to_owned()),
+        () if number != CellValNum::Var => Err("dictionary does not support strings of fixed length".to_owned()),
         () if version.number() < since => {
-            Err(format!("dictionary does not work on {datatype} before format version {since}, and this is {version}"))
+            Err(format!("dictionary does not support {datatype} before format version {since}, found {version}"))
         }
         () if !filters.filters.first().is_some_and(is_dictionary) => {
-            Err("dictionary does not work behind other filters; it has to be the first".to_owned())
+            Err("dictionary does not support use after other filters; make it the first filter".to_owned())
         }
-        () if dictionaries > 1 || !is_carrying => Err("dictionary does not work twice in a pipeline".to_owned()),
+        () if dictionaries > 1 || !is_carrying => {
+            Err("dictionary does not support repetition in a pipeline".to_owned())
+        }
         () => Ok(()),
     }
 }

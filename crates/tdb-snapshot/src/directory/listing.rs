@@ -61,13 +61,10 @@ impl Listing {
         if self.is_array() {
             None
         } else if has(FIRST_SCHEMA) {
-            Some((
-                FIRST_SCHEMA,
-                format!("the schema of an array that release 1.0 or 1.1 made, which is {BEFORE_VERSIONS}"),
-            ))
+            Some((FIRST_SCHEMA, format!("the schema of an array by release 1.0 or 1.1, which is {BEFORE_VERSIONS}")))
         } else if has(KEY_VALUE_SCHEMA) {
-            let what = "the schema of a key-value store, which releases 1.2 to 1.7 of the reference library made beside \
-                        arrays, and only those read; have one of them read the items, and write them into an array";
+            let what = "the schema of a key-value store, readable only by releases 1.2 to 1.7 of the reference library; \
+                        read the items with such a release and write them into an array";
             Some((KEY_VALUE_SCHEMA, what.to_owned()))
         } else {
             None

@@ -52,7 +52,7 @@ mod absent {
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
 
     fn absent<T>() -> io::Result<T> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this target has none; give one by `Environment`"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "not available on this target; pass a source in `Environment`"))
     }
 
     impl Clock for SystemClock {

@@ -85,8 +85,8 @@ fn times_that_names_cannot_hold_are_errors() {
 
 #[test]
 fn waiting_ends() {
-    assert!(message(at(5).wait_until_after(5)).contains("after a wait until 6 it says 5"));
-    assert!(message(at(u64::MAX).wait_until_after(u64::MAX)).contains("it says 18446744073709551615"));
+    assert!(message(at(5).wait_until_after(5)).contains("found time 5 after waiting until 6"));
+    assert!(message(at(u64::MAX).wait_until_after(u64::MAX)).contains("found time 18446744073709551615"));
     at(6).wait_until_after(5).unwrap();
     let system = Environment::system();
     let now = system.now().unwrap();
@@ -97,9 +97,12 @@ fn waiting_ends() {
 #[test]
 fn what_fails_says_so() {
     let environment = Environment::system().with_clock(Nothing).with_randomness(Nothing);
-    assert_eq!(message(environment.now()), "no time from the clock: stopped");
-    assert_eq!(message(environment.uuid_v7()), "no time from the clock: stopped");
-    assert_eq!(message(environment.wait_until_after(3)), "no time from the clock: it can't wait until 4");
+    assert_eq!(message(environment.now()), "cannot get the time from the clock: stopped");
+    assert_eq!(message(environment.uuid_v7()), "cannot get the time from the clock: stopped");
+    assert_eq!(
+        message(environment.wait_until_after(3)),
+        "cannot get the time from the clock: waiting until 4 is not supported"
+    );
     assert!(message(environment.random::<4>()).contains("dry"));
     assert!(environment.random_ivs().is_err());
 }

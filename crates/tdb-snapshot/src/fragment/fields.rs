@@ -130,13 +130,20 @@ impl Fragment {
         let file = self.inner.storage.open_sized(&path, said)?;
         // Check before reading sections with an entry per tile: many tiles require a large file.
         if file.size() / LEAST_TILE < self.tile_count() {
-            let what = format!("{} bytes, too few for the {} tiles of its fragment", file.size(), self.tile_count());
+            let what = format!(
+                "file of {} bytes is too small for the {} tiles of the fragment",
+                file.size(),
+                self.tile_count()
+            );
             return Err(ArrayError::Corrupt { file: described, what });
         }
         let offsets = self.tile_offsets(field, part)?;
         if file.size() < offsets.last().copied().unwrap_or(0) {
-            let what =
-                format!("{} bytes, fewer than the {} that its metadata says", file.size(), offsets[offsets.len() - 1]);
+            let what = format!(
+                "found {} bytes, expected at least {} according to the metadata",
+                file.size(),
+                offsets[offsets.len() - 1]
+            );
             return Err(ArrayError::Corrupt { file: described, what });
         }
         let pipeline = self.inner.access.bind(filters, kind).map_err(|source| ArrayError::Tile {

@@ -168,7 +168,7 @@ impl Metadata {
         if taken == len || !is_alone {
             return Ok(());
         }
-        let what = format!("section {id} takes {taken} bytes, but {len} lie before what follows it");
+        let what = format!("section {id} has {taken} bytes, expected {len} bytes up to the next section");
         Err(ArrayError::Corrupt { file: self.file.described().to_owned(), what })
     }
 

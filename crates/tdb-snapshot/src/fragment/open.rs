@@ -124,9 +124,7 @@ impl UnparsedFragment {
         let name = self.schema_name.as_deref().unwrap_or("");
         ArrayError::Corrupt {
             file: self.file.described().to_owned(),
-            what: format!(
-                "there is no schema {name:?}, or none that can be read; this copy of the array may be incomplete"
-            ),
+            what: format!("schema {name:?} is missing or unreadable; check whether this copy of the array is complete"),
         }
     }
 

@@ -21,7 +21,10 @@ impl Fragment {
         match unparsed.schema_name() {
             Some(name) if name != self.schema_name() => Err(ArrayError::Corrupt {
                 file: inner.metadata.file.described().to_owned(),
-                what: format!("the footer names the schema {name:?}, a copy of it {:?}", self.schema_name()),
+                what: format!(
+                    "the footer names the schema {name:?}, but its consolidated copy names {:?}",
+                    self.schema_name()
+                ),
             }),
             _ => unparsed.parse(self.schema().clone()),
         }

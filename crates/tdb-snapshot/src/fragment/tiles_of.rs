@@ -154,7 +154,7 @@ impl StoredTiles {
         let Some(cells) = self.fragment.footer().cells_in_tile(tile) else {
             return Err(ArrayError::Corrupt {
                 file: tiles.fixed.path.clone(),
-                what: format!("there is no tile {tile}"),
+                what: format!("tile {tile} does not exist"),
             });
         };
         let len = |what, bytes| {

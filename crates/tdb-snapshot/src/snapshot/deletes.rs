@@ -117,7 +117,7 @@ impl Snapshot {
     /// Loads a delete commit within the remaining budget `left`.
     pub(super) fn load_delete(&self, path: &str, left: &mut Left) -> Result<Delete> {
         if CommitKind::of(path) == Some(CommitKind::Update) {
-            let what = "cells of this array were updated by a condition, which this release doesn't apply".to_owned();
+            let what = "update commits are not supported: cells of this array were updated by a condition".to_owned();
             return Err(ArrayError::Unsupported { file: self.storage().describe(path), what });
         }
         let stored;

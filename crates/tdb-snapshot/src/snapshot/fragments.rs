@@ -188,7 +188,7 @@ impl Loader<'_> {
     /// must agree on the positions of cells.
     fn checked(&self, path: &str, schema: ArraySchema) -> Result<Arc<ArraySchema>> {
         if let Some(what) = differs_in_space(&schema, &self.inner.schema) {
-            let what = format!("{what}, although an array can change in its attributes only");
+            let what = format!("{what}; only the attributes of an array can change");
             return Err(ArrayError::Corrupt { file: self.storage.describe(path), what });
         }
         Ok(Arc::new(schema))
@@ -200,18 +200,18 @@ impl Loader<'_> {
 pub(super) fn differs_in_space(schema: &ArraySchema, current: &ArraySchema) -> Option<String> {
     let orders = |schema: &ArraySchema| (schema.array_type(), schema.tile_order(), schema.cell_order());
     if orders(schema) != orders(current) {
-        return Some("array type or orders are not those of the current schema".to_owned());
+        return Some("the array type or the orders differ from the current schema".to_owned());
     }
     let (own, others) = (schema.dimensions(), current.dimensions());
     if own.len() != others.len() {
-        return Some(format!("it has {} dimensions, the current schema {}", own.len(), others.len()));
+        return Some(format!("found {} dimensions, expected {} as in the current schema", own.len(), others.len()));
     }
     // Tiles do not matter with Hilbert order. Schema evolution adds an extent to dimensions without
     // one.
     let tiling = |dimension: &Dimension| (current.cell_order() != Layout::Hilbert).then(|| dimension.tiling());
     let space = |dimension: &Dimension| (dimension.kind(), dimension.domain_keys(), tiling(dimension));
     let differing = own.iter().zip(others).find(|(own, other)| space(own) != space(other))?.0;
-    Some(format!("dimension {:?} is not that of the current schema", differing.name()))
+    Some(format!("dimension {:?} differs from the current schema", differing.name()))
 }
 
 /// Returns the path of the schema that a footer names. Before format 10, footers name no schema and

@@ -134,7 +134,7 @@ fn without_schema(storage: &dyn Storage) -> ArrayError {
     if storage.profile().is_remote() && matches!(storage.kind(""), Ok(None)) {
         return ArrayError::NotFound { path: storage.describe("") };
     }
-    let what = "the folder of schemas is empty; without one of them nothing can be read".to_owned();
+    let what = "no schema found; an array without a schema is unreadable".to_owned();
     ArrayError::Corrupt { file: storage.describe(SCHEMA_FOLDER), what }
 }
 
@@ -240,7 +240,7 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
         return Err(ArrayError::Unsupported { file: storage.describe(name), what });
     }
     if !listing.is_array() {
-        let hint = if listing.is_group() { "; it is a group" } else { "" };
+        let hint = if listing.is_group() { "; the folder is a group" } else { "" };
         return Err(ArrayError::NotAnArray { path: storage.describe(""), hint });
     }
     let has = |folder: &str| has(&listing, folder);

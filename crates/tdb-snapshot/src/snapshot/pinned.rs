@@ -16,9 +16,10 @@ pub struct Pin {
     pub deletes: Vec<String>,
 }
 
-const NO_SCHEMA: &str = "a schema that the part of a query was made with is gone; split the query again";
-const NO_FRAGMENT: &str = "a fragment that the part of a query reads is gone, vacuumed perhaps; split the query again";
-const NO_DELETE: &str = "a delete commit that the part of a query goes by is gone; split the query again";
+const NO_SCHEMA: &str = "the schema of the query part no longer exists; split the query again";
+const NO_FRAGMENT: &str =
+    "a fragment of the query part no longer exists, possibly because of a vacuum; split the query again";
+const NO_DELETE: &str = "a delete commit of the query part no longer exists; split the query again";
 
 impl Snapshot {
     /// Returns the pin of this snapshot. Includes only fragments accepted by `matters`.

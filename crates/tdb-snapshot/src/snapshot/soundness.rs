@@ -35,8 +35,8 @@ impl Snapshot {
             let file = || storage.describe(&format!("{}/{name}", entry.folder));
             let what = match sizes.get(name.as_str()) {
                 Some(size) if *size >= said => continue,
-                Some(size) => format!("{size} bytes, fewer than the {said} that the fragment's metadata says"),
-                None => format!("it isn't there, although the fragment's metadata says that it has {said} bytes"),
+                Some(size) => format!("found {size} bytes, expected {said} according to the fragment's metadata"),
+                None => format!("missing; expected {said} bytes according to the fragment's metadata"),
             };
             return Err(ArrayError::Corrupt { file: file(), what });
         }

@@ -140,7 +140,10 @@ impl FieldTiles {
     /// Unfilters a tile of `cells` variable-length cells.
     pub fn var(&self, tile: u64, cells: usize, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
         let Some((data, _)) = &self.var else {
-            return Err(ArrayError::Corrupt { file: self.fixed.path.clone(), what: "no variable-length data".into() });
+            return Err(ArrayError::Corrupt {
+                file: self.fixed.path.clone(),
+                what: "missing variable-length data".into(),
+            });
         };
         let size = self.checked_var_size(tile)?;
         let len = tile_len("the tile", size, self.tile_limit).map_err(|source| data.error(tile, &self.name, source))?;
@@ -201,5 +204,5 @@ fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
         return Err("the first offset is not 0");
     }
     let ascending = offsets.windows(2).fold(true, |ascending, pair| ascending & (pair[0] <= pair[1]));
-    if ascending && *last >= *first { Ok(()) } else { Err("offsets run backwards or past the end of the data") }
+    if ascending && *last >= *first { Ok(()) } else { Err("the offsets descend or exceed the data") }
 }

@@ -31,7 +31,7 @@ impl PartTiles {
         let bounds = usize::try_from(tile).ok().and_then(|tile| self.offsets.get(tile..tile + 2));
         match bounds {
             Some([start, end]) => Ok(*start..*end),
-            _ => Err(ArrayError::Corrupt { file: self.path.clone(), what: format!("there is no tile {tile}") }),
+            _ => Err(ArrayError::Corrupt { file: self.path.clone(), what: format!("tile {tile} does not exist") }),
         }
     }
 

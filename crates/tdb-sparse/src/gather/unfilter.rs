@@ -309,6 +309,6 @@ pub(crate) fn tile_len(context: &Context, (source, cells): (usize, usize), field
     let fits = cells.checked_mul(fill).is_some_and(|len| len as u64 <= limit);
     fits.then(|| cells * size).ok_or_else(|| ArrayError::Unsupported {
         file: context.array.storage().describe(source.fragment.folder()),
-        what: format!("tiles of {cells} cells are above the limit of {limit} bytes; raise the limit to read them"),
+        what: format!("tiles of {cells} cells exceed the limit of {limit} bytes; raise the limit to read them"),
     })
 }

@@ -142,7 +142,7 @@ fn sources<'t>(
             return Err(ArrayError::Corrupt {
                 file: folder.to_owned(),
                 what: format!(
-                    "tile {} of field {:?}: a cell's bytes are no whole number of values",
+                    "tile {} of field {:?}: the bytes of a cell are not a whole number of values",
                     tile.tile, context.fields[field].name
                 ),
             });

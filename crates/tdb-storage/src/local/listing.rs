@@ -28,7 +28,7 @@ pub(super) fn list(folder: &Path, sizes: bool) -> io::Result<Vec<Entry>> {
     }
     match read(folder, sizes)? {
         Some(entries) => Ok(entries),
-        None => Err(io::Error::other("files vanish faster than the folder can be listed")),
+        None => Err(io::Error::other("files disappear faster than the folder can be listed")),
     }
 }
 

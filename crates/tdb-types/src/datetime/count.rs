@@ -46,15 +46,18 @@ pub enum WrittenError {
 impl Display for WrittenError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAValue => f.write_str("it is not a value of that type"),
+            Self::NotAValue => f.write_str("not a value of that type"),
             Self::Ambiguous { text, datatype } => {
                 let (suffix, plural) = unit(*datatype).unwrap_or_default();
-                write!(f, "{text:?} may be a date or a number of {plural}: ")?;
+                write!(f, "{text:?} is ambiguous: it may be a date or a number of {plural}; ")?;
                 write!(f, "write a date as in 2024-05-01, or {text}{suffix} for {plural} since 1970")
             }
             Self::OtherUnit { text, datatype } => {
                 let (suffix, plural) = unit(*datatype).unwrap_or_default();
-                write!(f, "{text:?} counts other units than {datatype}: write a number of {plural}, as in 7{suffix}")
+                write!(
+                    f,
+                    "{text:?} has a unit other than that of {datatype}: write a number of {plural}, as in 7{suffix}"
+                )
             }
         }
     }

@@ -90,11 +90,11 @@ fn numbers_that_look_like_dates_are_refused() {
     assert_eq!(
         shown,
         [
-            "\"20240501\" may be a date or a number of days: write a date as in 2024-05-01, or 20240501D for days since 1970",
-            "\"202405\" may be a date or a number of milliseconds: write a date as in 2024-05-01, or 202405ms for milliseconds since 1970",
-            "\"19724\" may be a date or a number of days: write a date as in 2024-05-01, or 19724D for days since 1970",
-            "\"-2024\" may be a date or a number of years: write a date as in 2024-05-01, or -2024Y for years since 1970",
-            "\"1700000000s\" counts other units than datetime_hr: write a number of hours, as in 7h",
+            "\"20240501\" is ambiguous: it may be a date or a number of days; write a date as in 2024-05-01, or 20240501D for days since 1970",
+            "\"202405\" is ambiguous: it may be a date or a number of milliseconds; write a date as in 2024-05-01, or 202405ms for milliseconds since 1970",
+            "\"19724\" is ambiguous: it may be a date or a number of days; write a date as in 2024-05-01, or 19724D for days since 1970",
+            "\"-2024\" is ambiguous: it may be a date or a number of years; write a date as in 2024-05-01, or -2024Y for years since 1970",
+            "\"1700000000s\" has a unit other than that of datetime_hr: write a number of hours, as in 7h",
         ]
     );
     for text in ["+1234", "-12345", "00002024", "99999999"] {

@@ -7,13 +7,13 @@ fn reads_little_endian_and_counts_offsets_from_the_base() {
     assert_eq!(reader.u16("b").unwrap(), 2);
     assert_eq!(reader.u32("c").unwrap(), 3);
     assert_eq!((reader.offset(), reader.remaining()), (107, 1));
-    assert_eq!(reader.finish("d").unwrap_err().to_string(), "d: 1 bytes too many at 0x6b");
+    assert_eq!(reader.finish("d").unwrap_err().to_string(), "d: found 1 unexpected bytes at 0x6b");
 }
 
 #[test]
 fn a_failed_read_takes_nothing() {
     let mut reader = ByteReader::new(&[1, 2, 3]);
-    assert_eq!(reader.u32("x").unwrap_err().to_string(), "x: need 4 bytes at 0x0, 3 left");
+    assert_eq!(reader.u32("x").unwrap_err().to_string(), "x: expected 4 bytes at 0x0, found 3");
     assert_eq!(
         reader.bytes("y", u64::MAX).unwrap_err().kind(),
         &DecodeErrorKind::Truncated { need: u64::MAX, have: 3 }

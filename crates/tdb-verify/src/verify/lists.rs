@@ -11,7 +11,7 @@ use tdb_types::{ByteReader, TimestampedName};
 use super::finding::{Finding, FindingKind};
 use tdb_job::MaintainError;
 use tdb_job::{Target, list};
-use tdb_maintain::{Retained, Reason};
+use tdb_maintain::{Reason, Retained};
 use tdb_maintain::{Vacuum, metadata_lists};
 
 /// Checks the superseded fragments and files of an array or group.

@@ -90,7 +90,7 @@ fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Resu
         Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without {what} files"))),
         Err(error) => match describe(&error) {
             // The library reports the same refusal, which `defects::refused` recognizes.
-            told if told.contains("positive_delta") && told.contains("values that never fall") => {
+            told if told.contains("positive_delta") && told.contains("values in ascending order") => {
                 Ok(Done::Refused("consolidated cells that do not ascend, with the positive delta filter".to_owned()))
             }
             told => Err(told),

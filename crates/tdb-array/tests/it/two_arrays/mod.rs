@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Names, WriteBatch, WriteColumn, Order, Write, Written};
+use tdb_array::{Array, ArrayError, ArrayOptions, Names, Order, Write, WriteBatch, WriteColumn, Written};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};

@@ -76,22 +76,22 @@ fn options_must_mean_something() {
     let double = Datatype::Float64;
     insta::assert_snapshot!(
         message(new(double, 0.0, 0.0, 4)),
-        @"float_scale: scale is 0, expected a normal number other than 0"
+        @"float_scale: scale: found 0, expected a normal number other than 0"
     );
     insta::assert_snapshot!(
         message(new(double, f64::NAN, 0.0, 4)),
-        @"float_scale: scale is NaN, expected a normal number other than 0"
+        @"float_scale: scale: found NaN, expected a normal number other than 0"
     );
     insta::assert_snapshot!(
         message(new(double, 1.0, f64::INFINITY, 4)),
-        @"float_scale: offset is inf, expected a finite number"
+        @"float_scale: offset: found inf, expected a finite number"
     );
     insta::assert_snapshot!(
         message(new(double, 1.0, 0.0, 3)),
-        @"float_scale: byte width is 3, expected 1, 2, 4 or 8"
+        @"float_scale: byte width: found 3, expected 1, 2, 4 or 8"
     );
     insta::assert_snapshot!(
         message(new(Datatype::Int16, 1.0, 0.0, 4)),
-        @"float_scale does not work on int16; it needs values of 4 or 8 bytes"
+        @"float_scale does not support int16; use it on values of 4 or 8 bytes"
     );
 }

@@ -30,15 +30,15 @@ pub(super) fn check(image: &[u8], size: (u32, u32)) -> Result<(), FilterError> {
         };
         match found {
             Some(found) if found == size => {}
-            Some(_) => return corrupt("the image has another size than the tile"),
-            None => return corrupt("the image doesn't say its size"),
+            Some(_) => return corrupt("the size of the image differs from that of the tile"),
+            None => return corrupt("the image has no size"),
         }
         pictures += u32::from(matches!(&name, b"VP8 " | b"VP8L"));
         // Chunks begin at even offsets.
         let len = u32::from_le_bytes([a, b, c, d]) as usize;
         rest = payload.get(len.saturating_add(len % 2)..).unwrap_or_default();
     }
-    if pictures == 0 { corrupt("there is no image in the file") } else { Ok(()) }
+    if pictures == 0 { corrupt("the file contains no image") } else { Ok(()) }
 }
 
 /// Reads the size from a key frame: a tag, a start code, and for each side 14 bits and 2 bits of

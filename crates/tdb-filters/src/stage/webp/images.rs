@@ -68,7 +68,7 @@ impl Images {
             Ok(result) => result?,
             // The decoder forbids unsafe code but may panic on hostile images.
             Err(_) => {
-                return Err(FilterError::Corrupt { filter: FILTER, what: "the decoder can't cope with the image" });
+                return Err(FilterError::Corrupt { filter: FILTER, what: "cannot decode the image" });
             }
         }
         if self.swapped {

@@ -57,7 +57,7 @@ fn encode_once(
     }));
     match encoded {
         Ok(result) => result.map_err(|error| could_not_encode(&error)),
-        Err(_) => Err(could_not_encode(&"the encoder can't cope with the image")),
+        Err(_) => Err(could_not_encode(&"cannot encode the image")),
     }
 }
 
@@ -77,6 +77,6 @@ impl Images {
     fn read_back(self, image: &[u8]) -> Result<(), FilterError> {
         let mut pixels = vec![0; self.pixels() * self.channels];
         let decoded = self.decode_image(image, &mut pixels);
-        decoded.map_err(|error| could_not_encode(&format!("the image can't be read back ({error})")))
+        decoded.map_err(|error| could_not_encode(&format!("cannot read the encoded image: {error}")))
     }
 }

@@ -383,9 +383,9 @@ fn keys_that_are_missing_wrong_or_too_many() {
     let (exit, said) = refused(&["sql", &of(&secret)]);
     assert!(exit == 6 && said.contains("no key was given") && said.contains("--key-file FILE"), "{said}");
     let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&secret)]);
-    assert!(exit == 6 && said.contains("can't be decrypted with the key"), "{said}");
+    assert!(exit == 6 && said.contains("cannot decrypt with the given key"), "{said}");
     let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&plain)]);
-    assert!(exit == 6 && said.contains("give none") && said.contains("hint: leave out `--key-file`"), "{said}");
+    assert!(exit == 6 && said.contains("do not pass a key") && said.contains("hint: leave out `--key-file`"), "{said}");
 }
 
 #[test]
